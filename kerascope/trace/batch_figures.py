@@ -85,11 +85,15 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         place = bisect_right(stretch.starts, t) - 1
         return EventsOfBatch(stretch.journal.events_of(stretch, place), True)
     events: list[Event] = []
-    is_again = tape.is_again(first.t)
+    is_again, around = tape.is_again(first.t), math.inf
     while t < len(tape):
         event = tape.told(t)
+        t = event.t + 1
         if event.kind == FORGOTTEN:
             break
+        if event.depth > around:  # a callback may train another model, or this one
+            continue
+        around = event.depth if event.kind == "callbacks" and event.ph == BEGIN else math.inf
         if event.kind == UNLOOKED:  # its call alone was not heard, as on a timeline that was forked
             stretch, begin, end = event.deltas[1].value
             for place in range(begin, end):
@@ -98,7 +102,6 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         events.append(event)
         if event.kind == first.kind and event.ph == END and event.depth == first.depth:
             return EventsOfBatch(events, is_again)
-        t = event.t + 1
     return EventsOfBatch([], False)
 
 

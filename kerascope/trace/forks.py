@@ -485,12 +485,14 @@ def _bits(outs: list[Any]) -> list[Any]:
 
 def _place_in_fit(stretch: Stretch, row: Row) -> tuple[str, int | None]:
     """Return epoch and number of a batch; a call outside of `fit` has none."""
-    names = {kind: name.rpartition(" ")[2] for kind, name, *_ in stretch.spans}
-    if "epoch" not in names:
+    kinds = [kind for kind, *_ in stretch.spans]
+    if "epoch" not in kinds:
         return "", None
-    if stretch.callbacks is not None:
-        return names["epoch"], row.number
-    return names["epoch"], int(names["batch"]) if "batch" in names else None
+    innermost = len(kinds) - kinds[::-1].index("epoch") - 1  # a callback may call `fit` too
+    names = {kind: name.rpartition(" ")[2] for kind, name, *_ in stretch.spans[innermost:]}
+    if "callbacks" in names:
+        return "", None
+    return names["epoch"], int(names["batch"]) if "batch" in names else row.number
 
 
 def next_row(journal: Journal, tape: Tape, t: int) -> int:

@@ -278,38 +278,43 @@ class Tape:
         return found
 
     def batches(self) -> Iterator[BatchOnTape]:
-        """Yield the batches of `fit`, and calls of `train_on_batch`; none is executed again."""
-        epoch, begun = 0, 0
-        fits: list[tuple[int, str]] = [(-1, "")]
+        """Yield the batches of `fit`, and calls of `train_on_batch`; none is executed again.
+
+        They come in the order in which they begin. A batch in whose callbacks another model is
+        fitted comes before the batches of that one.
+        """
+        fits = [_OpenFit(-1, "")]
         calls: Counter[str] = Counter()
+        waiting: list[BatchOnTape] = []  # inside of a batch that is open
         for event in self:
+            fit = fits[-1]
             if event.kind == "fit":
-                fits = [*fits, (event.t, event.name)] if event.ph == BEGIN else fits[:-1]
+                fits = [*fits, _OpenFit(event.t, event.name)] if event.ph == BEGIN else fits[:-1]
             elif event.kind == "epoch" and event.ph == BEGIN:
-                epoch = value_of_event(event, "epoch")
+                fit.epoch = value_of_event(event, "epoch")
             elif event.kind == UNLOOKED:
-                stretch, first, end = event.deltas[1].value
-                if stretch.callbacks is not None:
-                    for t, number, outs in stretch.batches(first, end):
-                        yield BatchOnTape(t, epoch, number, tuple(outs), *fits[-1])
-                elif stretch.trains:
-                    for t, _, outs in stretch.batches(first, end):
-                        yield BatchOnTape(
-                            t, 0, calls[stretch.trains], tuple(outs), -1, stretch.trains
-                        )
-                        calls[stretch.trains] += 1
-            elif event.kind == "batch" or is_training_call(event):
+                waiting.extend(_batches_unlooked(event, fit, calls))
+            elif event.kind == "batch":
                 if event.ph == BEGIN:
-                    begun = event.t
-                elif event.kind == "batch":
-                    number = int(event.name.rpartition(" ")[2])
-                    outs = value_of_event(event, "outs")
-                    yield BatchOnTape(begun, epoch, number, outs, *fits[-1])
+                    fit.begin_batch(event)
                 else:
-                    model = str(getattr(value_of_event(self._events[begun], "model"), "name", ""))
+                    waiting.append(fit.end_batch(event))
+            elif event.kind == "function" and event.depth == fit.depth > 0:
+                fit.outs = value_of_event(event, "outputs")  # none at its begin
+            elif is_training_call(event):
+                if event.ph == BEGIN:
+                    fit.begun = event.t
+                else:
+                    model = str(
+                        getattr(value_of_event(self._events[fit.begun], "model"), "name", "")
+                    )
                     outs = value_of_event(event, "result")
-                    yield BatchOnTape(begun, 0, calls[model], outs, -1, model)
+                    waiting.append(BatchOnTape(fit.begun, 0, calls[model], outs, -1, model))
                     calls[model] += 1
+            if waiting and not any(fit.depth for fit in fits):
+                yield from sorted(waiting, key=lambda one: one.t)
+                waiting.clear()
+        yield from sorted(waiting, key=lambda one: one.t)
 
     def is_again(self, t: int) -> bool:
         """Return whether the events of the batch that begins then come from executing it again."""
@@ -626,6 +631,42 @@ class BatchOnTape(NamedTuple):
     outs: tuple[Any, ...] | None
     fit: int = -1
     model: str = ""
+
+
+@dataclass
+class _OpenFit:
+    """A `fit` that is going on while a tape is read, with its batch that is open."""
+
+    t: int
+    model: str
+    epoch: int = 0
+    begun: int = 0
+    depth: int = 0  # of what comes in the batch that is open; 0 if none is
+    outs: Any = None  # of the batch that is open, as soon as they are computed
+
+    def begin_batch(self, event: Event) -> None:
+        self.begun, self.depth, self.outs = event.t, event.depth + 1, None
+
+    def end_batch(self, event: Event) -> BatchOnTape:
+        """Return a batch that has ended; if a callback has failed it has its loss all the same."""
+        number, outs = int(event.name.rpartition(" ")[2]), value_of_event(event, "outs")
+        self.depth = 0
+        outs = self.outs if outs is None else outs
+        return BatchOnTape(self.begun, self.epoch, number, outs, self.t, self.model)
+
+
+def _batches_unlooked(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
+    """Yield the batches for which a mark stands; the calls of models are counted."""
+    stretch, first, end = mark.deltas[1].value
+    if fit.depth and mark.depth == fit.depth:  # the call of a batch that was heard around it
+        fit.outs = [*stretch.batches(first, end)][-1][2]
+    elif stretch.callbacks is not None:
+        for t, number, outs in stretch.batches(first, end):
+            yield BatchOnTape(t, fit.epoch, number, tuple(outs), fit.t, fit.model)
+    elif stretch.trains:
+        for t, _, outs in stretch.batches(first, end):
+            yield BatchOnTape(t, 0, calls[stretch.trains], tuple(outs), -1, stretch.trains)
+            calls[stretch.trains] += 1
 
 
 def is_training_call(event: Event) -> bool:

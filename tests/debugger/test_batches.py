@@ -8,6 +8,7 @@ import pytest
 from piped import answers, piped
 
 from kerascope import backend as K
+from kerascope.callbacks import LambdaCallback
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.layers import Dense, Input
@@ -410,3 +411,84 @@ def test_a_timeline_that_was_forked_has_a_table_of_its_own():
     assert any("gradients" in line for line in said(text, "diff batch 2 3"))
     rates = [line.split()[2] for line in said(text, "plot lr") if line[:1] in "01"]
     assert rates == ["0.01"] * 12 + ["0.1"] * 8
+
+
+# --- callbacks that fail, and callbacks that train ------------------------------------------------
+
+
+def fails_behind_a_batch(epoch=1, batch=3):
+    """A callback fails at the end of a batch, whose loss is computed then."""
+    set_random_seed(1)
+    K.clear_session()
+    model = Sequential([Dense(1, input_shape=(3,))])
+    model.compile("sgd", "mae")
+    ends = iter(range(100))
+
+    def end(number, logs):
+        if next(ends) == epoch * 10 + batch:
+            raise KeyError("a callback's own")
+
+    callbacks = [LambdaCallback(on_batch_end=end)]
+    model.fit(ROWS, ROWS[:, :1], batch_size=4, epochs=2, verbose=0, callbacks=callbacks)
+
+
+@pytest.mark.parametrize("first", [[], [HEARD]], ids=["unheard", "heard"])
+def test_a_batch_behind_which_a_callback_fails_has_its_loss_and_no_jump(first):
+    text = piped(fails_behind_a_batch, *first, "c", "info batches", "goto batch 2", "p total_loss")
+    header, *lines = said(text, "info batches")
+    row = next(line for line in lines if line.startswith(">")).lstrip(">~ ").split()
+    assert row[1:3] == ["1", "3"]
+    assert "xinf" not in " ".join(lines)
+    assert np.isfinite(float(row[header.split().index("loss")]))
+
+
+def test_in_a_fork_that_batch_has_its_own_number():
+    text = piped(fails_behind_a_batch, "c", "goto batch 1", "set lr = 0", "rerun")
+    rows = [line.lstrip("> ").split() for line in said(text, "rerun")]
+    numbers = [row[1] for row in rows if len(row) == 4 and row[0] == "1"]
+    assert numbers == ["1", "2", "3"]
+
+
+def trains_in_a_callback(inner_too=True):
+    """At the end of some batches another model is fitted, with weights of the same names."""
+    set_random_seed(1)
+    K.clear_session()
+    made = {}
+    for name in ("outer", "inner"):
+        model = made[name] = Sequential([Dense(1, input_shape=(3,), name="same")], name=name)
+        model.compile("sgd", "mae")
+    made["inner"].set_weights([np.full((3, 1), 50), np.zeros(1)])
+
+    def end(number, logs):
+        if number % 4 == 0 and inner_too:
+            made["inner"].fit(ROWS[:8] * 100, ROWS[:8, :1], batch_size=4, epochs=1, verbose=0)
+
+    callbacks = [LambdaCallback(on_batch_end=end)]
+    settings = {"batch_size": 4, "epochs": 1, "verbose": 0, "shuffle": False}
+    made["outer"].fit(ROWS, ROWS[:, :1], callbacks=callbacks, **settings)
+
+
+@pytest.mark.parametrize("first", [[], [HEARD]], ids=["unheard", "heard"])
+def test_a_batch_in_whose_callback_another_model_is_fitted_has_its_own_figures(first):
+    text, alone = (
+        piped(lambda inner=inner: trains_in_a_callback(inner), *first, "c", "info batches")
+        for inner in (True, False)
+    )
+    _, *lines = said(text, "info batches")
+    rows = [line.lstrip(">~ ").split() for line in lines if "t=" in line]
+    times = [int(row[0].removeprefix("t=")) for row in rows]
+    assert times == sorted(set(times))
+    assert [row[1:5] for row in rows[:4]] == [
+        ["1", "outer", "0", "0"], ["2", "inner", "0", "0"], ["2", "inner", "0", "1"],
+        ["1", "outer", "0", "1"],
+    ]  # fmt: skip
+    of_outer = [row[4:] for row in rows if row[2] == "outer"]
+    plain = [line.lstrip(">~ ").split() for line in said(alone, "info batches") if "t=" in line]
+    assert of_outer == [row[2:] for row in plain]
+
+
+def test_in_a_fork_the_batches_of_both_have_their_own_numbers():
+    text = piped(trains_in_a_callback, "c", "goto 0", "tbreak batch 3", "c", "set lr=0", "rerun")
+    rows = [line.lstrip("> ").split()[:3] for line in said(text, "rerun")]
+    assert ["inner", "0", "1"] in rows
+    assert next(row for row in rows if row[0] == "outer") == ["outer", "0", "3"]
