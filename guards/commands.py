@@ -12,7 +12,7 @@ from guards.interface import PACKAGE, ROOT, plain
 from kerascope import settings
 from kerascope.cli import commands as command_line
 from kerascope.cli import options, usage
-from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.front import COMMANDS
 
 
 def command_line_facts() -> Iterator[str]:
@@ -57,14 +57,11 @@ def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
 
 def debugger_facts() -> Iterator[str]:
     """Yield the commands of the debugger; of a second name, which command it is."""
-    functions: dict[object, str] = {}
-    names = [name.removeprefix("do_") for name in dir(ModelDebugger) if name.startswith("do_")]
-    for name in sorted(names, key=lambda name: (-len(name), name)):
-        full = functions.setdefault(getattr(ModelDebugger, f"do_{name}"), name)
-        usage_line = re.search(r"Usage: (.*)", getattr(ModelDebugger, f"do_{name}").__doc__ or "")
-        if full != name:
-            yield f"debugger {name} = {full}"
+    for name, command in COMMANDS.by_name.items():
+        if name != command.names[0]:
+            yield f"debugger {name} = {command.names[0]}"
         else:
+            usage_line = re.search(r"Usage: (.*)", command.help)
             yield f"debugger {name}: {usage_line[1] if usage_line else 'no usage'}"
 
 

@@ -33,12 +33,11 @@ from kerascope.cli.scripts import (
 from kerascope.cli.usage import UsageError, given
 from kerascope.debugger.entry import breakpoints_come_here
 from kerascope.debugger.files import first_difference
-from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.front import COMMANDS, ModelDebugger
 from kerascope.debugger.other import tape_of_file
 from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.debugger.shell import commands_in
-from kerascope.debugger.stopping import MOVES
 from kerascope.debugger.unattended import (
     DONE,
     FAILED,
@@ -96,7 +95,7 @@ def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str |
             "--step-all; --until says when the picture is drawn."
         )
     for line in commands:
-        if line.strip().partition(" ")[0] in MOVES:
+        if COMMANDS.moves(line.strip().partition(" ")[0]):
             given = "--until and --fail-on" if is_plain else "--step-all or --format"
             raise UsageError(
                 f"-c {line!r}: with {given} nobody is asked, and it moves by itself. Leave it out; "

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Variable
+from kerascope.debugger.commands import command
 from kerascope.debugger.evaluating import NamesAtStop, value_of
 from kerascope.debugger.rendering import entry_that_differs, short_text
-from kerascope.debugger.shell import Shell, completing
+from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import END, GRAINS, Delta, Event
@@ -47,580 +49,622 @@ from kerascope.trace.timelines import (
 
 SETTINGS = ("grain", "history")
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
-CHECKING = "kerascope.debugger.checking"
 OTHER = "kerascope.debugger.other"
 LOSSES = "kerascope.debugger.losses"
 RUN = "kerascope.debugger.run_table"
 TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 
-class ChangingCommands(Shell):
-    """Commands that change what happened."""
+@dataclass
+class Elsewhere:
+    """What lies on other timelines than the one on which we stand.
 
-    _live: Recording | None = None  # where the program writes, while we are on another timeline
-    _other: tuple[Tape, str] | None = None  # the run that was named
+    Attributes
+    ----------
+    live : Recording or None
+        Where the program writes, while we are on another timeline.
+    run : tuple of Tape and str, or None
+        The other run that was named, and what it is called.
+    """
 
-    # --- set --------------------------------------------------------------------------------------
+    live: Recording | None = None
+    run: tuple[Tape, str] | None = None
 
-    def do_set(self, words: str) -> None:
-        """Give a tensor another array from here on; or run the call again with no change.
 
-        Usage: set NAME = EXPR | set again | set grain GRAIN | set history SIZE
-        Example: set out = np.zeros_like(out)
+# --- set ------------------------------------------------------------------------------------------
 
-        NAME is `out`, what comes out here; a tensor (dense_2/out), a layer (its output), x (the
-        model's input), a weight, or grads["dense_2/kernel"]; on the right side it is what it was.
-        A variable that the call does not write itself, as lr, stays so in later calls. In the past
-        this forks a timeline, and the program is not touched. `set again` forks one without a
-        change: it must be the same bit for bit. `set X = other` takes X from the same call of
-        another timeline or run (help other), `set X = other.Y * 2` another one. `set grain op` says
-        how fine s and n are, and `set history 1GB` how many bytes of events and arrays are kept.
-        """
-        setting, _, value = words.partition(" ")
-        if setting in SETTINGS and not value.lstrip().startswith("="):
-            self._set_setting(setting, value.strip())
-            return
-        if words.strip() == "again":
-            self._change(None, "again")
-            return
-        found = re.fullmatch(r"([^=]+?)\s*=(?!=)\s*(.+)", words.strip(), re.DOTALL)
-        if found is None:
-            near = did_you_mean(setting, (*SETTINGS, "again")) if "=" not in words else ""
-            raise ArgumentError(
-                f"set: got {words.strip()!r}. {near}Expected NAME = EXPR, for example "
-                "`set out = np.zeros_like(out)`."
-            )
-        name, text = found[1].removesuffix(":out"), found[2]
-        called = name
-        name = self._go_where_it_comes(name)
-        if re.match(r"other\b", text) or Path(text).suffix in TAPES:
-            new, text = self._from_other(name, text)
-        else:
-            new = value_of(text, self._names_for_set(name, called), "set")
-        self._change(Override(self._here().t, name, new, f"{name} = {text}"), name)
 
-    def complete_set(self, text: str, line: str, begin: int, end: int) -> list[str]:
-        """Return settings, grains, or names of what can be set."""
-        before_it = line[:begin].split()
-        if before_it[1:] == ["grain"]:
-            return [grain for grain in GRAINS if grain.startswith(text)]
-        settings = [word for word in (*SETTINGS, "again") if word.startswith(text)]
-        names = self.completedefault(text, line, begin, end)
-        return [*(settings if len(before_it) == 1 else []), *names]
+def _settable(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
+    """Return settings, grains, or names of what can be set."""
+    before_it = line[:begin].split()
+    if before_it[1:] == ["grain"]:
+        return [grain for grain in GRAINS if grain.startswith(text)]
+    settings = [word for word in (*SETTINGS, "again") if word.startswith(text)]
+    names = debugger.names_like(text)
+    return [*(settings if len(before_it) == 1 else []), *names]
 
-    def _names_for_set(self, name: str, called: str = "") -> NamesAtStop:
-        """Return the names for the right side of `set x = ...`, where `x` is what is replaced.
 
-        A layer's name may be that of a symbol in the script too, or of all the data: there it means
-        the array. Where the model's input is `called` x, so it is on the right side.
-        """
-        names = self.names()
-        is_script_s = name in names and names[name] is self.session.script_names.get(name)
-        is_number = isinstance(names.get(name), np.ndarray | np.generic | int | float)
-        is_number = is_number and not is_script_s
-        if called not in ("", name):
-            names.update({called: names.find(name)})
-        if len(self._variables(name)) > 1 and not self._is_live() and not self._is_in_call():
-            variable, n = self._variable("set", name), self._next_row()
-            if variable is not None:
-                names.update({name: self._journal().values_before(n)[variable]})
-            return names
-        if name.isidentifier() and not is_number:
-            array = names.find(name)
-            names.update({} if array is None else {name: array})
+@command("set", group="what if", completes=_settable)
+def set_(debugger: Shell, words: str) -> None:
+    """Give a tensor another array from here on; or run the call again with no change.
+
+    Usage: set NAME = EXPR | set again | set grain GRAIN | set history SIZE
+    Example: set out = np.zeros_like(out)
+
+    NAME is `out`, what comes out here; a tensor (dense_2/out), a layer (its output), x (the
+    model's input), a weight, or grads["dense_2/kernel"]; on the right side it is what it was.
+    A variable that the call does not write itself, as lr, stays so in later calls. In the past
+    this forks a timeline, and the program is not touched. `set again` forks one without a
+    change: it must be the same bit for bit. `set X = other` takes X from the same call of
+    another timeline or run (help other), `set X = other.Y * 2` another one. `set grain op` says
+    how fine s and n are, and `set history 1GB` how many bytes of events and arrays are kept.
+    """
+    setting, _, value = words.partition(" ")
+    if setting in SETTINGS and not value.lstrip().startswith("="):
+        _set_setting(debugger, setting, value.strip())
+        return
+    if words.strip() == "again":
+        _change(debugger, None, "again")
+        return
+    found = re.fullmatch(r"([^=]+?)\s*=(?!=)\s*(.+)", words.strip(), re.DOTALL)
+    if found is None:
+        near = did_you_mean(setting, (*SETTINGS, "again")) if "=" not in words else ""
+        raise ArgumentError(
+            f"set: got {words.strip()!r}. {near}Expected NAME = EXPR, for example "
+            "`set out = np.zeros_like(out)`."
+        )
+    name, text = found[1].removesuffix(":out"), found[2]
+    called = name
+    name = _go_where_it_comes(debugger, name)
+    if re.match(r"other\b", text) or Path(text).suffix in TAPES:
+        new, text = _from_other(debugger, name, text)
+    else:
+        new = value_of(text, _names_for_set(debugger, name, called), "set")
+    _change(debugger, Override(_here(debugger).t, name, new, f"{name} = {text}"), name)
+
+
+def _names_for_set(debugger: Shell, name: str, called: str = "") -> NamesAtStop:
+    """Return the names for the right side of `set x = ...`, where `x` is what is replaced.
+
+    A layer's name may be that of a symbol in the script too, or of all the data: there it means
+    the array. Where the model's input is `called` x, so it is on the right side.
+    """
+    names = debugger.names()
+    is_script_s = name in names and names[name] is debugger.session.script_names.get(name)
+    is_number = isinstance(names.get(name), np.ndarray | np.generic | int | float)
+    is_number = is_number and not is_script_s
+    if called not in ("", name):
+        names.update({called: names.find(name)})
+    if len(_variables(debugger, name)) > 1 and not _is_live(debugger) and not _is_in_call(debugger):
+        variable, n = _variable(debugger, "set", name), _next_row(debugger)
+        if variable is not None:
+            names.update({name: _journal(debugger).values_before(n)[variable]})
         return names
+    if name.isidentifier() and not is_number:
+        array = names.find(name)
+        names.update({} if array is None else {name: array})
+    return names
 
-    def _set_setting(self, setting: str, value: str) -> None:
-        if setting == "grain":
-            if value:
-                self.session.stepper.grain = value
-            self.say(f"grain {self.session.stepper.grain}")
-            return
-        tape = self.session.tape
+
+def _set_setting(debugger: Shell, setting: str, value: str) -> None:
+    if setting == "grain":
         if value:
-            tape.history = bytes_of(value)
-        limit = "no limit" if tape.history is None else f"{tape.history:,} bytes"
-        least = ""
-        if tape.history is not None and tape.held > tape.history:
-            least = f" (events are kept up to {LEAST_FOR_EVENTS:,} bytes, however small it is)"
-        self.say_text(f"history {limit}, of events and arrays; {tape.held:,} are held{least}")
+            debugger.session.stepper.grain = value
+        debugger.say(f"grain {debugger.session.stepper.grain}")
+        return
+    tape = debugger.session.tape
+    if value:
+        tape.history = bytes_of(value)
+    limit = "no limit" if tape.history is None else f"{tape.history:,} bytes"
+    least = ""
+    if tape.history is not None and tape.held > tape.history:
+        least = f" (events are kept up to {LEAST_FOR_EVENTS:,} bytes, however small it is)"
+    debugger.say_text(f"history {limit}, of events and arrays; {tape.held:,} are held{least}")
 
-    def _here(self, command: str = "set") -> Event:
-        event = self.session.stepper.event
-        if event is None:
-            raise ArgumentError(f"{command}: here is no event; `rs` goes back to the last one.")
-        return event
 
-    def _go_where_it_comes(self, name: str) -> str:
-        """In the past, go on to where a tensor comes, if it does only later in this call or next.
+def _here(debugger: Shell, command: str = "set") -> Event:
+    event = debugger.session.stepper.event
+    if event is None:
+        raise ArgumentError(f"{command}: here is no event; `rs` goes back to the last one.")
+    return event
 
-        A variable can be set at all times. Return the tensor's name: x may be the model's input.
-        """
-        event, tape = self._here(), self.session.tape
-        if self.session.recorder is None or name in OF_THE_OUTPUT:
-            return name
-        recorder = self._recorder("set")
-        call = _call_around(recorder, tape, event.t)
-        if call is None and (self._is_live() or self._variables(name)):
-            return name
-        here = event if call is not None else None
-        call = call or self._next_call("set", event.t)
-        name = _input_meant(call, name)
-        if self._is_live():
-            return name
-        slot = slot_of(call.plan, name, here or tape[call.begin])
-        ops = {p.name for p in call.plan.steps if slot in p.step.outputs}
-        inside = tape[call.begin : end_of_call(tape, call.begin)]
-        came = (e.t for e in inside if e.kind == "op" and e.ph == END and e.name in ops)
-        t = max(next(came, call.begin), event.t)
-        if t > event.t:
-            self.stop = self.session.stepper.goto(t)
-            self.say(f"   {name} comes at t={t}")
+
+def _go_where_it_comes(debugger: Shell, name: str) -> str:
+    """In the past, go on to where a tensor comes, if it does only later in this call or next.
+
+    A variable can be set at all times. Return the tensor's name: x may be the model's input.
+    """
+    event, tape = _here(debugger), debugger.session.tape
+    if debugger.session.recorder is None or name in OF_THE_OUTPUT:
         return name
+    recorder = _recorder(debugger, "set")
+    call = _call_around(recorder, tape, event.t)
+    if call is None and (_is_live(debugger) or _variables(debugger, name)):
+        return name
+    here = event if call is not None else None
+    call = call or _next_call(debugger, "set", event.t)
+    name = _input_meant(call, name)
+    if _is_live(debugger):
+        return name
+    slot = slot_of(call.plan, name, here or tape[call.begin])
+    ops = {p.name for p in call.plan.steps if slot in p.step.outputs}
+    inside = tape[call.begin : end_of_call(tape, call.begin)]
+    came = (e.t for e in inside if e.kind == "op" and e.ph == END and e.name in ops)
+    t = max(next(came, call.begin), event.t)
+    if t > event.t:
+        debugger.stop = debugger.session.stepper.goto(t)
+        debugger.say(f"   {name} comes at t={t}")
+    return name
 
-    def _next_call(self, command: str, t: int) -> Call:
-        """Return the first call of a function from a time on."""
-        tape, journal = self.session.tape, self._journal()
-        n, fork = next_row(journal, tape, t), self.session.timelines.current.fork
-        if n >= len(journal.rows) and fork is not None:
-            fork.run_on(1)  # it comes to that call now
-        if n >= len(journal.rows):
-            raise ArgumentError(f"{command}: no function was called behind t={t}.")
-        _, first, end = journal.place_of(n)
-        begin = begin_of_call(tape, max(first, t), end)
-        return call_at(self._recorder(command), tape, begin, command)
 
-    def _next_row(self) -> int:
-        return next_row(self._journal(), self.session.tape, self._here().t)
+def _next_call(debugger: Shell, command: str, t: int) -> Call:
+    """Return the first call of a function from a time on."""
+    tape, journal = debugger.session.tape, _journal(debugger)
+    n, fork = next_row(journal, tape, t), debugger.session.timelines.current.fork
+    if n >= len(journal.rows) and fork is not None:
+        fork.run_on(1)  # it comes to that call now
+    if n >= len(journal.rows):
+        raise ArgumentError(f"{command}: no function was called behind t={t}.")
+    _, first, end = journal.place_of(n)
+    begin = begin_of_call(tape, max(first, t), end)
+    return call_at(_recorder(debugger, command), tape, begin, command)
 
-    def _is_in_call(self) -> bool:
-        tape, t = self.session.tape, self._here().t
-        return _call_around(self._recorder("set"), tape, t) is not None
 
-    def _journal(self) -> Journal:
-        """Return the rows of the timeline on which we stand."""
-        fork, recorder = self.session.timelines.current.fork, self._recorder("set")
-        if recorder.tape is not self.session.tape:
-            raise ArgumentError("set: this timeline is a tape that was read; nothing runs on it.")
-        journal: Journal = recorder.journal if fork is None else fork.journal
-        return journal
+def _next_row(debugger: Shell) -> int:
+    return next_row(_journal(debugger), debugger.session.tape, _here(debugger).t)
 
-    def _history(self, recorder: Recorder) -> Journal | Fork:
-        """Return what a new timeline leaves."""
-        current: Fork | None = self.session.timelines.current.fork
-        return recorder.journal if current is None else current
 
-    def _variables(self, name: str) -> list[Variable]:
-        recorder = self.session.recorder
-        return [v for v in recorder.memory.values if v.name == name] if recorder else []
+def _is_in_call(debugger: Shell) -> bool:
+    tape, t = debugger.session.tape, _here(debugger).t
+    return _call_around(_recorder(debugger, "set"), tape, t) is not None
 
-    def _is_live(self) -> bool:
-        """Tell whether the program is paused at this very event."""
-        recorder, tape = self.session.recorder, self.session.tape
-        is_of_program = recorder is not None and tape is recorder.tape
-        return is_of_program and self._is_running() and self._here().t == len(tape) - 1
 
-    def _recorder(self, command: str) -> Recorder:
-        """Return the recorder that has heard what is on this timeline."""
-        fork = self.session.timelines.current.fork
-        recorder = self.session.recorder if fork is None else fork.recorder
-        if recorder is None:
-            raise ArgumentError(
-                f"{command}: this is a tape that was saved; the model is not here to be run again."
-            )
-        return recorder
+def _journal(debugger: Shell) -> Journal:
+    """Return the rows of the timeline on which we stand."""
+    fork, recorder = debugger.session.timelines.current.fork, _recorder(debugger, "set")
+    if recorder.tape is not debugger.session.tape:
+        raise ArgumentError("set: this timeline is a tape that was read; nothing runs on it.")
+    journal: Journal = recorder.journal if fork is None else fork.journal
+    return journal
 
-    def _change(self, change: Override | None, name: str) -> None:
-        """Go on with another array: live where the program stands here, else on a new timeline."""
-        event, recorder = self._here(), self._recorder("set")
-        tape, is_live = self.session.tape, self._is_live()
-        if is_live and change is not None and self._set_weight(recorder, change):
+
+def _history(debugger: Shell, recorder: Recorder) -> Journal | Fork:
+    """Return what a new timeline leaves."""
+    current: Fork | None = debugger.session.timelines.current.fork
+    return recorder.journal if current is None else current
+
+
+def _variables(debugger: Shell, name: str) -> list[Variable]:
+    recorder = debugger.session.recorder
+    return [v for v in recorder.memory.values if v.name == name] if recorder else []
+
+
+def _is_live(debugger: Shell) -> bool:
+    """Tell whether the program is paused at this very event."""
+    recorder, tape = debugger.session.recorder, debugger.session.tape
+    is_of_program = recorder is not None and tape is recorder.tape
+    return is_of_program and is_running(debugger) and _here(debugger).t == len(tape) - 1
+
+
+def _recorder(debugger: Shell, command: str) -> Recorder:
+    """Return the recorder that has heard what is on this timeline."""
+    fork = debugger.session.timelines.current.fork
+    recorder = debugger.session.recorder if fork is None else fork.recorder
+    if recorder is None:
+        raise ArgumentError(
+            f"{command}: this is a tape that was saved; the model is not here to be run again."
+        )
+    return recorder
+
+
+def _change(debugger: Shell, change: Override | None, name: str) -> None:
+    """Go on with another array: live where the program stands here, else on a new timeline."""
+    event, recorder = _here(debugger), _recorder(debugger, "set")
+    tape, is_live = debugger.session.tape, _is_live(debugger)
+    if is_live and change is not None and _set_weight(debugger, recorder, change):
+        return
+    if not is_live and _call_around(recorder, tape, event.t) is None:
+        known = None if change is None else _variable(debugger, "set", change.name)
+        if change is None or known is not None:
+            _change_between(debugger, recorder, change, known)
             return
-        if not is_live and _call_around(recorder, tape, event.t) is None:
-            known = None if change is None else self._variable("set", change.name)
-            if change is None or known is not None:
-                self._change_between(recorder, change, known)
-                return
-        call = call_at(recorder, tape, event.t)
-        shown, slot = "", -1
-        if change is not None:
-            slot = slot_of(call.plan, name, event)
-            shown = name_of(call.plan, slot)
-            change = change._replace(name=shown)
-        if is_live and change is not None:
-            made = self._change_live(recorder, call, change)
-        else:
-            made = self._fork(recorder, call, change)
-        readers = _readers(tape, call, slot, event.t) if shown else []
-        variable = tensor_of(call.plan, slot) if shown else None
-        before = "overridden " + shown + (" @" if self.ascii_only else " ◆") if shown else "again"
-        self._say_made(made, before)
-        self._say_loss(made)
-        if readers:
-            names = listed(readers, 3)
-            self.say(f"   read before by {names}; only what comes later reads the new one")
-        is_written = any(variable is update.variable for update in call.function.updates)
-        if isinstance(variable, Variable) and made.tape is recorder.tape and not is_written:
-            self.say(f"   {variable.name} stays {short_text(variable.get_value())} in later calls")
-        if self._is_running() and made.tape is not recorder.tape:
-            live = next(x.number for x in self.session.timelines if x.tape is recorder.tape)
-            self.say(f"   the program waits: `timeline {live}` goes back to it")
+    call = call_at(recorder, tape, event.t)
+    shown, slot = "", -1
+    if change is not None:
+        slot = slot_of(call.plan, name, event)
+        shown = name_of(call.plan, slot)
+        change = change._replace(name=shown)
+    if is_live and change is not None:
+        made = _change_live(debugger, recorder, call, change)
+    else:
+        made = _fork(debugger, recorder, call, change)
+    readers = _readers(tape, call, slot, event.t) if shown else []
+    variable = tensor_of(call.plan, slot) if shown else None
+    before = "overridden " + shown + (" @" if debugger.ascii_only else " ◆") if shown else "again"
+    _say_made(debugger, made, before)
+    _say_loss(debugger, made)
+    if readers:
+        names = listed(readers, 3)
+        debugger.say(f"   read before by {names}; only what comes later reads the new one")
+    is_written = any(variable is update.variable for update in call.function.updates)
+    if isinstance(variable, Variable) and made.tape is recorder.tape and not is_written:
+        debugger.say(f"   {variable.name} stays {short_text(variable.get_value())} in later calls")
+    if is_running(debugger) and made.tape is not recorder.tape:
+        live = next(x.number for x in debugger.session.timelines if x.tape is recorder.tape)
+        debugger.say(f"   the program waits: `timeline {live}` goes back to it")
 
-    def _say_loss(self, made: Timeline) -> None:
-        """Tell what the change makes of the loss of this very call, if it was run to its end."""
-        losses: list[Trained] = []
-        if made.fork is not None:
-            with suppress(ArgumentError):
-                made.fork.begin()
-                losses = made.fork.losses()
-        for one in losses[:1]:
-            pair = f"{figure(one.first)} -> {figure(one.second)}"
-            self.say(f"   loss {pair} in this batch; `rerun` runs it on")
 
-    def _say_made(self, made: Timeline, before: str) -> None:
-        """Tell of a new timeline."""
-        parent = made.parent.number if made.parent else 1
-        t = self._here().t
-        self.say(f"{before}  timeline {made.number} starts at t={t}, timeline {parent} kept")
+def _say_loss(debugger: Shell, made: Timeline) -> None:
+    """Tell what the change makes of the loss of this very call, if it was run to its end."""
+    losses: list[Trained] = []
+    if made.fork is not None:
+        with suppress(ArgumentError):
+            made.fork.begin()
+            losses = made.fork.losses()
+    for one in losses[:1]:
+        pair = f"{figure(one.first)} -> {figure(one.second)}"
+        debugger.say(f"   loss {pair} in this batch; `rerun` runs it on")
 
-    def _change_between(
-        self, recorder: Recorder, change: Override | None, variable: Variable | None
-    ) -> None:
-        """Leave the timeline between two calls, with another value of a variable."""
-        t, tape = self._here().t, self.session.tape
-        self._next_call("set", t + 1)
-        again = recorder.aside(tape.history)
-        again.memory.know_twins_of(recorder.memory, t)
-        again.go_on_from(tape, t + 1)
-        fork = Fork(again, self._history(recorder), tape, t + 1)
-        changes, word = self._with_it(t), "again"
-        if change is not None and variable is not None:
-            array = fitted(change.value, variable, variable.get_value(borrow=True))
-            fork.override(variable, array)
-            event = again.tape[t]
-            told = Delta("weights", variable.name, array)
-            again.tape.amend(event._replace(deltas=(*event.deltas, told)))
-            changes.append(change)
-            word = f"overridden {variable.name}" + (" @" if self.ascii_only else " ◆")
-        made = self.session.timelines.fork(t, changes, again.tape, fork)
-        self._stand_on(made, t)
-        self._say_made(made, word)
-        self.say("   it has not run yet: `rerun` runs it on, `rerun 50` over 50 batches")
 
-    def _variable(self, command: str, name: str) -> Variable | None:
-        """Return the variable of a name; None if there is none."""
-        known = self._variables(name)
-        if len(known) > 1 and not self._is_live():
-            function = self._next_call(command, self._here().t).function
-            known = [v for v in known if v in variables_of(function)]
-        if len(known) > 1:
-            raise ArgumentError(
-                f"{command}: {len(known)} variables have the name {name!r}. Set it in a call that "
-                "reads the one that is meant, `b run:phase:forward` then c; or write "
-                f"`!K.set_value(model.optimizer.{name}, ...)` with the model's own name."
-            )
-        return known[0] if known else None
+def _say_made(debugger: Shell, made: Timeline, before: str) -> None:
+    """Tell of a new timeline."""
+    parent = made.parent.number if made.parent else 1
+    t = _here(debugger).t
+    debugger.say(f"{before}  timeline {made.number} starts at t={t}, timeline {parent} kept")
 
-    def _is_running(self) -> bool:
-        """Tell whether there is a program that has not ended."""
-        source = self.session.stepper.source
-        on_own = self.session.recorder and source.tape is not self.session.recorder.tape
-        source = self._live if on_own and self._live is not None else source
-        return not source.ended
 
-    def _set_weight(self, recorder: Recorder, change: Override) -> bool:
-        """Give a weight another value between two calls of functions; False inside of one."""
-        spans = recorder.tape.spans_at(change.t)
-        if any(span.kind == "function" for span in spans):
-            return False
-        weight = self._variable("set", change.name)
-        if weight is None:
-            return False
-        weight.commit(fitted(change.value, weight, weight.get_value(borrow=True)))
-        self.say(f"{weight.name} is {short_text(weight.get_value())} from the next call on")
-        return True
+def _change_between(
+    debugger: Shell, recorder: Recorder, change: Override | None, variable: Variable | None
+) -> None:
+    """Leave the timeline between two calls, with another value of a variable."""
+    t, tape = _here(debugger).t, debugger.session.tape
+    _next_call(debugger, "set", t + 1)
+    again = recorder.aside(tape.history)
+    again.memory.know_twins_of(recorder.memory, t)
+    again.go_on_from(tape, t + 1)
+    fork = Fork(again, _history(debugger, recorder), tape, t + 1)
+    changes, word = _with_it(debugger, t), "again"
+    if change is not None and variable is not None:
+        array = fitted(change.value, variable, variable.get_value(borrow=True))
+        fork.override(variable, array)
+        event = again.tape[t]
+        told = Delta("weights", variable.name, array)
+        again.tape.amend(event._replace(deltas=(*event.deltas, told)))
+        changes.append(change)
+        word = f"overridden {variable.name}" + (" @" if debugger.ascii_only else " ◆")
+    made = debugger.session.timelines.fork(t, changes, again.tape, fork)
+    _stand_on(debugger, made, t)
+    _say_made(debugger, made, word)
+    debugger.say("   it has not run yet: `rerun` runs it on, `rerun 50` over 50 batches")
 
-    def _change_live(self, recorder: Recorder, call: Call, change: Override) -> Timeline:
-        """Put the array into the paused call; what would have been is finished aside."""
-        timelines, tape = self.session.timelines, recorder.tape
-        until_now: list[Event] = list(tape)
-        # What was changed at this very event is in force already, and cannot be undone.
-        with_it = self._with_it(change.t)
-        fork: Fork | None = None
-        try:
-            again = called_again(recorder, tape, call, [*self._earlier(call, change.t), *with_it])
-            aside, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
-        except ArgumentError:
-            aside = Tape(until_now, tape.history)  # too little is left to know what would have been
-        override(recorder, change.name, change.value)
-        timelines.complete(aside, fork)
-        return timelines.fork(change.t, [*with_it, change], tape)
 
-    def _fork(self, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
-        """Run the call again on a timeline of its own, and stand on it."""
-        t, tape = self._here().t, self.session.tape
-        changes = [*self._with_it(t), *([] if change is None else [change])]
-        again = called_again(recorder, tape, call, [*self._earlier(call, t), *changes])
-        fork = None
-        if tape is recorder.tape:  # and not one that was read
-            fork = Fork(again, self._history(recorder), tape, call.begin, call)
-        for one in changes:
-            tensor = tensor_of(call.plan, slot_of(call.plan, one.name, self._here()))
-            if fork is not None and isinstance(tensor, Variable):
-                fork.silence(tensor)
-        made = self.session.timelines.fork(t, changes, again.tape, fork)
-        self._stand_on(made, t)
-        return made
+def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
+    """Return the variable of a name; None if there is none."""
+    known = _variables(debugger, name)
+    if len(known) > 1 and not _is_live(debugger):
+        function = _next_call(debugger, command, _here(debugger).t).function
+        known = [v for v in known if v in variables_of(function)]
+    if len(known) > 1:
+        raise ArgumentError(
+            f"{command}: {len(known)} variables have the name {name!r}. Set it in a call that "
+            "reads the one that is meant, `b run:phase:forward` then c; or write "
+            f"`!K.set_value(model.optimizer.{name}, ...)` with the model's own name."
+        )
+    return known[0] if known else None
 
-    def _earlier(self, call: Call, t: int) -> list[Override]:
-        """Return the changes before a time in a call, which hold on the new timeline too."""
-        current = self.session.timelines.current
-        return [change for change in current.overrides if call.begin <= change.t < t]
 
-    def _with_it(self, t: int) -> list[Override]:
-        """Return what was changed at this very time: that holds too."""
-        return [change for change in self.session.timelines.current.overrides if change.t == t]
+def call_here(debugger: Shell, command: str) -> tuple[Recorder, Call]:
+    """Return the call of a function in which we stand, or else the next one."""
+    recorder, t = _recorder(debugger, command), _here(debugger, command).t
+    call = _call_around(recorder, debugger.session.tape, t)
+    return recorder, call or _next_call(debugger, command, t)
 
-    def _stand_on(self, timeline: Timeline, t: int) -> None:
-        stepper, recorder = self.session.stepper, self.session.recorder
-        if recorder is not None and stepper.tape is recorder.tape:
-            self._live = stepper.source
-        is_live = recorder is not None and timeline.tape is recorder.tape
-        source = self._live if is_live and self._live is not None else Recording(timeline.tape)
-        stop = stepper.switch(source, min(t, len(timeline.tape) - 1))
-        if stop is not None:
-            self.stop = stop
 
-    # --- other ------------------------------------------------------------------------------------
+def is_running(debugger: Shell) -> bool:
+    """Tell whether there is a program that has not ended."""
+    source, live = debugger.session.stepper.source, debugger.state(Elsewhere).live
+    on_own = debugger.session.recorder and source.tape is not debugger.session.recorder.tape
+    source = live if on_own and live is not None else source
+    return not source.ended
 
-    def do_other(self, words: str) -> None:
-        """Say which run is the other one; its arrays in this very call are `other.NAME`.
 
-        Usage: other [N | FILE]
-        Example: other t.jsonl
+def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
+    """Give a weight another value between two calls of functions; False inside of one."""
+    spans = recorder.tape.spans_at(change.t)
+    if any(span.kind == "function" for span in spans):
+        return False
+    weight = _variable(debugger, "set", change.name)
+    if weight is None:
+        return False
+    weight.commit(fitted(change.value, weight, weight.get_value(borrow=True)))
+    debugger.say(f"{weight.name} is {short_text(weight.get_value())} from the next call on")
+    return True
 
-        N is a timeline, FILE what `record` wrote in another run; by default it is the timeline that
-        was left. `set dense_1 = other` puts in what came out of dense_1 there, in the same call:
-        that of the same batch, epoch and fit. `p other.dense_1 - dense_1` compares.
-        """
-        word = words.strip()
-        if word.isdigit():
-            self._other = self.session.timelines.get(int(word), "other").tape, f"timeline {word}"
-        elif word:
-            self._other = _tape_of(word), word
-        self.say(f"other: {self._other_run()[1]}")
 
-    def _other_run(self) -> tuple[Tape, str]:
-        """Return the other run, and what it is called."""
-        current, timelines = self.session.timelines.current, self.session.timelines
-        if self._other is not None and self._other[0] is not self.session.tape:
-            return self._other
-        one = current.parent or (timelines.get(2) if len(timelines) == 2 else None)
-        if one is None:
-            raise ArgumentError(
-                "other: which run? A timeline or the file of a tape: other 2, other t.jsonl."
-            )
-        return one.tape, f"timeline {one.number}"
+def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Override) -> Timeline:
+    """Put the array into the paused call; what would have been is finished aside."""
+    timelines, tape = debugger.session.timelines, recorder.tape
+    until_now: list[Event] = list(tape)
+    # What was changed at this very event is in force already, and cannot be undone.
+    with_it = _with_it(debugger, change.t)
+    fork: Fork | None = None
+    try:
+        again = called_again(recorder, tape, call, [*_earlier(debugger, call, change.t), *with_it])
+        aside, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
+    except ArgumentError:
+        aside = Tape(until_now, tape.history)  # too little is left to know what would have been
+    override(recorder, change.name, change.value)
+    timelines.complete(aside, fork)
+    return timelines.fork(change.t, [*with_it, change], tape)
 
-    def _other_here(self) -> Any:
-        """Return what the other run has in the call that lies here, or comes next."""
-        module, (tape, label) = import_module(OTHER), self._other_run()
-        fork = self.session.timelines.current.fork
-        # One that has not run yet has no next call; its parent has the same one.
-        tapes = [self.session.tape] if fork is None else [self.session.tape, fork.parent_tape]
-        key = partial(module.key_of_call, tapes, self.session.stepper.now)
-        return module.Other(tape, label, key)
 
-    def _from_other(self, name: str, text: str) -> tuple[Any, str]:
-        """Return what is taken from another run for a tensor, and what to call that."""
-        if Path(text).suffix in TAPES:
-            self._other, text = (_tape_of(text), text), "other"
-        other, named = self._other_here(), self._here().name if name in OF_THE_OUTPUT else name
-        if text == "other":
-            new = other[named]
-            text = f"other.{named}"
-        else:
-            names = self._names_for_set(name)
-            names["other"] = other
-            new = value_of(text, names, "set")
-        here = self.names().find(named)
-        if np.shape(new) and here is not None and np.shape(new) != np.shape(here):
-            raise ArgumentError(
-                f"set: {named} has shape {np.shape(here)} here, and {text} has {np.shape(new)} in "
-                f"{other!r}. Both runs need batches of the same size."
-            )
-        return new, f"{text} of {other!r}"
+def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
+    """Run the call again on a timeline of its own, and stand on it."""
+    t, tape = _here(debugger).t, debugger.session.tape
+    changes = [*_with_it(debugger, t), *([] if change is None else [change])]
+    again = called_again(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
+    fork = None
+    if tape is recorder.tape:  # and not one that was read
+        fork = Fork(again, _history(debugger, recorder), tape, call.begin, call)
+    for one in changes:
+        tensor = tensor_of(call.plan, slot_of(call.plan, one.name, _here(debugger)))
+        if fork is not None and isinstance(tensor, Variable):
+            fork.silence(tensor)
+    made = debugger.session.timelines.fork(t, changes, again.tape, fork)
+    _stand_on(debugger, made, t)
+    return made
 
-    def names(self) -> NamesAtStop:
-        """Return the names that an expression may use here."""
-        names = super().names()
-        if "other" not in names:
-            with suppress(ArgumentError):
-                names["other"] = self._other_here()
-        return names
 
-    # --- rerun ------------------------------------------------------------------------------------
+def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
+    """Return the changes before a time in a call, which hold on the new timeline too."""
+    current = debugger.session.timelines.current
+    return [change for change in current.overrides if call.begin <= change.t < t]
 
-    def do_rerun(self, words: str) -> None:
-        """Run what `set` has changed on: over the next batches, or as far as the first run went.
 
-        Usage: rerun [n | fit]
-        Example: rerun 50
+def _with_it(debugger: Shell, t: int) -> list[Override]:
+    """Return what was changed at this very time: that holds too."""
+    return [change for change in debugger.session.timelines.current.overrides if change.t == t]
 
-        The losses of both runs come side by side. Without words it goes as far as the timeline that
-        was left; `rerun 50` over 50 batches, `rerun fit` to the end of this `fit`; once more goes
-        on from there. The batches are those that were fed then, and what callbacks or the script
-        wrote into variables is written again, but for the variable that was set. Callbacks are not
-        called: they decide nothing anew. The program and its weights are not touched. In the past
-        `set again` makes a timeline without a change: it must be the same bit for bit.
-        """
-        word, current = words.strip(), self.session.timelines.current
-        if word and word != "fit" and not (word.isdigit() and int(word)):
-            raise ArgumentError(
-                f"rerun: got {word!r}; expected nothing, how many batches (`rerun 50`), or `fit`."
-            )
-        fork: Fork | None = current.fork
-        if fork is None:
-            raise ArgumentError(
-                "rerun: nothing was changed on this timeline. Go to a batch and change something "
-                "there: goto batch 10, set lr = lr / 10, rerun."
-            )
-        count = fork.run_on(int(word) if word.isdigit() else None, to_end_of_fit=word == "fit")
-        self._say_rerun(fork, count)
 
-    complete_rerun = completing("fit")
+def _stand_on(debugger: Shell, timeline: Timeline, t: int) -> None:
+    stepper, recorder = debugger.session.stepper, debugger.session.recorder
+    elsewhere = debugger.state(Elsewhere)
+    if recorder is not None and stepper.tape is recorder.tape:
+        elsewhere.live = stepper.source
+    is_live = recorder is not None and timeline.tape is recorder.tape
+    live = elsewhere.live if is_live else None
+    source = Recording(timeline.tape) if live is None else live
+    stop = stepper.switch(source, min(t, len(timeline.tape) - 1))
+    if stop is not None:
+        debugger.stop = stop
 
-    def _say_rerun(self, fork: Fork, count: int) -> None:
-        timelines = self.session.timelines
-        first = next(one.number for one in timelines if one.tape is fork.parent_tape)
-        own = timelines.current.number
-        calls = "call" if count == 1 else "calls"
-        self.say(f"timeline {own}: {count:,} {calls} computed, with what timeline {first} was fed")
-        made_here = timelines.current.overrides
-        later = [o for o in timelines.get(first).overrides if o not in made_here]
-        for line in [*_notes(fork, first), *_not_made(later, first)]:
-            self.say_text(f"   {line}")
-        self._say_losses(fork, first, own)
 
-    def _say_losses(self, fork: Fork, first: int, own: int) -> None:
-        losses = fork.losses()
-        if losses:
-            lines = import_module(LOSSES).lines_of_losses(losses, (first, own), self.ascii_only)
-            for line in lines:
-                self.say_line(line)
+@command("unset", group="what if", takes_words=False)
+def unset(debugger: Shell, words: str) -> None:
+    """Take the last change back: go to the timeline on which it was not made.
 
-    # --- check grads ------------------------------------------------------------------------------
+    Usage: unset
+    Example: unset
 
-    def do_check(self, words: str) -> None:
-        """Compare the gradient of the loss of this call with differences of the loss.
+    A program that has gone on with a change cannot be called back: its timeline stays, and the
+    one without the change is that which was finished aside.
+    """
+    current = debugger.session.timelines.current
+    if current.parent is None or current.forked_at is None:
+        raise ArgumentError("unset: nothing was changed on this timeline.")
+    go_to(debugger, debugger.session.timelines.get(current.parent.number), current.forked_at)
 
-        Usage: check grads
-        Example: check grads
 
-        Of each weight some numbers are moved up and down, those with the largest gradient and some
-        at random, and all at once in a random direction; the loss is computed in float64 for it. If
-        the gradient is wrong, each op is asked for its own, and the wrong one is named: that of a
-        custom op, or a custom_gradient. Nothing is changed.
-        """
-        if words.strip() not in ("grads", "gradients"):
-            raise ArgumentError(f"check: got {words.strip()!r}; expected `check grads`.")
-        import_module(CHECKING).say_checked_gradients(self)
+# --- rerun ----------------------------------------------------------------------------------------
 
-    complete_check = completing("grads")
 
-    def call_here(self, command: str) -> tuple[Recorder, Call]:
-        """Return the call of a function in which we stand, or else the next one."""
-        recorder, t = self._recorder(command), self._here(command).t
-        call = _call_around(recorder, self.session.tape, t)
-        return recorder, call or self._next_call(command, t)
+@command("rerun", group="what if", completes=("fit",))
+def rerun(debugger: Shell, words: str) -> None:
+    """Run what `set` has changed on: over the next batches, or as far as the first run went.
 
-    def do_unset(self, words: str) -> None:
-        """Take the last change back: go to the timeline on which it was not made.
+    Usage: rerun [n | fit]
+    Example: rerun 50
 
-        Usage: unset
-        Example: unset
+    The losses of both runs come side by side. Without words it goes as far as the timeline that
+    was left; `rerun 50` over 50 batches, `rerun fit` to the end of this `fit`; once more goes
+    on from there. The batches are those that were fed then, and what callbacks or the script
+    wrote into variables is written again, but for the variable that was set. Callbacks are not
+    called: they decide nothing anew. The program and its weights are not touched. In the past
+    `set again` makes a timeline without a change: it must be the same bit for bit.
+    """
+    word, current = words.strip(), debugger.session.timelines.current
+    if word and word != "fit" and not (word.isdigit() and int(word)):
+        raise ArgumentError(
+            f"rerun: got {word!r}; expected nothing, how many batches (`rerun 50`), or `fit`."
+        )
+    fork: Fork | None = current.fork
+    if fork is None:
+        raise ArgumentError(
+            "rerun: nothing was changed on this timeline. Go to a batch and change something "
+            "there: goto batch 10, set lr = lr / 10, rerun."
+        )
+    count = fork.run_on(int(word) if word.isdigit() else None, to_end_of_fit=word == "fit")
+    _say_rerun(debugger, fork, count)
 
-        A program that has gone on with a change cannot be called back: its timeline stays, and the
-        one without the change is that which was finished aside.
-        """
-        current = self.session.timelines.current
-        if current.parent is None or current.forked_at is None:
-            raise ArgumentError("unset: nothing was changed on this timeline.")
-        self.go_to(self.session.timelines.get(current.parent.number), current.forked_at)
 
-    # --- timelines --------------------------------------------------------------------------------
+def _say_rerun(debugger: Shell, fork: Fork, count: int) -> None:
+    timelines = debugger.session.timelines
+    first = next(one.number for one in timelines if one.tape is fork.parent_tape)
+    own = timelines.current.number
+    calls = "call" if count == 1 else "calls"
+    debugger.say(f"timeline {own}: {count:,} {calls} computed, with what timeline {first} was fed")
+    made_here = timelines.current.overrides
+    later = [o for o in timelines.get(first).overrides if o not in made_here]
+    for line in [*_notes(fork, first), *_not_made(later, first)]:
+        debugger.say_text(f"   {line}")
+    _say_losses(debugger, fork, first, own)
 
-    def do_timeline(self, words: str) -> None:
-        """List the timelines, or go to one.
 
-        Usage: timeline [n]
-        Example: timeline 1
+def _say_losses(debugger: Shell, fork: Fork, first: int, own: int) -> None:
+    losses = fork.losses()
+    if losses:
+        lines = import_module(LOSSES).lines_of_losses(losses, (first, own), debugger.ascii_only)
+        for line in lines:
+            debugger.say_line(line)
 
-        A program that is running writes on one of them; only from there `c` lets it go on.
-        """
-        timelines, recorder = self.session.timelines, self.session.recorder
-        if not words.strip():
-            for one in timelines:
-                sign = "*" if one is timelines.current else " "
-                is_live = recorder is not None and one.tape is recorder.tape
-                words = f"{sign} {one.number}  {len(one.tape)} events"
-                if one.parent is not None:
-                    words += f", from {one.parent.number} at t={one.forked_at}"
-                words += ", the program's" if is_live and self._is_running() else ""
-                self.say(words + "".join(f"\n     set {o.text or o.name}" for o in one.overrides))
-            return
-        if not words.strip().isdigit():
-            raise ArgumentError(f"timeline: got {words!r}; expected a number: timeline 1.")
-        t = self.stop.t if self.stop is not None else 0
-        self.go_to(timelines.get(int(words)), t)
 
-    def go_to(self, timeline: Timeline, t: int) -> None:
-        """Stand on a timeline at a time, and show it."""
-        self._stand_on(timeline, t)
-        self.session.timelines.switch(timeline.number)
-        if self.stop is not None:
-            self.show(self.stop)
+# --- other ----------------------------------------------------------------------------------------
 
-    def do_diff(self, words: str) -> None:
-        """Tell how two batches, two timelines or two runs differ.
 
-        Usage: diff batch A B | diff N M | diff FILE
-        Example: diff batch 10 11
+@command("other", group="what if")
+def other(debugger: Shell, words: str) -> None:
+    """Say which run is the other one; its arrays in this very call are `other.NAME`.
 
-        Of two batches (`diff epoch 0 batch 3 epoch 1 batch 3`): activations, gradients and weights.
-        Of two timelines by their numbers, or of this run and one that `record` has written: the
-        first difference, and how many ops differ.
-        """
-        run = import_module(RUN)
-        if Path(words).suffix in TAPES:
-            run.say_difference_of_runs(self, words.strip())
-        elif both := run.batches_named(self, words):
-            run.say_contrast(self, *both)
-        else:
-            self._say_difference_of_timelines(words)
+    Usage: other [N | FILE]
+    Example: other t.jsonl
 
-    def _say_difference_of_timelines(self, words: str) -> None:
-        numbers = words.replace(",", " ").split()
-        if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
-            raise ArgumentError(
-                f"diff: got {words!r}; expected two timelines, `diff 1 2`, or two batches: "
-                "`diff batch 10 11`, `diff epoch 0 batch 3 epoch 1 batch 3`."
-            )
-        one, other = (self.session.timelines.get(int(n), "diff") for n in numbers)
-        pair = next((p for p in ((one, other), (other, one)) if _has_run_on(*p)), None)
-        # Of what it has run on the losses tell; the ops of so many calls would take too long.
-        times = None if pair is None else (pair[1].forked_at or 0, pair[1].fork.end_of_first)
-        found = self.session.timelines.difference(one.number, other.number, times)
-        self.say(str(found) + (" in its first call" if times and found else ""))
-        last = min(len(one.tape), len(other.tape)) - 1
-        if not found and times is None and len(one.tape) != len(other.tape):
-            self.say(f"   up to t={last}, where the shorter one ends")
-        if found:
-            entry, *values = entry_that_differs(*found.found.values)
-            for timeline, value in zip((one, other), values, strict=True):
-                self.say(f"   {timeline.number}: {entry}{short_text(value)}")
-        if pair is not None:
-            self._say_losses(pair[1].fork, pair[0].number, pair[1].number)
+    N is a timeline, FILE what `record` wrote in another run; by default it is the timeline that
+    was left. `set dense_1 = other` puts in what came out of dense_1 there, in the same call:
+    that of the same batch, epoch and fit. `p other.dense_1 - dense_1` compares.
+    """
+    word = words.strip()
+    if word.isdigit():
+        debugger.state(Elsewhere).run = (
+            debugger.session.timelines.get(int(word), "other").tape,
+            f"timeline {word}",
+        )
+    elif word:
+        debugger.state(Elsewhere).run = _tape_of(word), word
+    debugger.say(f"other: {_other_run(debugger)[1]}")
+
+
+def _other_run(debugger: Shell) -> tuple[Tape, str]:
+    """Return the other run, and what it is called."""
+    current, timelines = debugger.session.timelines.current, debugger.session.timelines
+    named = debugger.state(Elsewhere).run
+    if named is not None and named[0] is not debugger.session.tape:
+        return named
+    one = current.parent or (timelines.get(2) if len(timelines) == 2 else None)
+    if one is None:
+        raise ArgumentError(
+            "other: which run? A timeline or the file of a tape: other 2, other t.jsonl."
+        )
+    return one.tape, f"timeline {one.number}"
+
+
+def _other_here(debugger: Shell) -> Any:
+    """Return what the other run has in the call that lies here, or comes next."""
+    module, (tape, label) = import_module(OTHER), _other_run(debugger)
+    fork = debugger.session.timelines.current.fork
+    # One that has not run yet has no next call; its parent has the same one.
+    tapes = [debugger.session.tape] if fork is None else [debugger.session.tape, fork.parent_tape]
+    key = partial(module.key_of_call, tapes, debugger.session.stepper.now)
+    return module.Other(tape, label, key)
+
+
+def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
+    """Return what is taken from another run for a tensor, and what to call that."""
+    if Path(text).suffix in TAPES:
+        debugger.state(Elsewhere).run, text = (_tape_of(text), text), "other"
+    other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
+    if text == "other":
+        new = other[named]
+        text = f"other.{named}"
+    else:
+        names = _names_for_set(debugger, name)
+        names["other"] = other
+        new = value_of(text, names, "set")
+    here = debugger.names().find(named)
+    if np.shape(new) and here is not None and np.shape(new) != np.shape(here):
+        raise ArgumentError(
+            f"set: {named} has shape {np.shape(here)} here, and {text} has {np.shape(new)} in "
+            f"{other!r}. Both runs need batches of the same size."
+        )
+    return new, f"{text} of {other!r}"
+
+
+def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
+    """Return the names with `other` among them, if there is another run."""
+    if "other" not in names:
+        with suppress(ArgumentError):
+            names["other"] = _other_here(debugger)
+    return names
+
+
+# --- timelines ------------------------------------------------------------------------------------
+
+
+@command("timeline", group="in time")
+def timeline(debugger: Shell, words: str) -> None:
+    """List the timelines, or go to one.
+
+    Usage: timeline [n]
+    Example: timeline 1
+
+    A program that is running writes on one of them; only from there `c` lets it go on.
+    """
+    timelines, recorder = debugger.session.timelines, debugger.session.recorder
+    if not words.strip():
+        for one in timelines:
+            sign = "*" if one is timelines.current else " "
+            is_live = recorder is not None and one.tape is recorder.tape
+            words = f"{sign} {one.number}  {len(one.tape)} events"
+            if one.parent is not None:
+                words += f", from {one.parent.number} at t={one.forked_at}"
+            words += ", the program's" if is_live and is_running(debugger) else ""
+            debugger.say(words + "".join(f"\n     set {o.text or o.name}" for o in one.overrides))
+        return
+    if not words.strip().isdigit():
+        raise ArgumentError(f"timeline: got {words!r}; expected a number: timeline 1.")
+    t = debugger.stop.t if debugger.stop is not None else 0
+    go_to(debugger, timelines.get(int(words)), t)
+
+
+def go_to(debugger: Shell, timeline: Timeline, t: int) -> None:
+    """Stand on a timeline at a time, and show it."""
+    _stand_on(debugger, timeline, t)
+    debugger.session.timelines.switch(timeline.number)
+    if debugger.stop is not None:
+        debugger.show(debugger.stop)
+
+
+@command("diff", group="in time")
+def diff(debugger: Shell, words: str) -> None:
+    """Tell how two batches, two timelines or two runs differ.
+
+    Usage: diff batch A B | diff N M | diff FILE
+    Example: diff batch 10 11
+
+    Of two batches (`diff epoch 0 batch 3 epoch 1 batch 3`): activations, gradients and weights.
+    Of two timelines by their numbers, or of this run and one that `record` has written: the
+    first difference, and how many ops differ.
+    """
+    run = import_module(RUN)
+    if Path(words).suffix in TAPES:
+        run.say_difference_of_runs(debugger, words.strip())
+    elif both := run.batches_named(debugger, words):
+        run.say_contrast(debugger, *both)
+    else:
+        _say_difference_of_timelines(debugger, words)
+
+
+def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
+    numbers = words.replace(",", " ").split()
+    if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
+        raise ArgumentError(
+            f"diff: got {words!r}; expected two timelines, `diff 1 2`, or two batches: "
+            "`diff batch 10 11`, `diff epoch 0 batch 3 epoch 1 batch 3`."
+        )
+    one, other = (debugger.session.timelines.get(int(n), "diff") for n in numbers)
+    pair = next((p for p in ((one, other), (other, one)) if _has_run_on(*p)), None)
+    # Of what it has run on the losses tell; the ops of so many calls would take too long.
+    times = None if pair is None else (pair[1].forked_at or 0, pair[1].fork.end_of_first)
+    found = debugger.session.timelines.difference(one.number, other.number, times)
+    debugger.say(str(found) + (" in its first call" if times and found else ""))
+    last = min(len(one.tape), len(other.tape)) - 1
+    if not found and times is None and len(one.tape) != len(other.tape):
+        debugger.say(f"   up to t={last}, where the shorter one ends")
+    if found:
+        entry, *values = entry_that_differs(*found.found.values)
+        for timeline, value in zip((one, other), values, strict=True):
+            debugger.say(f"   {timeline.number}: {entry}{short_text(value)}")
+    if pair is not None:
+        _say_losses(debugger, pair[1].fork, pair[0].number, pair[1].number)
 
 
 def _has_run_on(parent: Timeline, made: Timeline) -> bool:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.ops.while_loop import GivenGradient
 from kerascope.backend.provenance import told
+from kerascope.debugger.changing import call_here
 from kerascope.debugger.places import shown_file
+from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.trace.gradient_check import Checked, Whole, WrongOp, check_weights, wrong_ops
 from kerascope.trace.statistics import figure
 from kerascope.trace.timelines import begun_with
 
-if TYPE_CHECKING:
-    from kerascope.debugger.changing import ChangingCommands
-
 MOST_WRONG = 3  # ops that are told of
 
 
-def say_checked_gradients(shell: ChangingCommands) -> None:
+def say_checked_gradients(shell: Shell) -> None:
     """Check the gradients of the call in which a prompt stands, and say what was found."""
-    recorder, call = shell.call_here("check grads")
+    recorder, call = call_here(shell, "check grads")
     facts = call.plan.facts
     loss = None if facts is None else facts.losses.get("total_loss")
     weights = [] if facts is None else [update.param for update in facts.updates]

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.changing import ChangingCommands
+from kerascope.debugger.changing import go_to
+from kerascope.debugger.commands import command
 from kerascope.debugger.other import tape_of_file
 from kerascope.debugger.rendering import entry_that_differs, short_text
-from kerascope.debugger.session import Restarting, Session
-from kerascope.debugger.shell import completing
+from kerascope.debugger.session import Session
+from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
@@ -35,75 +36,64 @@ COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
 STYLE = "body{font-family:sans-serif}td,th{font-size:13px;text-align:left;padding:2px 8px}"
 
 
-class FileCommands(ChangingCommands):
-    """Commands for files."""
+@command("record", group="all of it")
+def record(debugger: Shell, words: str) -> None:
+    """Write the tape so far into a file, and its arrays beside it.
 
-    def do_record(self, words: str) -> None:
-        """Write the tape so far into a file, and its arrays beside it.
+    Usage: record FILE
+    Example: record t.jsonl
+    """
+    path, tape = _path(words, "record", "t.jsonl"), debugger.session.tape
+    tape.save(path)
+    beside = path.with_suffix(".npz")
+    with_arrays = f" and {beside}" if tape.bytes else ""
+    debugger.say(f"{path}{with_arrays} written: {len(tape)} events")
 
-        Usage: record FILE
-        Example: record t.jsonl
-        """
-        path, tape = _path(words, "record", "t.jsonl"), self.session.tape
-        tape.save(path)
-        beside = path.with_suffix(".npz")
-        with_arrays = f" and {beside}" if tape.bytes else ""
-        self.say(f"{path}{with_arrays} written: {len(tape)} events")
 
-    def do_replay(self, words: str) -> None:
-        """Read a tape that was recorded, as a further timeline; no code is executed.
+@command("replay", group="all of it")
+def replay(debugger: Shell, words: str) -> None:
+    """Read a tape that was recorded, as a further timeline; no code is executed.
 
-        Usage: replay FILE
-        Example: replay t.jsonl
+    Usage: replay FILE
+    Example: replay t.jsonl
 
-        `diff 1 2` then compares it with what has just run, and `timeline 1` goes back.
-        """
-        path = _path(words, "replay", "t.jsonl")
-        tape = tape_of_file(path)
-        made = self.session.timelines.fork(0, [], tape)
-        self.say(f"timeline {made.number}: {len(tape)} events of {path}")
-        self.go_to(made, 0)
+    `diff 1 2` then compares it with what has just run, and `timeline 1` goes back.
+    """
+    path = _path(words, "replay", "t.jsonl")
+    tape = tape_of_file(path)
+    made = debugger.session.timelines.fork(0, [], tape)
+    debugger.say(f"timeline {made.number}: {len(tape)} events of {path}")
+    go_to(debugger, made, 0)
 
-    def do_export(self, words: str) -> None:
-        """Write all events as a table, or the graph as it stands here, into a file.
 
-        Usage: export md | txt | html | svg FILE
-        Example: export html run.html
-        """
-        form, _, file = words.strip().partition(" ")
-        writers: dict[str, Callable[[], str]] = {
-            "md": lambda: markdown_of(self.session.tape),
-            "txt": lambda: text_of(self.session.tape),
-            "html": lambda: page_of(self.session.tape, self._picture()),
-            "svg": lambda: picture_of(self.session).svg,
-        }
-        if form not in writers:
-            near = did_you_mean(form, FORMATS) if form else ""
-            raise ArgumentError(f"export: got {form!r}. {near}Expected {', '.join(FORMATS)}.")
-        path = _path(file, f"export {form}", f"run.{form}")
-        text = writers[form]()
-        write_whole(path, text.encode("utf-8", "replace"))
-        self.say(f"{path} written")
+@command("export", group="all of it", completes=FORMATS)
+def export(debugger: Shell, words: str) -> None:
+    """Write all events as a table, or the graph as it stands here, into a file.
 
-    complete_export = completing(*FORMATS)
+    Usage: export md | txt | html | svg FILE
+    Example: export html run.html
+    """
+    form, _, file = words.strip().partition(" ")
+    writers: dict[str, Callable[[], str]] = {
+        "md": lambda: markdown_of(debugger.session.tape),
+        "txt": lambda: text_of(debugger.session.tape),
+        "html": lambda: page_of(debugger.session.tape, _picture(debugger)),
+        "svg": lambda: picture_of(debugger.session).svg,
+    }
+    if form not in writers:
+        near = did_you_mean(form, FORMATS) if form else ""
+        raise ArgumentError(f"export: got {form!r}. {near}Expected {', '.join(FORMATS)}.")
+    path = _path(file, f"export {form}", f"run.{form}")
+    text = writers[form]()
+    write_whole(path, text.encode("utf-8", "replace"))
+    debugger.say(f"{path} written")
 
-    def _picture(self) -> str:
-        try:
-            return picture_of(self.session).svg
-        except ArgumentError:
-            return ""  # a page of a saved tape has the table alone
 
-    def do_restart(self, words: str) -> None:
-        """Run the script again from its beginning; breakpoints are kept.
-
-        Usage: restart
-        Example: restart
-        """
-        if self.session.script is None or self.session.recorder is None:
-            raise ArgumentError("restart: no script is run here. `rc` goes back to the beginning.")
-        raise Restarting
-
-    do_run = do_restart
+def _picture(debugger: Shell) -> str:
+    try:
+        return picture_of(debugger.session).svg
+    except ArgumentError:
+        return ""  # a page of a saved tape has the table alone
 
 
 def _path(words: str, command: str, example: str) -> Path:

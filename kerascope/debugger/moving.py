@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
+from kerascope.debugger.commands import command
 from kerascope.debugger.evaluating import LIVES_IN
 from kerascope.debugger.places import users_line
 from kerascope.debugger.rendering import sentence, span_labels
 from kerascope.debugger.session import Session
-from kerascope.debugger.shell import Shell, completing, number_in
+from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
@@ -110,212 +112,241 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
     )
 
 
-class MovingCommands(Shell):
-    """Commands that move in time."""
+@dataclass
+class Awaited:
+    """The time that `goto` looks for; None if none is."""
 
-    _awaited: int | None = None  # the time that `goto` looks for
+    t: int | None = None
 
-    # --- forward ----------------------------------------------------------------------------------
 
-    def do_step(self, words: str) -> bool:
-        """Go to the next event of the current grain (`set grain op` makes it finer).
+# --- forward --------------------------------------------------------------------------------------
 
-        Usage: s[tep] [n]
-        Example: s 3
-        """
-        n = number_in(words, "step")
-        return self.move(lambda stepper: stepper.step(n))
 
-    def do_stepi(self, words: str) -> bool:
-        """Go to the next event of any grain, the finest details too.
+@command("step", "s", group="forward", moves=True)
+def step(debugger: Shell, words: str) -> bool:
+    """Go to the next event of the current grain (`set grain op` makes it finer).
 
-        Usage: stepi [n]
-        Example: stepi
-        """
-        n = number_in(words, "stepi")
-        return self.move(lambda stepper: stepper.stepi(n))
+    Usage: s[tep] [n]
+    Example: s 3
+    """
+    n = number_in(words, "step")
+    return debugger.move(lambda stepper: stepper.step(n))
 
-    def do_next(self, words: str) -> bool:
-        """Go to the next sibling, over all that lies inside; or to the end of the span.
 
-        Usage: n[ext] [n]
-        Example: n
-        """
-        n = number_in(words, "next")
-        return self.move(lambda stepper: stepper.next(n))
+@command("stepi", "si", group="forward", moves=True)
+def stepi(debugger: Shell, words: str) -> bool:
+    """Go to the next event of any grain, the finest details too.
 
-    def do_until(self, words: str) -> bool:
-        """Go on to the next network depth, or to what is named.
+    Usage: stepi [n]
+    Example: stepi
+    """
+    n = number_in(words, "stepi")
+    return debugger.move(lambda stepper: stepper.stepi(n))
 
-        Usage: unt[il] [depth | phase | act | function | t=T]
-        Example: unt backward
-        """
-        target, t = target_in(words, "until")
-        return self.move(lambda stepper: stepper.until(target, t=t))
 
-    complete_until = complete_unt = complete_ru = completing(*PHASES, *ACTS, *FUNCTIONS)
+@command("next", "n", group="forward", moves=True)
+def next_(debugger: Shell, words: str) -> bool:
+    """Go to the next sibling, over all that lies inside; or to the end of the span.
 
-    def do_return(self, words: str) -> bool:
-        """Go to the end of the enclosing span, and see its value.
+    Usage: n[ext] [n]
+    Example: n
+    """
+    n = number_in(words, "next")
+    return debugger.move(lambda stepper: stepper.next(n))
 
-        Usage: r[eturn]
-        Example: r
-        """
-        return self.move(lambda stepper: stepper.return_())
 
-    def do_continue(self, words: str) -> bool:
-        """Go on to the next breakpoint, caught condition or watched change.
+@command("until", "unt", group="forward", moves=True, completes=(*PHASES, *ACTS, *FUNCTIONS))
+def until(debugger: Shell, words: str) -> bool:
+    """Go on to the next network depth, or to what is named.
 
-        Usage: c[ont[inue]]
-        Example: c
-        """
-        return self.move(lambda stepper: stepper.continue_())
+    Usage: unt[il] [depth | phase | act | function | t=T]
+    Example: unt backward
+    """
+    target, t = target_in(words, "until")
+    return debugger.move(lambda stepper: stepper.until(target, t=t))
 
-    # --- backward ---------------------------------------------------------------------------------
 
-    def do_rs(self, words: str) -> bool:
-        """Step backward. Python is not run again: the tape is read.
+@command("return", "r", group="forward", takes_words=False, moves=True)
+def return_(debugger: Shell, words: str) -> bool:
+    """Go to the end of the enclosing span, and see its value.
 
-        Usage: rs [n]
-        Example: rs
-        """
-        n = number_in(words, "rs")
-        if n == 1 and self.session.frame_at(self.stop) is not None and len(self.session.tape):
-            return self.move(lambda stepper: stepper.goto(stepper.now))
-        return self.move(lambda stepper: stepper.step_back(n))
+    Usage: r[eturn]
+    Example: r
+    """
+    return debugger.move(lambda stepper: stepper.return_())
 
-    def do_rn(self, words: str) -> bool:
-        """Go back to the sibling before, over all that lies inside.
 
-        Usage: rn [n]
-        Example: rn
-        """
-        n = number_in(words, "rn")
-        return self.move(lambda stepper: stepper.next_back(n))
+@command("continue", "c", "cont", group="forward", takes_words=False, moves=True)
+def continue_(debugger: Shell, words: str) -> bool:
+    """Go on to the next breakpoint, caught condition or watched change.
 
-    def do_ru(self, words: str) -> bool:
-        """Go back until another network depth, or what is named.
+    Usage: c[ont[inue]]
+    Example: c
+    """
+    return debugger.move(lambda stepper: stepper.continue_())
 
-        Usage: ru [depth | phase | t=T]
-        Example: ru forward
-        """
-        target, t = target_in(words, "ru")
-        return self.move(lambda stepper: stepper.until_back(target, t=t))
 
-    def do_rr(self, words: str) -> bool:
-        """Go back to the begin of the enclosing span.
+# --- backward -------------------------------------------------------------------------------------
 
-        Usage: rr
-        Example: rr
-        """
-        return self.move(lambda stepper: stepper.return_back())
 
-    def do_rc(self, words: str) -> bool:
-        """Go back to the last breakpoint, caught condition or watched change.
+@command("rs", group="backward", moves=True)
+def rs(debugger: Shell, words: str) -> bool:
+    """Step backward. Python is not run again: the tape is read.
 
-        Usage: rc
-        Example: rc
-        """
-        return self.move(lambda stepper: stepper.continue_back())
+    Usage: rs [n]
+    Example: rs
+    """
+    n, session = number_in(words, "rs"), debugger.session
+    if n == 1 and session.frame_at(debugger.stop) is not None and len(session.tape):
+        return debugger.move(lambda stepper: stepper.goto(stepper.now))
+    return debugger.move(lambda stepper: stepper.step_back(n))
 
-    # --- anywhere ---------------------------------------------------------------------------------
 
-    def do_goto(self, words: str) -> bool:
-        """Jump to a time, past or to come, or to where a batch or an epoch begins.
+@command("rn", group="backward", moves=True)
+def rn(debugger: Shell, words: str) -> bool:
+    """Go back to the sibling before, over all that lies inside.
 
-        Usage: goto T | goto [epoch N] [batch N]
-        Example: goto 61
+    Usage: rn [n]
+    Example: rn
+    """
+    n = number_in(words, "rn")
+    return debugger.move(lambda stepper: stepper.next_back(n))
 
-        Batches and epochs count from 0, as `info batches` shows them. `goto batch 17` is that of
-        this epoch; before the first and after the last one it is that of the epoch next to here.
-        """
-        text = words.removeprefix("t=").strip()
-        named = re.fullmatch(r"(?:epoch (\d+))? ?(?:batch (\d+))?", text) if text else None
-        if named is not None:
-            epoch, batch = (None if number is None else int(number) for number in named.groups())
-            t = self.time_of_batch(epoch, batch)
-            return self.move(lambda stepper: stepper.goto(t))
-        if not text.isdigit():
-            raise ArgumentError(
-                f"goto: got {words!r}; expected a time, for example `goto 61`, or a batch: "
-                "`goto batch 17`, `goto epoch 2 batch 17`."
-            )
-        is_to_come = int(text) >= len(self.session.tape)
-        self._awaited = int(text) if is_to_come else None
-        return self.move(lambda stepper: stepper.goto(int(text)))
 
-    def time_of_batch(self, epoch: int | None, batch: int | None, command: str = "goto") -> int:
-        """Return when a batch begins, or the first one of an epoch; of several the nearest."""
-        batches, here = list(self.session.tape.batches()), self.session.stepper.now
-        if not batches:
-            raise ArgumentError(f"{command}: there has been no batch of `fit` up to here.")
-        if epoch is None:
-            before = [one for one in batches if one.t <= here]
-            epoch = (before[-1] if before else batches[0]).epoch
-        number = 0 if batch is None else batch
-        found = [one.t for one in batches if (one.epoch, one.number) == (epoch, number)]
-        if not found:
-            own = [one.number for one in batches if one.epoch == epoch]
-            epochs = max(one.epoch for one in batches)
-            there = (
-                f"epoch {epoch} has had batches 0 to {max(own)}"
-                if own
-                else (f"there have been epochs 0 to {epochs}")
-            )
-            asked = f"batch {number}" if own else f"epoch {epoch}"
-            raise ArgumentError(f"{command} {asked}: {there}.")
-        return min(found, key=lambda t: abs(t - here))
+@command("ru", group="backward", moves=True, completes=(*PHASES, *ACTS, *FUNCTIONS))
+def ru(debugger: Shell, words: str) -> bool:
+    """Go back until another network depth, or what is named.
 
-    def complete_goto(self, text: str, *places: Any) -> list[str]:
-        """Return the times at which acts and phases begin."""
-        tape = self.session.tape
-        begins = (e.t for e in tape if e.ph == BEGIN and e.grain in ("act", "phase"))
-        return [str(t) for t in begins if str(t).startswith(text)]
+    Usage: ru [depth | phase | t=T]
+    Example: ru forward
+    """
+    target, t = target_in(words, "ru")
+    return debugger.move(lambda stepper: stepper.until_back(target, t=t))
 
-    def say_never_came(self, stop: Stop) -> None:
-        """Tell of a time that was to be gone to and never came."""
-        awaited, self._awaited = self._awaited, None
-        if awaited is not None and stop.reason is Reason.END:
-            last = len(self.session.tape) - 1
-            self.say(f"t={awaited} never came: the last event is t={last}")
 
-    def do_when(self, words: str) -> None:
-        """Tell where in time we are.
+@command("rr", group="backward", takes_words=False, moves=True)
+def rr(debugger: Shell, words: str) -> bool:
+    """Go back to the begin of the enclosing span.
 
-        Usage: when
-        Example: when
-        """
-        event, count = self.session.stepper.event, len(self.session.tape)
-        if event is None:
-            place = "before the first event" if not count or self.session.stepper.now < 1 else ""
-            self.say(place or f"after the last event; there are {count}")
-            return
-        more = "" if self.session.is_over else " so far"
-        timeline = self.session.timelines.current.number
-        self.say(f"t={event.t} of {count} events{more}, timeline {timeline}")
-        self.say_text("   " + " > ".join(span_labels(self.session, event)))
+    Usage: rr
+    Example: rr
+    """
+    return debugger.move(lambda stepper: stepper.return_back())
 
-    def do_origin(self, words: str) -> None:
-        """Tell which event produced a name, a tensor or a weight.
 
-        Usage: origin NAME
-        Example: origin dense_2/out
-        """
-        if not words:
-            raise ArgumentError("origin: which name? For example `origin total_loss`.")
-        t = self.stop.t if self.stop is not None else None
-        event = origin_at(self.session, words, t)
-        if event is None:
-            raise ArgumentError(f"origin: nothing has produced {words!r} up to here.")
-        self.say(f"t={event.t}  {' > '.join(span_labels(self.session, event))}")
-        self.say(f"   {sentence(event)}")
-        line = users_line(event.where)
-        if line:
-            self.say_line(f"   {line}")
+@command("rc", group="backward", takes_words=False, moves=True)
+def rc(debugger: Shell, words: str) -> bool:
+    """Go back to the last breakpoint, caught condition or watched change.
 
-    do_s = do_step
-    do_si = do_stepi
-    do_n = do_next
-    do_unt = do_until
-    do_r = do_return
-    do_c = do_cont = do_continue
+    Usage: rc
+    Example: rc
+    """
+    return debugger.move(lambda stepper: stepper.continue_back())
+
+
+# --- anywhere -------------------------------------------------------------------------------------
+
+
+def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
+    """Return the times at which acts and phases begin."""
+    tape = debugger.session.tape
+    begins = (e.t for e in tape if e.ph == BEGIN and e.grain in ("act", "phase"))
+    return [str(t) for t in begins if str(t).startswith(text)]
+
+
+@command("goto", group="in time", moves=True, completes=_times)
+def goto(debugger: Shell, words: str) -> bool:
+    """Jump to a time, past or to come, or to where a batch or an epoch begins.
+
+    Usage: goto T | goto [epoch N] [batch N]
+    Example: goto 61
+
+    Batches and epochs count from 0, as `info batches` shows them. `goto batch 17` is that of
+    this epoch; before the first and after the last one it is that of the epoch next to here.
+    """
+    text = words.removeprefix("t=").strip()
+    named = re.fullmatch(r"(?:epoch (\d+))? ?(?:batch (\d+))?", text) if text else None
+    if named is not None:
+        epoch, batch = (None if number is None else int(number) for number in named.groups())
+        t = time_of_batch(debugger, epoch, batch)
+        return debugger.move(lambda stepper: stepper.goto(t))
+    if not text.isdigit():
+        raise ArgumentError(
+            f"goto: got {words!r}; expected a time, for example `goto 61`, or a batch: "
+            "`goto batch 17`, `goto epoch 2 batch 17`."
+        )
+    is_to_come = int(text) >= len(debugger.session.tape)
+    debugger.state(Awaited).t = int(text) if is_to_come else None
+    return debugger.move(lambda stepper: stepper.goto(int(text)))
+
+
+def time_of_batch(
+    debugger: Shell, epoch: int | None, batch: int | None, command: str = "goto"
+) -> int:
+    """Return when a batch begins, or the first one of an epoch; of several the nearest."""
+    batches, here = list(debugger.session.tape.batches()), debugger.session.stepper.now
+    if not batches:
+        raise ArgumentError(f"{command}: there has been no batch of `fit` up to here.")
+    if epoch is None:
+        before = [one for one in batches if one.t <= here]
+        epoch = (before[-1] if before else batches[0]).epoch
+    number = 0 if batch is None else batch
+    found = [one.t for one in batches if (one.epoch, one.number) == (epoch, number)]
+    if not found:
+        own = [one.number for one in batches if one.epoch == epoch]
+        epochs = max(one.epoch for one in batches)
+        there = (
+            f"epoch {epoch} has had batches 0 to {max(own)}"
+            if own
+            else (f"there have been epochs 0 to {epochs}")
+        )
+        asked = f"batch {number}" if own else f"epoch {epoch}"
+        raise ArgumentError(f"{command} {asked}: {there}.")
+    return min(found, key=lambda t: abs(t - here))
+
+
+def say_never_came(debugger: Shell, stop: Stop) -> None:
+    """Tell of a time that was to be gone to and never came."""
+    found = debugger.state(Awaited)
+    awaited, found.t = found.t, None
+    if awaited is not None and stop.reason is Reason.END:
+        last = len(debugger.session.tape) - 1
+        debugger.say(f"t={awaited} never came: the last event is t={last}")
+
+
+@command("when", group="in time", takes_words=False)
+def when(debugger: Shell, words: str) -> None:
+    """Tell where in time we are.
+
+    Usage: when
+    Example: when
+    """
+    event, count = debugger.session.stepper.event, len(debugger.session.tape)
+    if event is None:
+        place = "before the first event" if not count or debugger.session.stepper.now < 1 else ""
+        debugger.say(place or f"after the last event; there are {count}")
+        return
+    more = "" if debugger.session.is_over else " so far"
+    timeline = debugger.session.timelines.current.number
+    debugger.say(f"t={event.t} of {count} events{more}, timeline {timeline}")
+    debugger.say_text("   " + " > ".join(span_labels(debugger.session, event)))
+
+
+@command("origin", group="in time")
+def origin(debugger: Shell, words: str) -> None:
+    """Tell which event produced a name, a tensor or a weight.
+
+    Usage: origin NAME
+    Example: origin dense_2/out
+    """
+    if not words:
+        raise ArgumentError("origin: which name? For example `origin total_loss`.")
+    t = debugger.stop.t if debugger.stop is not None else None
+    event = origin_at(debugger.session, words, t)
+    if event is None:
+        raise ArgumentError(f"origin: nothing has produced {words!r} up to here.")
+    debugger.say(f"t={event.t}  {' > '.join(span_labels(debugger.session, event))}")
+    debugger.say(f"   {sentence(event)}")
+    line = users_line(event.where)
+    if line:
+        debugger.say_line(f"   {line}")

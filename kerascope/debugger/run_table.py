@@ -11,12 +11,15 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.graph import Tensor
+from kerascope.debugger.moving import time_of_batch
 from kerascope.debugger.rendering import entry_that_differs, short_text, text_of_value
+from kerascope.debugger.shell import Shell
+from kerascope.debugger.tables import caught_in, lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
 from kerascope.trace.events import END, UNLOOKED
@@ -25,9 +28,6 @@ from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, figure, norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
-
-if TYPE_CHECKING:
-    from kerascope.debugger.front import ModelDebugger
 
 MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # of a long run its ends, and where the loss jumped
 JUMP, LEVEL = 2, 10  # times as large as the largest loss of so many batches before
@@ -50,7 +50,7 @@ CAUGHT = "caught"
 # --- info batches ---------------------------------------------------------------------------------
 
 
-def say_batches(shell: ModelDebugger) -> None:
+def say_batches(shell: Shell) -> None:
     """Print a table of the batches, and the course of what is known of all of them."""
     run = Run(shell)
     if not run.batches:
@@ -61,7 +61,7 @@ def say_batches(shell: ModelDebugger) -> None:
     cells = [run.cells_of(one, jump, figures) for one, jump in shown]
     names = dict.fromkeys(name for one, _ in shown for name in run.outs_of(one))
     header = [*FIRST, *names, *OF_EVENTS, CAUGHT]
-    for line in shell.lines_of(_with_room(header, cells, [*names], shell.width)):
+    for line in lines_of_table(_with_room(header, cells, [*names], shell.width)):
         shell.say_line(line)
     if len(shown) < len(run.batches):
         left = len(run.batches) - len(shown)
@@ -82,7 +82,7 @@ class Run:
     batches : list of BatchOnTape
     """
 
-    def __init__(self, shell: ModelDebugger) -> None:
+    def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self.batches = list(shell.session.tape.batches())
         self._runs = [*dict.fromkeys((one.fit, one.model) for one in self.batches)]
@@ -143,7 +143,7 @@ class Run:
             "jump": jump,
             **{name: figure(x) for name, x in self.outs_of(one).items()},
             **dict(zip(OF_EVENTS, told, strict=True)),
-            CAUGHT: ", ".join(self._shell.caught_in(one.t, self.batches)),
+            CAUGHT: ", ".join(caught_in(self._shell, one.t, self.batches)),
         }
 
     def courses(self) -> list[str]:
@@ -160,6 +160,10 @@ class Run:
         return lines
 
 
+class KnownFigures(dict[tuple[int, int], tuple[str, list[str]]]):
+    """The mark and the figures of batches, by timeline and time: they are asked for once."""
+
+
 class Figures:
     """Figures of batches from their events; a batch is executed again only if that is quick.
 
@@ -171,10 +175,10 @@ class Figures:
         Why others were not, or could not be.
     """
 
-    def __init__(self, shell: ModelDebugger, is_large: bool) -> None:
+    def __init__(self, shell: Shell, is_large: bool) -> None:
         self._is_large = is_large
         self._tape = shell.session.tape
-        self._known = shell.known_figures
+        self._known = shell.state(KnownFigures)
         self._timeline = shell.session.timelines.current.number
         self.has_again = False
         self.reasons: dict[str, None] = {}
@@ -310,7 +314,7 @@ class Contrast(NamedTuple):
     told: str
 
 
-def batches_named(shell: ModelDebugger, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
+def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
     """Return the two batches of "batch 10 11" or "epoch 0 batch 3 epoch 1 batch 3"; else None."""
     place = r"(?:epoch (\d+) )?(?:batch )?(\d+)"
     found = re.fullmatch(rf"(?=.*batch){place} {place}", " ".join(words.replace(",", " ").split()))
@@ -321,12 +325,12 @@ def batches_named(shell: ModelDebugger, words: str) -> tuple[BatchOnTape, BatchO
     epoch: str | None = None
     for asked, number in (found.groups()[:2], found.groups()[2:]):
         epoch = asked or epoch
-        t = shell.time_of_batch(None if epoch is None else int(epoch), int(number), "diff")
+        t = time_of_batch(shell, None if epoch is None else int(epoch), int(number), "diff")
         both.append(next(one for one in batches if one.t == t))
     return both[0], both[1]
 
 
-def say_contrast(shell: ModelDebugger, one: BatchOnTape, other: BatchOnTape) -> None:
+def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
     """Print what two batches have in common by name, and how far apart it is."""
     asked = [events_of_batch(shell.session.tape, batch.t) for batch in (one, other)]
     if not all(found.events for found in asked):
@@ -350,7 +354,7 @@ def say_contrast(shell: ModelDebugger, one: BatchOnTape, other: BatchOnTape) -> 
             rows.append((part, "", "", ""))
         name = f"  {contrast.name}" if part else contrast.name
         rows.append((name, figure(contrast.one), figure(contrast.other), contrast.told))
-    for line in shell.lines_of(rows):
+    for line in lines_of_table(rows):
         shell.say_line(line)
     if any(found.is_again for found in asked):
         shell.say(f"{AGAIN} was executed again")
@@ -418,7 +422,7 @@ def _largest(contrasts: list[Contrast]) -> list[Contrast]:
 # --- diff FILE ------------------------------------------------------------------------------------
 
 
-def say_difference_of_runs(shell: ModelDebugger, file: str) -> None:
+def say_difference_of_runs(shell: Shell, file: str) -> None:
     """Print how this run differs from one that was recorded: its losses, and layer by layer."""
     path = Path(file).with_suffix(".jsonl")
     if not path.exists():
@@ -442,7 +446,7 @@ def say_difference_of_runs(shell: ModelDebugger, file: str) -> None:
             one, other = mine[k], theirs[k]
             place = f"{when}: epoch {one.epoch} batch {one.number}"
             rows.append((place, figure(_loss_of(one)), figure(_loss_of(other))))
-        for line in shell.lines_of(rows):
+        for line in lines_of_table(rows):
             shell.say_line(line)
     if len(mine) != len(theirs):
         shell.say(f"batches: {len(mine)} here, {len(theirs)} there")
@@ -465,7 +469,7 @@ def _last_weights(tape: Tape) -> dict[str, Any]:
 
 
 def _say_layers(
-    shell: ModelDebugger, found: Difference, mine: dict[str, Any], theirs: dict[str, Any]
+    shell: Shell, found: Difference, mine: dict[str, Any], theirs: dict[str, Any]
 ) -> None:
     rows: list[Sequence[str]] = [("layer", "ops that differ", "|W| here", "there", "apart by")]
     for layer, (differ, of_all) in found.layers.items():
@@ -479,7 +483,7 @@ def _say_layers(
         rows.append(
             (layer, f"{differ} of {of_all}", *sizes, figure(max(known), 3) if known else "")
         )
-    for line in shell.lines_of(rows[: MOST_LAYERS + 1]):
+    for line in lines_of_table(rows[: MOST_LAYERS + 1]):
         shell.say_line(line)
     if len(rows) > MOST_LAYERS + 1:
         shell.say(f"{len(rows) - MOST_LAYERS - 1} more layers")
@@ -488,7 +492,7 @@ def _say_layers(
 # --- plot -----------------------------------------------------------------------------------------
 
 
-def say_plot(shell: ModelDebugger, words: str) -> None:
+def say_plot(shell: Shell, words: str) -> None:
     """Print a value over the batches: figures, how its numbers are spread, its course."""
     run = Run(shell)
     if not run.batches:
@@ -519,7 +523,7 @@ def _number(value: Any) -> float:
     return float(value) if _is_numeric(value) and np.ndim(value) == 0 else math.nan
 
 
-def _value_after(shell: ModelDebugger, expression: Expression, batch: BatchOnTape) -> Any:
+def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> Any:
     """Return the value of an expression when a batch has written its weights.
 
     Its gradients and activations are still at hand then.
@@ -541,7 +545,7 @@ def _value_after(shell: ModelDebugger, expression: Expression, batch: BatchOnTap
 
 
 def say_course(
-    shell: ModelDebugger, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
+    shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
     """Print a number at each batch that is worth it, with a bar, and its course over all."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
@@ -554,14 +558,14 @@ def say_course(
         is_bar = math.isfinite(number) and 0 < greatest < math.inf
         bar = sign * round(40 * abs(number) / greatest) if is_bar else ""
         rows.append((str(one.epoch), str(one.number), figure(number), bar))
-    for line in shell.lines_of(rows):
+    for line in lines_of_table(rows):
         shell.say_line(line)
     if len(batches) > 2:
         shell.say_line(course(name, numbers, shell.width, shell.ascii_only))
 
 
 def _say_spread(
-    shell: ModelDebugger,
+    shell: Shell,
     name: str,
     batches: Sequence[BatchOnTape],
     values: Sequence[Any],
@@ -576,7 +580,7 @@ def _say_spread(
         place = str(one.epoch), str(one.number)
         rows.append((*place, figure(size), figure(least, 3), figure(greatest, 3), spread))
     shell.say(f"{name}, and how its numbers are spread")
-    for line in shell.lines_of(rows):
+    for line in lines_of_table(rows):
         shell.say_line(line)
     if len(sizes) > 2:
         shell.say_line(course("|x|", sizes, shell.width, shell.ascii_only))

@@ -6,8 +6,8 @@ With it: what a typed line consists of, and the history of what was typed.
 from __future__ import annotations
 
 import builtins
-import cmd
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +15,11 @@ from contextlib import contextmanager, suppress
 from functools import partial, reduce
 from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from rich.console import Console
 
+from kerascope.debugger.commands import END_OF_INPUT, Registry
 from kerascope.debugger.evaluating import NamesAtStop, names_at_stop
 from kerascope.debugger.places import first_line, walked, where_of
 from kerascope.debugger.rendering import Page
@@ -87,6 +88,30 @@ def split_commands(line: str) -> list[str]:
         return [line]
     stripped = (piece.strip() for piece in (*pieces, line[begin:]))
     return [piece for piece in stripped if piece]
+
+
+def parse_line(line: str) -> tuple[str | None, str, str]:
+    """Return command, words and line; the command is None, or "", if the line can only be Python.
+
+    `!x` is Python, and so is a name that is given a value: `s = 3` and `n.shape` are, though `s`
+    and `n` are commands; pdb does it so for `=`.
+
+    Examples
+    --------
+    >>> parse_line(" b dense_1 "), parse_line("s = 3"), parse_line("?")
+    (('b', 'dense_1', 'b dense_1'), (None, '', 's = 3'), ('help', '', 'help '))
+    """
+    line = line.strip()
+    if line.startswith("!"):
+        return "statement", line[1:].strip(), line
+    line = f"help {line[1:]}" if line.startswith("?") else line
+    name = re.match(r"[A-Za-z0-9_]*", line)[0]  # type: ignore[index]
+    words = line[len(name) :].strip()
+    if name and words and not words.startswith("=="):
+        is_attached = line[len(name)] == words[0]  # `p [1, 2]` prints a list
+        if words[0] == "=" or (words[0] in ".[" and is_attached):
+            return None, "", line
+    return name, words, line
 
 
 def commands_in(file: str, option: str) -> list[str]:
@@ -221,15 +246,6 @@ def _put(readline: ModuleType, lines: list[str]) -> None:
         readline.add_history(line)
 
 
-def completing(*words: str) -> Callable[..., list[str]]:
-    """Return what completes the words of a command with these."""
-
-    def complete(shell: cmd.Cmd, text: str, *places: Any) -> list[str]:
-        return [word for word in words if word.startswith(text)]
-
-    return complete
-
-
 # --- the shell ------------------------------------------------------------------------------------
 
 
@@ -249,15 +265,25 @@ YES, NO = ("y", "yes"), ("n", "no")
 NAMED = ("layer.init", "op.create", "weight.create", "op")  # events whose names can be completed
 
 
-class Shell(cmd.Cmd):
+State = TypeVar("State")
+
+
+class Shell:
     """Reads lines and runs commands.
 
     Parameters
     ----------
+    commands : Registry
+        What can be typed.
     stdin, stdout : file, optional
 
     Attributes
     ----------
+    prompt : str
+    cmdqueue : list of str
+        Lines that wait; they are done before one is read.
+    last_line : str
+        The command that an empty line does again.
     session : Session
         What is debugged; must be set before the first command.
     stop : Stop or None
@@ -270,10 +296,15 @@ class Shell(cmd.Cmd):
         Whether nobody is asked at all.
     """
 
-    prompt = PROMPT
-
-    def __init__(self, stdin: IO[str] | None = None, stdout: IO[str] | None = None) -> None:
-        super().__init__(stdin=stdin, stdout=stdout)
+    def __init__(
+        self, commands: Registry, stdin: IO[str] | None = None, stdout: IO[str] | None = None
+    ) -> None:
+        self.commands = commands
+        self.stdin: IO[str] = sys.stdin if stdin is None else stdin
+        self.stdout: IO[str] = sys.stdout if stdout is None else stdout
+        self.prompt = PROMPT
+        self.cmdqueue: list[str] = []
+        self.last_line = ""
         self.session: Session
         self.stop: Stop | None = None
         self.own_names: dict[str, Any] = {}  # what the user assigned at the prompt
@@ -284,6 +315,23 @@ class Shell(cmd.Cmd):
         self._is_reading = False
         self._is_still_here = False  # an order made no sense
         self.is_unheard = self.is_unattended = False
+        self._states: dict[type, Any] = {}
+        self._completions: list[str] = []
+
+    def state(self, kind: type[State]) -> State:
+        """Return what a group of commands keeps of this session; each kind is made once.
+
+        Examples
+        --------
+        >>> shell = Shell(Registry())
+        >>> shell.state(list).append(3)
+        >>> shell.state(list)
+        [3]
+        """
+        if kind not in self._states:
+            self._states[kind] = kind()
+        found: State = self._states[kind]
+        return found
 
     # --- saying -----------------------------------------------------------------------------------
 
@@ -440,7 +488,7 @@ class Shell(cmd.Cmd):
             yield
             return
         before = readline.get_completer(), readline.get_completer_delims()
-        readline.set_completer(self.complete)  # type: ignore[arg-type]
+        readline.set_completer(self.complete)
         readline.set_completer_delims(DELIMITERS)
         readline.parse_and_bind("tab: complete")
         try:
@@ -450,12 +498,33 @@ class Shell(cmd.Cmd):
             readline.set_completer(before[0])
             readline.set_completer_delims(before[1])
 
-    def completenames(self, text: str, *ignored: Any) -> list[str]:
-        """Return commands and names that begin with a text: a line may be Python."""
-        commands = super().completenames(text, *ignored)
-        return [*commands, *self.completedefault(text, text, 0, len(text))]
+    def complete(self, text: str, state: int) -> str | None:
+        """Return one of the words that could stand where the tab key was hit; None behind them."""
+        if state == 0:
+            typed = readline.get_line_buffer()
+            line = typed.lstrip()
+            left = len(typed) - len(line)
+            begin, end = readline.get_begidx() - left, readline.get_endidx() - left
+            self._completions = self.completions(text, line, begin, end)
+        return self._completions[state] if state < len(self._completions) else None
 
-    def completedefault(self, text: str, line: str, begidx: int, endidx: int) -> list[str]:
+    def completions(self, text: str, line: str, begin: int, end: int) -> list[str]:
+        """Return what could stand between two places of a line, where a text begins it.
+
+        First in a line these are commands, and names: a line may be Python.
+        """
+        if not line[:begin].strip():
+            commands = [name for name in self.commands.names if name.startswith(text)]
+            return [*commands, *self.names_like(text)]
+        command = self.commands.find(parse_line(line)[0])
+        completes = None if command is None else command.completes
+        if completes is None:
+            return self.names_like(text)
+        if callable(completes):
+            return completes(self, text, line, begin, end)
+        return [word for word in completes if word.startswith(text)]
+
+    def names_like(self, text: str) -> list[str]:
         """Return names of Python, their attributes, layers and tensors that begin with a text."""
         events = self.session.tape[:]
         told_of = (event.name for event in events if event.kind in NAMED)
@@ -487,15 +556,15 @@ class Shell(cmd.Cmd):
                 print(file=self.stdout)
             except NotImplementedError:  # what a kernel raises if its front has no field for it
                 self.is_unheard = True
-                if self.lastcmd == "" or not self.session.is_over:
+                if self.last_line == "" or not self.session.is_over:
                     self.say(f"*** {NOBODY_TYPES}")
-            return "EOF"
+            return END_OF_INPUT
         self.stdout.write(self.prompt)
         self.stdout.flush()
         line = self._piped()
         if not line:
             print(file=self.stdout)
-            return "EOF"
+            return END_OF_INPUT
         line = line.rstrip("\r\n")
         print(line, file=self.stdout)
         return line
@@ -552,20 +621,45 @@ class Shell(cmd.Cmd):
 
         Commands between `;;` are run one after the other; behind one that moves, the rest waits.
         """
+        if line.strip() == END_OF_INPUT:
+            raise Quitting
         moves = False
         with self._surviving():
-            line = self.precmd(line)
+            line = self.unaliased(line)
             pieces = [line] if line.startswith("alias ") else split_commands(line)
             while pieces and not moves:
                 moves = self._run_command(pieces.pop(0))
             self.cmdqueue[:0] = pieces
         return moves
 
+    def unaliased(self, line: str) -> str:
+        """Return the line for which an alias stands."""
+        return line
+
     def _run_command(self, line: str) -> bool:
         moves = False
         with self._surviving(), self.session.paused():
-            moves = bool(super().onecmd(line))
+            moves = self._run_parsed(*parse_line(line))
         return moves
+
+    def _run_parsed(self, name: str | None, words: str, line: str) -> bool:
+        """Run a command, or a line of Python; an empty line is the last one again."""
+        if not line:
+            return bool(self.last_line) and self.onecmd(self.last_line)
+        command = self.commands.find(name)
+        if command is not None and name is not None:
+            command.check_words(name, words)
+        self.last_line = line if name is not None else self.last_line
+        if line == END_OF_INPUT:
+            raise Quitting
+        if command is not None:
+            return bool(command.function(self, words))
+        self.run_python(line)
+        return False
+
+    def run_python(self, line: str) -> None:
+        """Run a line that is no command."""
+        raise NotImplementedError
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:

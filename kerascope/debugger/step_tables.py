@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kerascope.debugger.rendering import text_of_value
+from kerascope.debugger.shell import Shell
+from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.trace.loop_steps import LoopAt, LoopStep, is_loop, loop_at, steps_of
 from kerascope.trace.statistics import figure, norm, statistics_of
 from kerascope.trace.stepper import Stop
 
-if TYPE_CHECKING:
-    from kerascope.debugger.front import ModelDebugger
-
 MOST_STEPS, NEAR = 24, 4  # of a long loop its ends, and what is near the step that is spoilt
 
 
-def say_steps(shell: ModelDebugger, words: str) -> None:
+def say_steps(shell: Shell, words: str) -> None:
     """Print all steps of a loop, or what each op inside gives at one of them."""
     found = re.fullmatch(r"(?:(\S*[^\d\s]\S*) ?)?(?:step )?(\d+)?", words.strip())
     if found is None:
@@ -33,7 +32,7 @@ def say_steps(shell: ModelDebugger, words: str) -> None:
         _say_one(shell, loop, int(found[2]))
 
 
-def say_step_of_stop(shell: ModelDebugger, stop: Stop) -> None:
+def say_step_of_stop(shell: Shell, stop: Stop) -> None:
     """Print at a stop what a breakpoint has asked of a loop, or where it was spoilt."""
     event, hit = stop.event, stop.breakpoint
     if event is None or not is_loop(event):
@@ -49,7 +48,7 @@ def say_step_of_stop(shell: ModelDebugger, stop: Stop) -> None:
             shell.say(f"   `info steps {number}` shows that step, `info steps` all of them")
 
 
-def _loop(shell: ModelDebugger, name: str) -> LoopAt:
+def _loop(shell: Shell, name: str) -> LoopAt:
     session = shell.session
     return loop_at(session.recorder, session.tape, session.stepper.now, name)
 
@@ -58,7 +57,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
     return next((step for step in steps if step.spoilt), None)
 
 
-def _say_all(shell: ModelDebugger, loop: LoopAt) -> None:
+def _say_all(shell: Shell, loop: LoopAt) -> None:
     """Print the size of the states, or of what comes out, after each step."""
     rows: list[list[str]] = []
     names: list[str] = []
@@ -77,7 +76,7 @@ def _say_all(shell: ModelDebugger, loop: LoopAt) -> None:
     shell.say(f"{loop.name}: {loop.count} steps{backwards}; sizes after each")
     header = ["step", *(f"|{name}|" for name in names), ""]
     table: list[Sequence[str]] = [header, *(rows[place] for place in kept)]
-    for line in shell.lines_of(table):
+    for line in lines_of_table(table):
         shell.say_line(line)
     if len(kept) < len(rows):
         shell.say(f"{len(rows) - len(kept)} more between them; `info steps 7` shows one")
@@ -104,7 +103,7 @@ def _worth_showing(count: int, spoilt: int | None) -> list[int]:
     return sorted(place for place in {*ends, *near} if 0 <= place < count)
 
 
-def _say_one(shell: ModelDebugger, loop: LoopAt, number: int) -> None:
+def _say_one(shell: Shell, loop: LoopAt, number: int) -> None:
     """Print what a step reads, what each op inside gives, and the states after it."""
     if number >= loop.count:
         raise ArgumentError(f"steps: {loop.name} has the steps 0 to {loop.count - 1}.")
@@ -116,5 +115,5 @@ def _say_one(shell: ModelDebugger, loop: LoopAt, number: int) -> None:
         rows.append((name, op, text_of_value(value) + ("  <-" if name == spoilt else "")))
     rows += [(f"{name} after", "", text_of_value(x)) for name, x in step.states.items()]
     shell.say(f"{loop.name}: step {number} of {loop.count} (0 to {loop.count - 1})")
-    for line in shell.lines_of(rows):
+    for line in lines_of_table(rows):
         shell.say_line(line)

@@ -6,11 +6,11 @@ import ast
 import linecache
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any
 
 from kerascope.debugger.calls import calls_of
+from kerascope.debugger.commands import command
 from kerascope.debugger.own_lines import (
     LinesOfCallbacks,
     check_line,
@@ -22,7 +22,7 @@ from kerascope.debugger.own_lines import (
 from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Session
-from kerascope.debugger.shell import Shell, completing, whole_number
+from kerascope.debugger.shell import Shell, whole_number
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
@@ -204,382 +204,408 @@ def _statement(source: str, line: int) -> range:
 
 
 HEADER = "Num Type         Disp Enb   Where"
-_MOVES = """
-s step si stepi n next unt until r return c cont continue rs rn ru rr rc goto restart q quit exit
-detach EOF
-"""
-MOVES = frozenset(_MOVES.split())
 KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "batch", "epoch")
 
 
-class StoppingCommands(Shell):
-    """Commands that say where to stop."""
+@dataclass
+class SaidOnce:
+    """What was said, and is not said again.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._told_of: set[int] = set()  # breakpoints and watches that nothing ever matched
-        self._has_told_of_building = False
+    Attributes
+    ----------
+    never_matched : set of int
+        The breakpoints and watches of which it was told that nothing ever matched them.
+    of_symbols : bool
+        Whether it was told that a breakpoint has stopped where nothing is computed.
+    """
 
-    # --- breakpoints ------------------------------------------------------------------------------
+    never_matched: set[int] = field(default_factory=set)
+    of_symbols: bool = False
 
-    def do_break(self, words: str) -> None:
-        """Stop where a selector says; without it, list all.
 
-        Usage: b[reak] [SEL[, condition]]
-        Example: b dense_2:ret, norm(out) > 10
+# --- breakpoints ----------------------------------------------------------------------------------
 
-        SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
-        phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end; with
-        run: before it, only where numbers are computed, with build: only where symbols are made.
-        A condition alone, `b loss > 1000`, stops where what it names gets a value and it holds.
-        While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
-        once; with a condition, wherever that holds. A name of the script's own has its present
-        value in a condition, in the past too.
-        """
-        self._break(words, temporary=False)
 
-    def do_tbreak(self, words: str) -> None:
-        """Stop once where a selector says: the breakpoint is gone then.
+def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
+    """Return what a selector could go on with: behind `phase:`, `event:`, `dense_2:`, ..."""
+    before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
+    known = names_so_far(debugger.session)
+    prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
+    prefix = prefix.rpartition(":")[2] if prefix.startswith(TIMES) else prefix
+    layers = [*known.layers, *dict.fromkeys(x.partition("@")[0] for x in known.layers)]
+    words: dict[str, Iterable[str]] = {
+        "phase": (*PHASES, *ACTS),
+        "event": GRAIN_OF,
+        "op": known.ops,
+        "tensor": (*known.tensors, *LOSS_NAMES),
+        "weight": known.weights,
+        "layer": layers,
+    }
+    if before_it.rstrip().endswith(":"):
+        own = SUFFIXES if prefix in layers else ("ret",)
+        is_time = prefix in ("", *TIMES)
+        found = [*layers, *words] if is_time else words.get(prefix, own)
+    elif "," in before_it:
+        return debugger.names_like(text)
+    else:
+        found = [*layers, *words, *COUNTED, *TIMES]
+    return sorted(word for word in dict.fromkeys(found) if word.startswith(text))
 
-        Usage: tbreak SEL[, condition]
-        Example: tbreak phase:commit
-        """
-        self._break(words, temporary=True)
 
-    def _break(self, words: str, temporary: bool) -> None:
-        if not words.strip():
-            self.say_breaks()
-            return
-        breakpoints = self.session.stepper.breakpoints
-        known = known_names(self.session)
-        self.names()  # so that conditions know our own
-        words = self._line_or_layer(words, known, "tbreak" if temporary else "break")
-        made = breakpoints.add(words, known, temporary=temporary)
-        stop_once_a_line(made)
-        self.say(f"Breakpoint {made.number} at {made.selector.text}")
-        if made.selector.what == "line":
-            self._say_of_line(made)
-        so_far = names_so_far(self.session)
-        if not may_be_known(made.selector, so_far):
-            near = guess(made.selector, so_far)
-            self.say_text(f"   no {made.selector.what} of this name so far. {near}".rstrip())
+@command("break", "b", group="stop at", completes=_selectors)
+def break_(debugger: Shell, words: str) -> None:
+    """Stop where a selector says; without it, list all.
 
-    def _say_of_line(self, made: Breakpoint) -> None:
-        """Say what a breakpoint at a line waits for, where that is no op and no layer."""
-        session, selector = self.session, made.selector
-        if session.when_fit_begins is None and session.recorder is not None:
-            session.when_fit_begins = LinesOfCallbacks(self).look_at
-        file = file_meant(selector.pattern, session.script)
-        method = words_of_method(file, selector.number) if file else ""
-        if method:
-            self.say(f"   a line of {method}: fit runs it under Python's own debugger")
-            return
-        lines = lines_with_ops(session, selector.pattern)
-        if lines and selector.number not in lines:
-            near = words_of_lines(nearest(lines, selector.number), "that have made some")
-            self.say_text(f"   no layer and no op was made by this line so far. {near}".rstrip())
+    Usage: b[reak] [SEL[, condition]]
+    Example: b dense_2:ret, norm(out) > 10
 
-    def _line_or_layer(self, words: str, known: KnownNames, command: str) -> str:
-        """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
+    SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
+    phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end; with
+    run: before it, only where numbers are computed, with build: only where symbols are made.
+    A condition alone, `b loss > 1000`, stops where what it names gets a value and it holds.
+    While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
+    once; with a condition, wherever that holds. A name of the script's own has its present
+    value in a condition, in the past too.
+    """
+    _break(debugger, words, temporary=False)
 
-        Raises
-        ------
-        ArgumentError
-            It names a function of the script, which pdb would know; or what a layer gives.
-        """
-        chosen, comma, condition = words.partition(",")
-        chosen, place = chosen.strip(), self.place_of_program() or self.place_of_building()
-        is_bare = chosen.isdigit() and place is not None
-        named = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", chosen.removesuffix(":ret"))
-        script, file, number = self.session.script, "", 0
-        if is_bare and place is not None:
-            file, number = place.file, int(chosen)
-        elif named:
-            file, number = file_meant(named[1], script), int(named[2])
-        if file:
-            check_line(file, number, command)
-        if is_bare:
-            return f"{shown_file(file)}:{chosen}{comma}{condition}"
-        if chosen in known.layers:
-            return words
-        line = functions_in(script).get(chosen)
-        if line is not None:
-            file = shown_file(str(script))
-            raise ArgumentError(
-                f"{command}: {chosen!r} is a function of the script; this debugger stops at what "
-                f"the engine does. A line in it that makes a layer: `b {file}:{line + 1}`. "
-                f"A layer of that name: `b layer:{chosen}`."
-            )
-        if "/" in chosen and re.fullmatch(r"[\w/@]+", chosen):
-            raise ArgumentError(
-                f"{command}: {chosen!r} is the name of a tensor or a weight. Did you mean "
-                f"`b tensor:{chosen}` or `b weight:{chosen}`? A layer of that name: "
-                f"`b layer:{chosen}`."
-            )
+
+@command("tbreak", group="stop at", completes=_selectors)
+def tbreak(debugger: Shell, words: str) -> None:
+    """Stop once where a selector says: the breakpoint is gone then.
+
+    Usage: tbreak SEL[, condition]
+    Example: tbreak phase:commit
+    """
+    _break(debugger, words, temporary=True)
+
+
+def _break(debugger: Shell, words: str, temporary: bool) -> None:
+    if not words.strip():
+        say_breaks(debugger)
+        return
+    breakpoints = debugger.session.stepper.breakpoints
+    known = known_names(debugger.session)
+    debugger.names()  # so that conditions know our own
+    words = _line_or_layer(debugger, words, known, "tbreak" if temporary else "break")
+    made = breakpoints.add(words, known, temporary=temporary)
+    stop_once_a_line(made)
+    debugger.say(f"Breakpoint {made.number} at {made.selector.text}")
+    if made.selector.what == "line":
+        _say_of_line(debugger, made)
+    so_far = names_so_far(debugger.session)
+    if not may_be_known(made.selector, so_far):
+        near = guess(made.selector, so_far)
+        debugger.say_text(f"   no {made.selector.what} of this name so far. {near}".rstrip())
+
+
+def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
+    """Say what a breakpoint at a line waits for, where that is no op and no layer."""
+    session, selector = debugger.session, made.selector
+    if session.when_fit_begins is None and session.recorder is not None:
+        session.when_fit_begins = LinesOfCallbacks(debugger).look_at
+    file = file_meant(selector.pattern, session.script)
+    method = words_of_method(file, selector.number) if file else ""
+    if method:
+        debugger.say(f"   a line of {method}: fit runs it under Python's own debugger")
+        return
+    lines = lines_with_ops(session, selector.pattern)
+    if lines and selector.number not in lines:
+        near = words_of_lines(nearest(lines, selector.number), "that have made some")
+        debugger.say_text(f"   no layer and no op was made by this line so far. {near}".rstrip())
+
+
+def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str) -> str:
+    """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
+
+    Raises
+    ------
+    ArgumentError
+        It names a function of the script, which pdb would know; or what a layer gives.
+    """
+    chosen, comma, condition = words.partition(",")
+    chosen, place = chosen.strip(), debugger.place_of_program() or debugger.place_of_building()
+    is_bare = chosen.isdigit() and place is not None
+    named = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", chosen.removesuffix(":ret"))
+    script, file, number = debugger.session.script, "", 0
+    if is_bare and place is not None:
+        file, number = place.file, int(chosen)
+    elif named:
+        file, number = file_meant(named[1], script), int(named[2])
+    if file:
+        check_line(file, number, command)
+    if is_bare:
+        return f"{shown_file(file)}:{chosen}{comma}{condition}"
+    if chosen in known.layers:
         return words
+    line = functions_in(script).get(chosen)
+    if line is not None:
+        file = shown_file(str(script))
+        raise ArgumentError(
+            f"{command}: {chosen!r} is a function of the script; this debugger stops at what "
+            f"the engine does. A line in it that makes a layer: `b {file}:{line + 1}`. "
+            f"A layer of that name: `b layer:{chosen}`."
+        )
+    if "/" in chosen and re.fullmatch(r"[\w/@]+", chosen):
+        raise ArgumentError(
+            f"{command}: {chosen!r} is the name of a tensor or a weight. Did you mean "
+            f"`b tensor:{chosen}` or `b weight:{chosen}`? A layer of that name: "
+            f"`b layer:{chosen}`."
+        )
+    return words
 
-    def complete_break(self, text: str, line: str, begin: int, end: int) -> list[str]:
-        """Return what a selector could go on with: behind `phase:`, `event:`, `dense_2:`, ..."""
-        before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
-        known = names_so_far(self.session)
-        prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
-        prefix = prefix.rpartition(":")[2] if prefix.startswith(TIMES) else prefix
-        layers = [*known.layers, *dict.fromkeys(x.partition("@")[0] for x in known.layers)]
-        words: dict[str, Iterable[str]] = {
-            "phase": (*PHASES, *ACTS),
-            "event": GRAIN_OF,
-            "op": known.ops,
-            "tensor": (*known.tensors, *LOSS_NAMES),
-            "weight": known.weights,
-            "layer": layers,
-        }
-        if before_it.rstrip().endswith(":"):
-            own = SUFFIXES if prefix in layers else ("ret",)
-            is_time = prefix in ("", *TIMES)
-            found = [*layers, *words] if is_time else words.get(prefix, own)
-        elif "," in before_it:
-            return self.completedefault(text, line, begin, end)
-        else:
-            found = [*layers, *words, *COUNTED, *TIMES]
-        return sorted(word for word in dict.fromkeys(found) if word.startswith(text))
 
-    complete_b = complete_tbreak = complete_break
+def say_never_matched(debugger: Shell) -> None:
+    """Tell once of each breakpoint and watch for which nothing ever came."""
+    stepper, tape = debugger.session.stepper, debugger.session.tape
+    known, said = known_names(debugger.session), debugger.state(SaidOnce).never_matched
+    for breakpoint in stepper.breakpoints:
+        if breakpoint.hits or breakpoint.number in said:
+            continue
+        said.add(breakpoint.number)
+        if breakpoint.lacking:
+            why = f"its condition never had a value: {breakpoint.lacking}"
+            debugger.say_text(f"{told(breakpoint)}: {why}")
+        elif not any(breakpoint.matches(event, tape) for event in tape[:]):
+            what = breakpoint.selector.what
+            what = what if what in KINDS_OF_NAMES else "event"
+            near = guess(breakpoint.selector, known)
+            if what == "line":
+                lines = lines_with_ops(debugger.session, breakpoint.selector.pattern)
+                others = nearest(lines, breakpoint.selector.number)
+                near = words_of_lines(others, "that have made layers or ops")
+            debugger.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
+    for watch in stepper.watches:
+        if watch.hits or watch.number in said:
+            continue
+        said.add(watch.number)
+        if watch.expression is not None:
+            _say_never_a_value(debugger, watch)
+            continue
+        selector = parse_selector(watch.text)
+        if not any(selector.matches(event, tape) for event in tape[:]):
+            near = guess(selector, known)
+            debugger.say_text(f"{told(watch)}: no such weight came. {near}".rstrip())
 
-    def say_never_matched(self) -> None:
-        """Tell once of each breakpoint and watch for which nothing ever came."""
-        stepper, tape = self.session.stepper, self.session.tape
-        known = known_names(self.session)
-        for breakpoint in stepper.breakpoints:
-            if breakpoint.hits or breakpoint.number in self._told_of:
-                continue
-            self._told_of.add(breakpoint.number)
-            if breakpoint.lacking:
-                why = f"its condition never had a value: {breakpoint.lacking}"
-                self.say_text(f"{told(breakpoint)}: {why}")
-            elif not any(breakpoint.matches(event, tape) for event in tape[:]):
-                what = breakpoint.selector.what
-                what = what if what in KINDS_OF_NAMES else "event"
-                near = guess(breakpoint.selector, known)
-                if what == "line":
-                    lines = lines_with_ops(self.session, breakpoint.selector.pattern)
-                    others = nearest(lines, breakpoint.selector.number)
-                    near = words_of_lines(others, "that have made layers or ops")
-                self.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
-        for watch in stepper.watches:
-            if watch.hits or watch.number in self._told_of:
-                continue
-            self._told_of.add(watch.number)
-            if watch.expression is not None:
-                self._say_never_a_value(watch)
-                continue
-            selector = parse_selector(watch.text)
-            if not any(selector.matches(event, tape) for event in tape[:]):
-                near = guess(selector, known)
-                self.say_text(f"{told(watch)}: no such weight came. {near}".rstrip())
 
-    def _say_never_a_value(self, watch: Watch) -> None:
-        """Tell of a watch whose names came at no event, so that it had no value to change."""
-        tape, names = self.session.tape, watch.expression.names if watch.expression else ()
-        if not isinstance(watch.first, Unknown) or any(map(watch.concerns, tape[:])):
-            return
-        there = sorted({delta.name for event in tape[:] for delta in event.deltas})
-        near = next(filter(None, (did_you_mean(name, there) for name in sorted(names))), "")
-        self.say_text(f"{told(watch)}: it never had a value. {near}".rstrip())
+def _say_never_a_value(debugger: Shell, watch: Watch) -> None:
+    """Tell of a watch whose names came at no event, so that it had no value to change."""
+    tape, names = debugger.session.tape, watch.expression.names if watch.expression else ()
+    if not isinstance(watch.first, Unknown) or any(map(watch.concerns, tape[:])):
+        return
+    there = sorted({delta.name for event in tape[:] for delta in event.deltas})
+    near = next(filter(None, (did_you_mean(name, there) for name in sorted(names))), "")
+    debugger.say_text(f"{told(watch)}: it never had a value. {near}".rstrip())
 
-    def say_where_symbols_are(self, stop: Stop) -> None:
-        """Tell once that a breakpoint has stopped where nothing is computed, and how to wait."""
-        hit, event = stop.breakpoint, stop.event
-        if hit is None or event is None or self._has_told_of_building:
-            return
-        selector = hit.selector
-        if (
-            selector.what in ("layer", "op", "tensor")
-            and not selector.time
-            and not is_of_run(event)
-        ):
-            self._has_told_of_building = True
-            self.say(f"   symbols only; `b run:{selector.text}` is where numbers are computed")
 
-    def say_breaks(self) -> None:
-        """Print all breakpoints, watches and caught conditions; nothing if there are none."""
-        stepper = self.session.stepper
-        lines = list(table_of_breaks([*stepper.breakpoints, *stepper.watches]))
-        lines += [f"catch {condition}" for condition in stepper.catches]
-        for line in lines:
-            self.say(line)
+def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
+    """Tell once that a breakpoint has stopped where nothing is computed, and how to wait."""
+    hit, event = stop.breakpoint, stop.event
+    said = debugger.state(SaidOnce)
+    if hit is None or event is None or said.of_symbols:
+        return
+    selector = hit.selector
+    if selector.what in ("layer", "op", "tensor") and not selector.time and not is_of_run(event):
+        said.of_symbols = True
+        debugger.say(f"   symbols only; `b run:{selector.text}` is where numbers are computed")
 
-    def do_condition(self, words: str) -> None:
-        """Stop there only if EXPR holds; without EXPR, always.
 
-        Usage: condition NUMBER [EXPR]
-        Example: condition 1 has_nan(out)
-        """
-        number, _, text = words.partition(" ")
-        chosen = self._breakpoint(number, "condition")
-        chosen.condition = parse_expression(text, "condition") if text.strip() else None
-        stop_once_a_line(chosen)
-        if text.strip():
-            self.say(f"New condition set for breakpoint {chosen.number}.")
-        else:
-            self.say(f"Breakpoint {chosen.number} is now unconditional.")
+def say_breaks(debugger: Shell) -> None:
+    """Print all breakpoints, watches and caught conditions; nothing if there are none."""
+    stepper = debugger.session.stepper
+    lines = list(table_of_breaks([*stepper.breakpoints, *stepper.watches]))
+    lines += [f"catch {condition}" for condition in stepper.catches]
+    for line in lines:
+        debugger.say(line)
 
-    def do_ignore(self, words: str) -> None:
-        """Let the next hits of a breakpoint pass.
 
-        Usage: ignore NUMBER [COUNT]
-        Example: ignore 1 9
-        """
-        number, _, text = words.partition(" ")
-        count = whole_number(text, "ignore", "how many hits") if text.strip() else 0
-        chosen = self._breakpoint(number, "ignore")
-        chosen.ignore = count
-        if count:
-            crossings = f"{count} crossing{'' if count == 1 else 's'}"
-            self.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
-        else:
-            self.say(f"Will stop next time breakpoint {chosen.number} is reached.")
+@command("condition", group="stop at")
+def condition(debugger: Shell, words: str) -> None:
+    """Stop there only if EXPR holds; without EXPR, always.
 
-    def do_enable(self, words: str) -> None:
-        """Let breakpoints and watches stop again; without numbers, all.
+    Usage: condition NUMBER [EXPR]
+    Example: condition 1 has_nan(out)
+    """
+    number, _, text = words.partition(" ")
+    chosen = _breakpoint(debugger, number, "condition")
+    chosen.condition = parse_expression(text, "condition") if text.strip() else None
+    stop_once_a_line(chosen)
+    if text.strip():
+        debugger.say(f"New condition set for breakpoint {chosen.number}.")
+    else:
+        debugger.say(f"Breakpoint {chosen.number} is now unconditional.")
 
-        Usage: enable [NUMBER ...]
-        Example: enable 1 2
-        """
-        self._switch(words, "enable", "Enabled")
 
-    def do_disable(self, words: str) -> None:
-        """Let breakpoints and watches not stop; without numbers, all.
+@command("ignore", group="stop at")
+def ignore(debugger: Shell, words: str) -> None:
+    """Let the next hits of a breakpoint pass.
 
-        Usage: disable [NUMBER ...]
-        Example: disable 1
-        """
-        self._switch(words, "disable", "Disabled")
+    Usage: ignore NUMBER [COUNT]
+    Example: ignore 1 9
+    """
+    number, _, text = words.partition(" ")
+    count = whole_number(text, "ignore", "how many hits") if text.strip() else 0
+    chosen = _breakpoint(debugger, number, "ignore")
+    chosen.ignore = count
+    if count:
+        crossings = f"{count} crossing{'' if count == 1 else 's'}"
+        debugger.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
+    else:
+        debugger.say(f"Will stop next time breakpoint {chosen.number} is reached.")
 
-    def _switch(self, words: str, command: str, said: str) -> None:
-        for things, number in self._chosen(words, command):
-            (one,) = things.set_enabled(command == "enable", number)
-            self.say(f"{said} {told(one)}")
 
-    def do_clear(self, words: str) -> None:
-        """Remove breakpoints, watches, caught conditions.
+@command("enable", group="stop at")
+def enable(debugger: Shell, words: str) -> None:
+    """Let breakpoints and watches stop again; without numbers, all.
 
-        Usage: cl[ear] [NUMBER ... | SEL | CONDITION]
-        Example: clear 1 2
+    Usage: enable [NUMBER ...]
+    Example: enable 1 2
+    """
+    _switch(debugger, words, "enable", "Enabled")
 
-        Without words all of them, after a question. In a pipe, a line that is no answer agrees.
-        """
-        stepper = self.session.stepper
-        names = [name for name in words.replace(",", " ").split() if name]
-        caught = {condition.name for condition in stepper.catches}
-        if names and caught.issuperset(names):
-            for condition in stepper.catches.remove(*names):
-                self.say(f"Deleted catch {condition}")
-            return
-        if not names and not self.is_agreed("Clear all breaks? "):
-            return
-        breakpoints = stepper.breakpoints
-        same = [(breakpoints, b.number) for b in breakpoints if b.selector.text == words.strip()]
-        for things, number in same or self._chosen(words, "clear"):
-            (gone,) = things.clear(number)
-            self.say(f"Deleted {told(gone)}")
-        if not names and len(stepper.catches):
-            for condition in stepper.catches.remove():
-                self.say(f"Deleted catch {condition}")
 
-    def _chosen(self, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
-        """Return the numbers of breakpoints, then those of watches; without words, all."""
-        stepper = self.session.stepper
-        known: dict[int, Breakpoints | Watches] = {}
-        for things in (stepper.breakpoints, stepper.watches):
-            known.update((one.number, things) for one in things)
-        asked = words.replace(",", " ").split()
-        numbers = [whole_number(word, command, "the number of a breakpoint") for word in asked]
-        for number in numbers:
-            if number not in known:
-                there = ", ".join(map(str, sorted(known)))
-                there = f"there are {there}" if there else "there are none yet"
-                raise ArgumentError(f"{command}: no breakpoint or watch {number}; {there}.")
-        chosen = [(known[number], number) for number in numbers or known]
-        return sorted(chosen, key=lambda pair: isinstance(pair[0], Watches))
+@command("disable", group="stop at")
+def disable(debugger: Shell, words: str) -> None:
+    """Let breakpoints and watches not stop; without numbers, all.
 
-    def _breakpoint(self, word: str, command: str) -> Breakpoint:
-        number = whole_number(word, command, "the number of a breakpoint")
-        return self.session.stepper.breakpoints.get(number, command)
+    Usage: disable [NUMBER ...]
+    Example: disable 1
+    """
+    _switch(debugger, words, "disable", "Disabled")
 
-    # --- what is done at a breakpoint -------------------------------------------------------------
 
-    def do_commands(self, words: str) -> None:
-        """Say what to do when a breakpoint stops; by default the last one made.
+def _switch(debugger: Shell, words: str, command: str, said: str) -> None:
+    for things, number in _chosen(debugger, words, command):
+        (one,) = things.set_enabled(command == "enable", number)
+        debugger.say(f"{said} {told(one)}")
 
-        Usage: commands [NUMBER]
-        Example: commands 1
 
-        Commands follow, one a line; `end` ends them, and so does one that moves on. With `silent`
-        first, the stop itself is not shown.
-        """
-        breakpoints = list(self.session.stepper.breakpoints)
-        if not words.strip() and not breakpoints:
-            raise ArgumentError("commands: there is no breakpoint yet; `b dense_1` makes one.")
-        chosen = self._breakpoint(words or str(breakpoints[-1].number), "commands")
-        lines: list[str] = []
-        while True:
-            line = self.read_with("(com) ").strip()
-            if line in ("end", "EOF"):
-                break
-            if line:
-                lines.append(line)
-            if line.split(" ")[0] in MOVES:
-                break
-        chosen.commands = lines
+@command("clear", "cl", group="stop at")
+def clear(debugger: Shell, words: str) -> None:
+    """Remove breakpoints, watches, caught conditions.
 
-    # --- conditions and watches -------------------------------------------------------------------
+    Usage: cl[ear] [NUMBER ... | SEL | CONDITION]
+    Example: clear 1 2
 
-    def do_catch(self, words: str) -> None:
-        """Stop where something goes wrong. Without words, list them.
+    Without words all of them, after a question. In a pipe, a line that is no answer agrees.
+    """
+    stepper = debugger.session.stepper
+    names = [name for name in words.replace(",", " ").split() if name]
+    caught = {condition.name for condition in stepper.catches}
+    if names and caught.issuperset(names):
+        for condition in stepper.catches.remove(*names):
+            debugger.say(f"Deleted catch {condition}")
+        return
+    if not names and not debugger.is_agreed("Clear all breaks? "):
+        return
+    breakpoints = stepper.breakpoints
+    same = [(breakpoints, b.number) for b in breakpoints if b.selector.text == words.strip()]
+    for things, number in same or _chosen(debugger, words, "clear"):
+        (gone,) = things.clear(number)
+        debugger.say(f"Deleted {told(gone)}")
+    if not names and len(stepper.catches):
+        for condition in stepper.catches.remove():
+            debugger.say(f"Deleted catch {condition}")
 
-        Usage: catch [CONDITION, ...]
-        Example: catch nan, ratio>0.5
 
-        nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
-        `clear nan` catches it no longer.
-        """
-        catches = self.session.stepper.catches
-        if not words.strip():
-            for condition in catches:
-                self.say(f"catch {condition}")
-            if not len(catches):
-                self.say("nothing is caught; for example `catch nan`")
-            return
-        for condition in catches.add(words):
-            self.say(f"Catching {condition}")
+def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
+    """Return the numbers of breakpoints, then those of watches; without words, all."""
+    stepper = debugger.session.stepper
+    known: dict[int, Breakpoints | Watches] = {}
+    for things in (stepper.breakpoints, stepper.watches):
+        known.update((one.number, things) for one in things)
+    asked = words.replace(",", " ").split()
+    numbers = [whole_number(word, command, "the number of a breakpoint") for word in asked]
+    for number in numbers:
+        if number not in known:
+            there = ", ".join(map(str, sorted(known)))
+            there = f"there are {there}" if there else "there are none yet"
+            raise ArgumentError(f"{command}: no breakpoint or watch {number}; {there}.")
+    chosen = [(known[number], number) for number in numbers or known]
+    return sorted(chosen, key=lambda pair: isinstance(pair[0], Watches))
 
-    complete_catch = completing(*DEFAULTS)
 
-    def do_watch(self, words: str) -> None:
-        """Stop where a value is another than before.
+def _breakpoint(debugger: Shell, word: str, command: str) -> Breakpoint:
+    number = whole_number(word, command, "the number of a breakpoint")
+    return debugger.session.stepper.breakpoints.get(number, command)
 
-        Usage: watch [EXPR[, condition] | weight:GLOB]
-        Example: watch weight:dense_1*, relative > 0.1
-        """
-        stepper = self.session.stepper
-        if not words.strip():
-            for line in table_of_breaks(stepper.watches):
-                self.say(line)
-            return
-        t = self.stop.t if self.stop is not None else -1
-        self.names()  # so that the stepper knows our own
-        watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
-        value = "" if watch.expression is None else f" = {short_text(watch.first)}"
-        self.say(f"Watch {watch.number}: {watch.text}{value}")
-        asked = watch.expression.names if watch.expression is not None else frozenset()
-        told = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
-        if asked and asked.isdisjoint(told) and asked <= {*stepper.extra_names}:
-            self.say(
-                f"the engine tells nothing of it: `display {watch.text}` shows it at each stop"
-            )
 
-    do_b = do_break
-    do_cl = do_clear
+# --- what is done at a breakpoint -----------------------------------------------------------------
+
+
+@command("commands", group="stop at")
+def commands(debugger: Shell, words: str) -> None:
+    """Say what to do when a breakpoint stops; by default the last one made.
+
+    Usage: commands [NUMBER]
+    Example: commands 1
+
+    Commands follow, one a line; `end` ends them, and so does one that moves on. With `silent`
+    first, the stop itself is not shown.
+    """
+    breakpoints = list(debugger.session.stepper.breakpoints)
+    if not words.strip() and not breakpoints:
+        raise ArgumentError("commands: there is no breakpoint yet; `b dense_1` makes one.")
+    chosen = _breakpoint(debugger, words or str(breakpoints[-1].number), "commands")
+    lines: list[str] = []
+    while True:
+        line = debugger.read_with("(com) ").strip()
+        if line in ("end", "EOF"):
+            break
+        if line:
+            lines.append(line)
+        if debugger.commands.moves(line.split(" ")[0]):
+            break
+    chosen.commands = lines
+
+
+# --- conditions and watches -----------------------------------------------------------------------
+
+
+@command("catch", group="stop at", completes=tuple(DEFAULTS))
+def catch(debugger: Shell, words: str) -> None:
+    """Stop where something goes wrong. Without words, list them.
+
+    Usage: catch [CONDITION, ...]
+    Example: catch nan, ratio>0.5
+
+    nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
+    `clear nan` catches it no longer.
+    """
+    catches = debugger.session.stepper.catches
+    if not words.strip():
+        for condition in catches:
+            debugger.say(f"catch {condition}")
+        if not len(catches):
+            debugger.say("nothing is caught; for example `catch nan`")
+        return
+    for condition in catches.add(words):
+        debugger.say(f"Catching {condition}")
+
+
+@command("watch", group="stop at")
+def watch(debugger: Shell, words: str) -> None:
+    """Stop where a value is another than before.
+
+    Usage: watch [EXPR[, condition] | weight:GLOB]
+    Example: watch weight:dense_1*, relative > 0.1
+    """
+    stepper = debugger.session.stepper
+    if not words.strip():
+        for line in table_of_breaks(stepper.watches):
+            debugger.say(line)
+        return
+    t = debugger.stop.t if debugger.stop is not None else -1
+    debugger.names()  # so that the stepper knows our own
+    watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
+    value = "" if watch.expression is None else f" = {short_text(watch.first)}"
+    debugger.say(f"Watch {watch.number}: {watch.text}{value}")
+    asked = watch.expression.names if watch.expression is not None else frozenset()
+    told = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
+    if asked and asked.isdisjoint(told) and asked <= {*stepper.extra_names}:
+        debugger.say(
+            f"the engine tells nothing of it: `display {watch.text}` shows it at each stop"
+        )
 
 
 def told(thing: Breakpoint | Watch) -> str:

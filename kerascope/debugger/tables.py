@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ import numpy as np
 from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
+from kerascope.debugger.commands import command
 from kerascope.debugger.evaluating import values_of_namesakes, written_unheard
 from kerascope.debugger.rendering import DOTS, padded, short_text, text_of_value, words_of_sum
 from kerascope.debugger.session import Session
-from kerascope.debugger.shell import completing
-from kerascope.debugger.stopping import StoppingCommands
+from kerascope.debugger.shell import Shell
+from kerascope.debugger.stopping import say_breaks
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
@@ -31,20 +33,8 @@ from kerascope.viz.theme import STATES
 if TYPE_CHECKING:
     from kerascope.viz.drawing import Drawing
 
-TABLES = (
-    "tensors",
-    "nodes",
-    "depths",
-    "seen",
-    "grads",
-    "updates",
-    "weights",
-    "breaks",
-    "counts",
-    "batches",
-    "steps",
-)
 FORMATS = ("term", "svg", "png", "dot")
+CHECKING = "kerascope.debugger.checking"
 PICTURES = "kerascope.debugger.pictures"
 STEPS = "kerascope.debugger.step_tables"
 RUN = "kerascope.debugger.run_table"
@@ -55,299 +45,362 @@ WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "see
 Rows = list[Sequence[str]]
 
 
-class TableCommands(StoppingCommands):
-    """Commands that show all of something."""
+class Caught(list[tuple[int, str]]):
+    """The times at which conditions were caught, and which."""
 
-    _again: Callable[[], None] | None = None  # draws at each stop
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.known_figures: dict[tuple[int, int], tuple[str, list[str]]] = {}  # of batches
-        self._caught: list[tuple[int, str]] = []
-
-    # --- info -------------------------------------------------------------------------------------
-
-    def do_info(self, words: str) -> None:
-        """Print a table of what there is here.
-
-        Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts |
-        batches | steps [LAYER] [N]
-        Example: info tensors
-
-        `info batches` has the loss and the metrics of each batch of `fit`; of very many the first
-        and the last, and those in which the loss jumped most. Of these it has the norms of all
-        weights after the batch and of all gradients, the relative change of the weights, and the
-        share of ReLU units that were 0 for the whole batch. `info steps` goes through the loop of
-        an LSTM (or of `K.foldl`) that was performed last, `info steps 7` into one of its steps.
-        """
-        word, _, rest = words.strip().partition(" ")
-        word = WHOLE_WORDS.get(word, word)
-        known = [name for name in TABLES if word and name.startswith(word)]
-        if len(known) != 1:
-            asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
-            raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
-        if rest and known[0] != "steps":
-            raise ArgumentError(f"info {known[0]}: got {rest!r}; nothing is expected behind it.")
-        if known[0] == "steps":
-            import_module(STEPS).say_steps(self, rest)
-        else:
-            getattr(self, f"_info_{known[0]}")()
-
-    complete_info, complete_draw = completing(*TABLES), completing(*FORMATS)
-
-    def _say_table(self, header: Sequence[str], rows: Rows, nothing: str) -> None:
-        if not rows:
-            self.say(nothing)
-            return
-        for line in lines_of_table(self._fitted([header, *rows])):
-            self.say_line(line)
-
-    def _fitted(self, rows: Rows) -> Rows:
-        """Return rows with values, and then names, so short that the column `changed` has room."""
-        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-        excess = sum(widths) + 2 * (len(widths) - 1) - self.width
-        if excess <= 0 or rows[0][-1] != "changed":
-            return rows
-        if not any(row[-1] for row in rows[1:]):
-            return self._fitted([(*row[:-1], "") for row in rows])
-        value = max(widths[1] - excess, min(widths[1], LEAST_VALUE))
-        name = widths[0] - max(excess - widths[1] + value, 0)
-        narrow = self.page._replace(width=value)
-        return [(short_name(row[0], name), narrow.cut(row[1]), *row[2:]) for row in rows]
-
-    def _t(self) -> int:
-        return self.session.stepper.now
-
-    def _found(self, *names: str) -> Any:
-        """Return the value of the first of some names that is there, now or last; else None."""
-        tape, last = self.session.tape, self._t()
-        for t in range(last, max(last - FURTHEST, -1), -1):
-            is_scope_end = t == last or (tape[t].ph == END and tape[t].grain in ("act", "phase"))
-            found = tape.names_at(t) if is_scope_end else {}
-            for name in names:
-                if name in found and (found[name] or t == last):
-                    if t != last:
-                        self.say(f"as it was at t={t}, the end of {tape[t].kind} {tape[t].name}")
-                    return found[name]
-        return None
-
-    def _info_tensors(self) -> None:
-        found = self._found("tensor_map") or {}
-        rows: Rows = [(str(key), _tensor_words(value)) for key, value in found.items()]
-        self._say_table(("key", "value"), rows, "tensor_map is empty here")
-
-    def _info_nodes(self) -> None:
-        states = dict(self._states())
-        rows: Rows = []
-        for call in self._calls():
-            node = call.node
-            takes = ", ".join(str(getattr(x, "name", x)) for x in node.input_tensors)
-            layer = f"{type(node.outbound_layer).__name__} {node.outbound_layer.name}"
-            rows.append(
-                (self._sign(states.get(call.id, "")), call.id, layer, str(call.depth), takes)
-            )
-        if not rows:  # the model is still being made
-            layers, inputs = self._known_while_built()
-            rows = [
-                (self._sign(state), name, layers.get(name, ""), "?", inputs.get(name, ""))
-                for name, state in states.items()
-            ]
-        self._say_table(("", "node", "layer", "depth", "takes"), rows, "there are no nodes yet")
-
-    def _known_while_built(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what each layer is, and what it was called on, as far as it was built."""
-        layers: dict[str, str] = {}
-        takes: dict[str, str] = {}
-        for event in self.session.tape[: self._t() + 1]:
-            if event.kind == "layer.init":
-                layers[event.name] = str(value_of_event(event, "layer")).strip("<>")
-            elif event.kind == "layer.call" and event.ph == BEGIN:
-                inputs = value_of_event(event, "inputs") or ()
-                takes[event.name] = ", ".join(str(getattr(x, "name", x)) for x in inputs)
-        return layers, takes
-
-    def _info_depths(self) -> None:
-        states, by_depth = dict(self._states()), dict[int, list[str]]()
-        for call in self._calls():
-            sign = self._sign(states.get(call.id, ""))
-            by_depth.setdefault(call.depth, []).append(f"{sign} {call.id}".strip())
-        rows: Rows = [
-            (str(depth), "  ".join(names))
-            for depth, names in sorted(by_depth.items(), reverse=True)
-        ]
-        if not rows:  # the model is still being made
-            for node, depth in (self._found("nodes_depths") or {}).items():
-                by_depth.setdefault(depth, []).append(str(node))
-            rows = [(str(depth), "  ".join(by_depth[depth])) for depth in sorted(by_depth)[::-1]]
-        self._say_table(("depth", "nodes"), rows, "no depths have been assigned yet")
-
-    def _info_seen(self) -> None:
-        tape, t = self.session.tape, self._t()
-        marked: dict[str, int] = {}  # dialect 1 only: marks "node-depth" in the order of the walk
-        finished: dict[str, int] = {}
-        maps = [event.t for event in tape[: t + 1] if event.kind == "build_map"]
-        last = [at for at in maps if tape[at].ph == BEGIN][-1:]
-        for event in tape[last[0] : t + 1] if last else ():
-            if event.kind == "map.visit" and event.ph == END:
-                finished[event.name] = event.t
-            marks = (d.value for d in event.deltas if d.name == "seen_nodes" and d.key is not None)
-            marked.update(dict.fromkeys(marks, event.t))
-        rows: Rows
-        if marked:
-            done = {mark: finished.get(mark.rpartition("-")[0]) for mark in marked}
-            rows = [
-                (mark, f"t={at}", "in progress" if done[mark] is None else f"t={done[mark]}")
-                for mark, at in marked.items()
-            ]
-            self._say_table(("seen_nodes", "marked at", "finished at"), rows, "")
-            return
-        rows = [(str(i), name, f"t={at}") for i, (name, at) in enumerate(finished.items(), 1)]
-        going = tape.names_at(t).get("nodes_in_progress") if t >= 0 else None
-        self._say_table(("#", "node", "finished at"), rows, "no node has been seen yet")
-        if going:
-            self.say("in progress: " + ", ".join(map(str, going)))
-
-    def _info_grads(self) -> None:
-        found = self._found("grads")
-        rows = _rows_of(found)
-        if any(isinstance(value, TensorRef) for _, value in _pairs(found)):
-            self.say("symbols: the sweep made them at compile; values come with each batch")
-        sums = self._sums_of_gradients() if rows else {}
-        header: tuple[str, ...] = ("gradient of", "value")
-        if any(name in sums for name, _ in rows):
-            header, rows = (*header, "sum of"), [(*row, sums.get(row[0], "")) for row in rows]
-            if max(map(cell_len, lines_of_table(rows))) > self.width:
-                short = {name: short_text(value) for name, value in _pairs(found)}
-                rows = [(name, short[name], told) for name, _, told in rows]
-        self._say_table(header, rows, "no gradient has arrived")
-
-    def _sums_of_gradients(self) -> dict[str, str]:
-        """Return through which calls the gradients came that are sums, by what they are of."""
-        found: dict[str, str] = {}
-        tape = self.session.tape
-        for event in tape.back(self._t()):
-            if event.kind == "function" and event.ph == BEGIN:
-                break
-            told = words_of_sum(event).replace("via ", "").replace("|g|=", "")
-            for delta in event.deltas if told else ():
-                if delta.name == "grads" and delta.key is not None:
-                    found.setdefault(str(delta.key), told)
-        return found
-
-    def _info_updates(self) -> None:
-        found = self._found("updates")
-        self._say_table(("variable", "new value"), _rows_of(found), "there are no updates yet")
-
-    def _info_weights(self) -> None:
-        found = {**(self._found("weights") or {}), **written_unheard(self.session)}
-        before = self._weights_before()
-        rows: Rows = []
-        own = values_of_namesakes(self.session, self._t())
-        for name, value in found.items():
-            for owner, (old, new) in own.get(name, {"": (before.get(name), value)}).items():
-                change = relative_change(old, new)
-                told = f"{name} of {owner}" if owner else str(name)
-                rows.append((told, text_of_value(new), "" if not change else figure(change, 3)))
-        rows = [("weight", "value", "changed"), *rows] if rows else []
-        self._say_table(rows[0] if rows else (), rows[1:], "no weight is known yet")
-
-    def _weights_before(self) -> dict[str, Any]:
-        """Return the weights as they were when the last call of a function began."""
-        tape = self.session.tape
-        for t in range(self._t(), -1, -1):
-            if tape[t].kind == "function" and tape[t].ph == BEGIN:
-                before: dict[str, Any] = tape.names_at(t).get("weights", {})
-                return before
-        return {}
-
-    def _info_breaks(self) -> None:
-        stepper = self.session.stepper
-        if not (len(stepper.breakpoints) or len(stepper.watches) or len(stepper.catches)):
-            self.say("there are no breakpoints; `b dense_1` makes one")
-        self.say_breaks()
-
-    def _info_counts(self) -> None:
-        tape, t = self.session.tape, self._t()
-        now, whole = tape.counts(t + 1), tape.counts()
-        order = sorted(whole, key=lambda pair: GRAINS.index(pair[0]))
-        rows: Rows = [(g, k, str(now[g, k]), str(whole[g, k])) for g, k in order]
-        self._say_table(("grain", "kind", "until here", "in all"), rows, "nothing has happened yet")
-
-    def _info_batches(self) -> None:
-        import_module(RUN).say_batches(self)
-
-    def caught_in(self, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
-        """Return what conditions have caught in a batch that begins at a time."""
-        following = min((one.t for one in batches if one.t > t), default=len(self.session.tape))
-        return [name for at, name in self._caught if t <= at < following]
-
-    def do_plot(self, words: str) -> None:
-        """Show a value over the batches of `fit`: its size, how its numbers are spread.
-
-        Usage: plot EXPR
-        Example: plot dense_1/kernel
-
-        It is what EXPR is at the end of a batch; `plot loss` has that of each. Of very many batches
-        the first and the last are shown, and those in which the loss jumped.
-        """
-        if not words.strip():
-            raise ArgumentError("plot: of what? For example `plot loss` or `plot dense_1/kernel`.")
-        import_module(RUN).say_plot(self, words.strip())
-
-    @staticmethod
-    def lines_of(rows: Iterable[Sequence[str]]) -> list[str]:
-        """Return rows as lines with their columns under each other."""
-        return lines_of_table(rows)
-
-    def _calls(self) -> list[Any]:
-        model = self.session.model
-        if model is None or not getattr(model, "outputs", None):
-            return []
-        calls: list[Any] = quietly(calls_in, model)
-        return calls
-
-    def _states(self) -> list[tuple[str, str]]:
-        tape = self.session.tape
-        return calls_at(self.session, tape[self._t()]) if len(tape) else []
-
-    def _sign(self, state: str) -> str:
-        found = STATES.get(state)
-        return "" if found is None else (found.plain if self.ascii_only else found.glyph)
-
-    # --- draw -------------------------------------------------------------------------------------
-
-    def do_draw(self, words: str) -> None:
-        """Draw the model's graph as it stands here: done, current, pending, changed, NaN.
-
-        Usage: draw [term | svg | png | dot] [FILE] [-w]
-        Example: draw svg now.svg -w
-
-        Without words, in the terminal. With -w it is drawn again at each stop; `draw off` ends it.
-        """
-        given = words.split()
-        if given == ["off"]:
-            self._again = None
-            return
-        again, given = "-w" in given, [word for word in given if word != "-w"]
-        form, file = _target(given)
-
-        def draw() -> None:
-            if form == "term":
-                import_module(PICTURES).say_picture(self)
-            else:
-                self.say(f"{picture_of(self.session).save(file)} written")
-
-        draw()
-        if again:
-            self._again = draw
-
-    def show(self, stop: Stop) -> None:
-        """Stand at a stop; draw it if that was asked for."""
+    def note(self, stop: Stop) -> None:
+        """Keep what was found at a stop."""
         found = [(stop.t, finding.condition) for finding in stop.findings]
-        self._caught += [one for one in found if one not in self._caught]
-        super().show(stop)
-        if self._again is not None:
-            self._again()
+        self.extend(one for one in found if one not in self)
+
+
+@dataclass
+class DrawnAgain:
+    """What draws at each stop, if anything does."""
+
+    draw: Callable[[], None] | None = None
+
+
+# --- info -----------------------------------------------------------------------------------------
+
+
+def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str) -> None:
+    if not rows:
+        debugger.say(nothing)
+        return
+    for line in lines_of_table(_fitted(debugger, [header, *rows])):
+        debugger.say_line(line)
+
+
+def _fitted(debugger: Shell, rows: Rows) -> Rows:
+    """Return rows with values, and then names, so short that the column `changed` has room."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width
+    if excess <= 0 or rows[0][-1] != "changed":
+        return rows
+    if not any(row[-1] for row in rows[1:]):
+        return _fitted(debugger, [(*row[:-1], "") for row in rows])
+    value = max(widths[1] - excess, min(widths[1], LEAST_VALUE))
+    name = widths[0] - max(excess - widths[1] + value, 0)
+    narrow = debugger.page._replace(width=value)
+    return [(short_name(row[0], name), narrow.cut(row[1]), *row[2:]) for row in rows]
+
+
+def _t(debugger: Shell) -> int:
+    return debugger.session.stepper.now
+
+
+def _found(debugger: Shell, *names: str) -> Any:
+    """Return the value of the first of some names that is there, now or last; else None."""
+    tape, last = debugger.session.tape, _t(debugger)
+    for t in range(last, max(last - FURTHEST, -1), -1):
+        is_scope_end = t == last or (tape[t].ph == END and tape[t].grain in ("act", "phase"))
+        found = tape.names_at(t) if is_scope_end else {}
+        for name in names:
+            if name in found and (found[name] or t == last):
+                if t != last:
+                    debugger.say(f"as it was at t={t}, the end of {tape[t].kind} {tape[t].name}")
+                return found[name]
+    return None
+
+
+def _info_tensors(debugger: Shell) -> None:
+    found = _found(debugger, "tensor_map") or {}
+    rows: Rows = [(str(key), _tensor_words(value)) for key, value in found.items()]
+    _say_table(debugger, ("key", "value"), rows, "tensor_map is empty here")
+
+
+def _info_nodes(debugger: Shell) -> None:
+    states = dict(_states(debugger))
+    rows: Rows = []
+    for call in _calls(debugger):
+        node = call.node
+        takes = ", ".join(str(getattr(x, "name", x)) for x in node.input_tensors)
+        layer = f"{type(node.outbound_layer).__name__} {node.outbound_layer.name}"
+        rows.append(
+            (_sign(debugger, states.get(call.id, "")), call.id, layer, str(call.depth), takes)
+        )
+    if not rows:  # the model is still being made
+        layers, inputs = _known_while_built(debugger)
+        rows = [
+            (_sign(debugger, state), name, layers.get(name, ""), "?", inputs.get(name, ""))
+            for name, state in states.items()
+        ]
+    _say_table(debugger, ("", "node", "layer", "depth", "takes"), rows, "there are no nodes yet")
+
+
+def _known_while_built(debugger: Shell) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what each layer is, and what it was called on, as far as it was built."""
+    layers: dict[str, str] = {}
+    takes: dict[str, str] = {}
+    for event in debugger.session.tape[: _t(debugger) + 1]:
+        if event.kind == "layer.init":
+            layers[event.name] = str(value_of_event(event, "layer")).strip("<>")
+        elif event.kind == "layer.call" and event.ph == BEGIN:
+            inputs = value_of_event(event, "inputs") or ()
+            takes[event.name] = ", ".join(str(getattr(x, "name", x)) for x in inputs)
+    return layers, takes
+
+
+def _info_depths(debugger: Shell) -> None:
+    states, by_depth = dict(_states(debugger)), dict[int, list[str]]()
+    for call in _calls(debugger):
+        sign = _sign(debugger, states.get(call.id, ""))
+        by_depth.setdefault(call.depth, []).append(f"{sign} {call.id}".strip())
+    rows: Rows = [
+        (str(depth), "  ".join(names)) for depth, names in sorted(by_depth.items(), reverse=True)
+    ]
+    if not rows:  # the model is still being made
+        for node, depth in (_found(debugger, "nodes_depths") or {}).items():
+            by_depth.setdefault(depth, []).append(str(node))
+        rows = [(str(depth), "  ".join(by_depth[depth])) for depth in sorted(by_depth)[::-1]]
+    _say_table(debugger, ("depth", "nodes"), rows, "no depths have been assigned yet")
+
+
+def _info_seen(debugger: Shell) -> None:
+    tape, t = debugger.session.tape, _t(debugger)
+    marked: dict[str, int] = {}  # dialect 1 only: marks "node-depth" in the order of the walk
+    finished: dict[str, int] = {}
+    maps = [event.t for event in tape[: t + 1] if event.kind == "build_map"]
+    last = [at for at in maps if tape[at].ph == BEGIN][-1:]
+    for event in tape[last[0] : t + 1] if last else ():
+        if event.kind == "map.visit" and event.ph == END:
+            finished[event.name] = event.t
+        marks = (d.value for d in event.deltas if d.name == "seen_nodes" and d.key is not None)
+        marked.update(dict.fromkeys(marks, event.t))
+    rows: Rows
+    if marked:
+        done = {mark: finished.get(mark.rpartition("-")[0]) for mark in marked}
+        rows = [
+            (mark, f"t={at}", "in progress" if done[mark] is None else f"t={done[mark]}")
+            for mark, at in marked.items()
+        ]
+        _say_table(debugger, ("seen_nodes", "marked at", "finished at"), rows, "")
+        return
+    rows = [(str(i), name, f"t={at}") for i, (name, at) in enumerate(finished.items(), 1)]
+    going = tape.names_at(t).get("nodes_in_progress") if t >= 0 else None
+    _say_table(debugger, ("#", "node", "finished at"), rows, "no node has been seen yet")
+    if going:
+        debugger.say("in progress: " + ", ".join(map(str, going)))
+
+
+def _info_grads(debugger: Shell) -> None:
+    found = _found(debugger, "grads")
+    rows = _rows_of(found)
+    if any(isinstance(value, TensorRef) for _, value in _pairs(found)):
+        debugger.say("symbols: the sweep made them at compile; values come with each batch")
+    sums = _sums_of_gradients(debugger) if rows else {}
+    header: tuple[str, ...] = ("gradient of", "value")
+    if any(name in sums for name, _ in rows):
+        header, rows = (*header, "sum of"), [(*row, sums.get(row[0], "")) for row in rows]
+        if max(map(cell_len, lines_of_table(rows))) > debugger.width:
+            short = {name: short_text(value) for name, value in _pairs(found)}
+            rows = [(name, short[name], told) for name, _, told in rows]
+    _say_table(debugger, header, rows, "no gradient has arrived")
+
+
+def _sums_of_gradients(debugger: Shell) -> dict[str, str]:
+    """Return through which calls the gradients came that are sums, by what they are of."""
+    found: dict[str, str] = {}
+    tape = debugger.session.tape
+    for event in tape.back(_t(debugger)):
+        if event.kind == "function" and event.ph == BEGIN:
+            break
+        told = words_of_sum(event).replace("via ", "").replace("|g|=", "")
+        for delta in event.deltas if told else ():
+            if delta.name == "grads" and delta.key is not None:
+                found.setdefault(str(delta.key), told)
+    return found
+
+
+def _info_updates(debugger: Shell) -> None:
+    found = _found(debugger, "updates")
+    _say_table(debugger, ("variable", "new value"), _rows_of(found), "there are no updates yet")
+
+
+def _info_weights(debugger: Shell) -> None:
+    found = {**(_found(debugger, "weights") or {}), **written_unheard(debugger.session)}
+    before = _weights_before(debugger)
+    rows: Rows = []
+    own = values_of_namesakes(debugger.session, _t(debugger))
+    for name, value in found.items():
+        for owner, (old, new) in own.get(name, {"": (before.get(name), value)}).items():
+            change = relative_change(old, new)
+            told = f"{name} of {owner}" if owner else str(name)
+            rows.append((told, text_of_value(new), "" if not change else figure(change, 3)))
+    rows = [("weight", "value", "changed"), *rows] if rows else []
+    _say_table(debugger, rows[0] if rows else (), rows[1:], "no weight is known yet")
+
+
+def _weights_before(debugger: Shell) -> dict[str, Any]:
+    """Return the weights as they were when the last call of a function began."""
+    tape = debugger.session.tape
+    for t in range(_t(debugger), -1, -1):
+        if tape[t].kind == "function" and tape[t].ph == BEGIN:
+            before: dict[str, Any] = tape.names_at(t).get("weights", {})
+            return before
+    return {}
+
+
+def _info_breaks(debugger: Shell) -> None:
+    stepper = debugger.session.stepper
+    if not (len(stepper.breakpoints) or len(stepper.watches) or len(stepper.catches)):
+        debugger.say("there are no breakpoints; `b dense_1` makes one")
+    say_breaks(debugger)
+
+
+def _info_counts(debugger: Shell) -> None:
+    tape, t = debugger.session.tape, _t(debugger)
+    now, whole = tape.counts(t + 1), tape.counts()
+    order = sorted(whole, key=lambda pair: GRAINS.index(pair[0]))
+    rows: Rows = [(g, k, str(now[g, k]), str(whole[g, k])) for g, k in order]
+    _say_table(
+        debugger, ("grain", "kind", "until here", "in all"), rows, "nothing has happened yet"
+    )
+
+
+def _info_batches(debugger: Shell) -> None:
+    import_module(RUN).say_batches(debugger)
+
+
+def _info_steps(debugger: Shell, words: str = "") -> None:
+    import_module(STEPS).say_steps(debugger, words)
+
+
+TABLES: dict[str, Callable[..., None]] = {
+    "tensors": _info_tensors,
+    "nodes": _info_nodes,
+    "depths": _info_depths,
+    "seen": _info_seen,
+    "grads": _info_grads,
+    "updates": _info_updates,
+    "weights": _info_weights,
+    "breaks": _info_breaks,
+    "counts": _info_counts,
+    "batches": _info_batches,
+    "steps": _info_steps,
+}
+
+
+@command("info", group="all of it", completes=TABLES)
+def info(debugger: Shell, words: str) -> None:
+    """Print a table of what there is here.
+
+    Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts |
+    batches | steps [LAYER] [N]
+    Example: info tensors
+
+    `info batches` has the loss and the metrics of each batch of `fit`; of very many the first
+    and the last, and those in which the loss jumped most. Of these it has the norms of all
+    weights after the batch and of all gradients, the relative change of the weights, and the
+    share of ReLU units that were 0 for the whole batch. `info steps` goes through the loop of
+    an LSTM (or of `K.foldl`) that was performed last, `info steps 7` into one of its steps.
+    """
+    word, _, rest = words.strip().partition(" ")
+    word = WHOLE_WORDS.get(word, word)
+    known = [name for name in TABLES if word and name.startswith(word)]
+    if len(known) != 1:
+        asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
+        raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
+    if rest and known[0] != "steps":
+        raise ArgumentError(f"info {known[0]}: got {rest!r}; nothing is expected behind it.")
+    TABLES[known[0]](debugger, *([rest] if rest else []))
+
+
+def caught_in(debugger: Shell, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
+    """Return what conditions have caught in a batch that begins at a time."""
+    following = min((one.t for one in batches if one.t > t), default=len(debugger.session.tape))
+    return [name for at, name in debugger.state(Caught) if t <= at < following]
+
+
+@command("plot", group="all of it")
+def plot(debugger: Shell, words: str) -> None:
+    """Show a value over the batches of `fit`: its size, how its numbers are spread.
+
+    Usage: plot EXPR
+    Example: plot dense_1/kernel
+
+    It is what EXPR is at the end of a batch; `plot loss` has that of each. Of very many batches
+    the first and the last are shown, and those in which the loss jumped.
+    """
+    if not words.strip():
+        raise ArgumentError("plot: of what? For example `plot loss` or `plot dense_1/kernel`.")
+    import_module(RUN).say_plot(debugger, words.strip())
+
+
+def _calls(debugger: Shell) -> list[Any]:
+    model = debugger.session.model
+    if model is None or not getattr(model, "outputs", None):
+        return []
+    calls: list[Any] = quietly(calls_in, model)
+    return calls
+
+
+def _states(debugger: Shell) -> list[tuple[str, str]]:
+    tape = debugger.session.tape
+    return calls_at(debugger.session, tape[_t(debugger)]) if len(tape) else []
+
+
+def _sign(debugger: Shell, state: str) -> str:
+    found = STATES.get(state)
+    return "" if found is None else (found.plain if debugger.ascii_only else found.glyph)
+
+
+# --- check grads ----------------------------------------------------------------------------------
+
+
+@command("check", group="all of it", completes=("grads",))
+def check(debugger: Shell, words: str) -> None:
+    """Compare the gradient of the loss of this call with differences of the loss.
+
+    Usage: check grads
+    Example: check grads
+
+    Of each weight some numbers are moved up and down, those with the largest gradient and some
+    at random, and all at once in a random direction; the loss is computed in float64 for it. If
+    the gradient is wrong, each op is asked for its own, and the wrong one is named: that of a
+    custom op, or a custom_gradient. Nothing is changed.
+    """
+    if words.strip() not in ("grads", "gradients"):
+        raise ArgumentError(f"check: got {words.strip()!r}; expected `check grads`.")
+    import_module(CHECKING).say_checked_gradients(debugger)
+
+
+# --- draw -----------------------------------------------------------------------------------------
+
+
+@command("draw", group="all of it", completes=FORMATS)
+def draw(debugger: Shell, words: str) -> None:
+    """Draw the model's graph as it stands here: done, current, pending, changed, NaN.
+
+    Usage: draw [term | svg | png | dot] [FILE] [-w]
+    Example: draw svg now.svg -w
+
+    Without words, in the terminal. With -w it is drawn again at each stop; `draw off` ends it.
+    """
+    given = words.split()
+    if given == ["off"]:
+        debugger.state(DrawnAgain).draw = None
+        return
+    again, given = "-w" in given, [word for word in given if word != "-w"]
+    form, file = _target(given)
+
+    def draw_now() -> None:
+        if form == "term":
+            import_module(PICTURES).say_picture(debugger)
+        else:
+            debugger.say(f"{picture_of(debugger.session).save(file)} written")
+
+    draw_now()
+    if again:
+        debugger.state(DrawnAgain).draw = draw_now
+
+
+def draw_again(debugger: Shell) -> None:
+    """Draw what `draw -w` has asked for, at each stop."""
+    drawn = debugger.state(DrawnAgain)
+    if drawn.draw is not None:
+        drawn.draw()
 
 
 def picture_of(session: Session) -> Drawing:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from debugger_programs import fit_two_layers, fit_with_nan
@@ -13,12 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kerascope.cli.commands import main
-from kerascope.debugger.front import GROUPS, ModelDebugger
+from kerascope.debugger import front
+from kerascope.debugger.commands import GROUPS
+from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.trace.tape import trace
 
 LEAVING = ("interact", "restart", "pdb", "EOF")
-COMMANDS = sorted(name[3:] for name in ModelDebugger().get_names() if name.startswith("do_"))
+COMMANDS = front.COMMANDS.names
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -69,10 +72,11 @@ def test_a_mistake_is_told_and_the_prompt_lives(line, told):
 
 
 def test_a_crash_inside_a_command_never_leaves_the_prompt(monkeypatch):
-    def crash(self, words):
+    def crash(debugger, words):
         raise RuntimeError("broken command")
 
-    monkeypatch.setattr(ModelDebugger, "do_when", crash)
+    when = replace(front.COMMANDS.by_name["when"], function=crash)
+    monkeypatch.setitem(front.COMMANDS.by_name, "when", when)
     text, _, _ = transcript(fit_two_layers, "when", "p 7")
     assert answer(text, "when") == ["*** RuntimeError: broken command"]
     assert answer(text, "p 7") == ["7"]
@@ -183,10 +187,11 @@ def test_every_command_has_help_with_an_example(command):
 
 def test_help_lists_every_command_once():
     text, _, _ = transcript(fit_two_layers, "help all")
-    words = [word for line in answer(text, "help all")[:-1] for word in line.split()]
-    methods = {getattr(ModelDebugger, f"do_{name}"): name for name in reversed(COMMANDS)}
-    listed = {getattr(ModelDebugger, f"do_{w}", None) for ws in GROUPS.values() for w in ws.split()}
-    assert {name for method, name in methods.items() if method not in listed} == set()
+    lines = answer(text, "help all")
+    assert [line[:10].rstrip() for line in lines[:-1]] == list(GROUPS)
+    words = [word for line in lines[:-1] for word in line[10:].split()]
+    assert {front.COMMANDS.find(word) for word in words} == set(front.COMMANDS)
+    assert len(words) == len(set(words)) > 50
     assert "!" in words
 
 
@@ -197,7 +202,7 @@ def test_the_first_help_is_a_page_of_commands_that_work():
     assert len(lines) < 15
     assert max(map(len, lines)) < 80
     named = [line[:16].split()[0].rstrip(",") for line in lines]
-    assert all(hasattr(ModelDebugger, f"do_{name}") for name in named)
+    assert all(front.COMMANDS.find(name) for name in named)
     assert any(line.startswith("help all") for line in lines)
 
 

@@ -11,7 +11,7 @@ from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.cli.commands import main
-from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger import front
 from kerascope.errors import ConfigError
 from kerascope.trace.events import GRAINS
 from kerascope.trace.selectors import ACTS, PHASES
@@ -19,11 +19,7 @@ from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 
 LEAVING = ("interact", "restart", "run", "pdb", "EOF", "q", "quit", "exit")
-COMMANDS = sorted(
-    name[3:]
-    for name in ModelDebugger().get_names()
-    if name.startswith("do_") and name[3:] not in LEAVING
-)
+COMMANDS = [name for name in front.COMMANDS.names if name not in LEAVING]
 for_some = partial(holds_for, few=25, many=300, derandomize=True)
 
 numbers = st.integers(-3, 400).map(str) | st.sampled_from(["0x1", "1.5", "1e9", "9" * 30, "²", "٣"])

@@ -182,13 +182,14 @@ def test_before_any_call_and_without_a_loop_that_is_said():
 def test_a_tape_without_its_model_says_so(tmp_path):
     from kerascope.debugger.front import ModelDebugger
     from kerascope.debugger.session import Session
+    from kerascope.debugger.tables import info
 
     with trace() as tape:
         fit(LSTM(2, name="rnn"))
     debugger = ModelDebugger()
     debugger.session = Session(debugger.ask, tape=tape)
     with pytest.raises(Exception, match="the model is not here"):
-        debugger.do_info("steps")
+        info(debugger, "steps")
 
 
 @pytest.mark.parametrize("text", ["rnn step", "rnn step x", "rnn step -1", "nobody step 2"])

@@ -86,8 +86,7 @@ def test_the_tab_key_completes_what_comes_behind(line, found):
     words, begin = line.rpartition(" ")[2], len(line.rpartition(" ")[0]) + 1
     if ":" in words:
         begin = len(line.rpartition(":")[0]) + 1
-    command = getattr(debugger, f"complete_{line.split()[0]}")
-    completed = command(line[begin:], line, begin, len(line))
+    completed = debugger.completions(line[begin:], line, begin, len(line))
     wanted = [x for x in found if x != "depth" or "run:" not in line]
     assert [x for x in completed if x in wanted] == sorted(wanted, key=completed.index)
     assert all(x.startswith(line[begin:]) for x in completed)
@@ -95,7 +94,7 @@ def test_the_tab_key_completes_what_comes_behind(line, found):
 
 def test_goto_completes_times_at_which_phases_begin():
     session, _ = session_of(fit_toy, "unt backward")
-    times = session.prompt.__self__.complete_goto("")
+    times = session.prompt.__self__.completions("", "goto ", 5, 5)
     begun = {e.t for e in session.tape if e.kind == "forward" and e.ph == "B"}
     assert begun <= {int(t) for t in times}
 

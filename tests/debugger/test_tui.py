@@ -20,6 +20,7 @@ from kerascope.cli.commands import main
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.shell import History
+from kerascope.debugger.tables import TABLES
 
 pytest.importorskip("textual")
 from textual import events
@@ -405,11 +406,11 @@ def test_lines_fit_the_room_after_resizing():
 
 
 def test_a_pane_that_cannot_be_drawn_says_so_and_the_program_lives(monkeypatch):
-    def crash(self, words):
+    def crash(debugger):
         raise RuntimeError("broken table")
 
     async def what(seat):
-        monkeypatch.setattr(ModelDebugger, "do_info", crash)
+        monkeypatch.setitem(TABLES, "tensors", crash)
         await seat.press("s")
         assert seat.pane("tensors") == "*** RuntimeError: broken table"
         await seat.type("p 7")

@@ -149,7 +149,7 @@ def test_a_renamed_option_and_another_choice_are_seen(monkeypatch, present) -> N
 
 
 def test_a_debugger_command_that_went_away_is_seen(monkeypatch, present) -> None:
-    monkeypatch.delattr(commands.ModelDebugger.__mro__[1], "do_unt")
+    monkeypatch.delitem(commands.COMMANDS.by_name, "unt")
     said = reported(present, list(commands.debugger_facts()), "debugger ")
     assert said == "removed  debugger unt = until"
 

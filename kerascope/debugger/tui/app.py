@@ -19,9 +19,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Footer, Input, RichLog, Static
 
+from kerascope.debugger.commands import END_OF_INPUT
 from kerascope.debugger.shell import PROMPT, History
 from kerascope.debugger.tui.bridge import (
-    END_OF_INPUT,
     Completed,
     Completion,
     Interrupt,

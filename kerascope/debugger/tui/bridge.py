@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 from rich.text import Text
 
-END_OF_INPUT = "EOF"
+from kerascope.debugger.commands import END_OF_INPUT
 
 
 class Size(NamedTuple):

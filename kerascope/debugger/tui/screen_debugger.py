@@ -18,13 +18,15 @@ from typing import IO, Any
 from rich.syntax import Syntax
 from rich.text import Text
 
+from kerascope.debugger.commands import END_OF_INPUT
 from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.looking import chosen_span, spans_around
 from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.places import is_of_an_op, path_of, users_place, with_code
 from kerascope.debugger.rendering import span_labels
 from kerascope.debugger.shell import DELIMITERS
+from kerascope.debugger.tables import info
 from kerascope.debugger.tui.bridge import (
-    END_OF_INPUT,
     Bridge,
     Completed,
     Completion,
@@ -96,7 +98,7 @@ def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
     At an op the user's line stands above, and the op's own code below.
     """
     event = debugger.session.stepper.event
-    where = None if event is None else debugger.here().where
+    where = None if event is None else chosen_span(debugger).where
     if where is None or not where.file:
         return _user_source(debugger, size)
     if not is_of_an_op(where):
@@ -109,7 +111,7 @@ def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
 
 def _user_source(debugger: ScreenDebugger, size: Size) -> Text:
     """Return the lines of the script that made what is here; before that, the script's first."""
-    for span in reversed(debugger.spans()):
+    for span in reversed(spans_around(debugger)):
         if span.where.user_line:
             return source_text(span.where.user_file, span.where.user_line, size.height)
     script = debugger.session.script
@@ -171,7 +173,7 @@ def _table(debugger: ScreenDebugger, table: str, size: Size) -> Text:
     """Return a table as `info` says it."""
     said = io.StringIO()
     with debugger.saying_to(said, size.width):
-        debugger.do_info(table)
+        info(debugger, table)
     text = Text(said.getvalue().rstrip("\n"), no_wrap=True, overflow="crop")
     first_line = text.plain.partition("\n")[0]
     text.stylize("dim", 0, len(first_line))
@@ -194,8 +196,9 @@ class ScreenDebugger(ModelDebugger):
 
     def __init__(self, bridge: Bridge) -> None:
         terminal = sys.stdout
-        reader = ScreenReader(bridge, self.interrupt)
-        super().__init__(reader, ScreenWriter(bridge, terminal))
+        reader: Any = ScreenReader(bridge, self.interrupt)
+        writer: Any = ScreenWriter(bridge, terminal)
+        super().__init__(reader, writer)
         self.bridge = bridge
         self.is_terminal = False  # no colours and no readline: the app sees to both
         self._pane_width: int | None = None
@@ -261,21 +264,12 @@ class ScreenDebugger(ModelDebugger):
         while start and line[start - 1] not in DELIMITERS:
             start -= 1
         text = line[start:]
-        found: Any
         try:
             with self.session.paused():
-                complete = self._completer(line, start)
-                found = list(dict.fromkeys(complete(text, line, start, len(line))))
+                found = list(dict.fromkeys(self.completions(text, line, start, len(line))))
         except Exception:  # a name whose reading fails completes to nothing
             found = []
         return Completed(line, start, found)
-
-    def _completer(self, line: str, start: int) -> Callable[..., Any]:
-        if not line[:start].strip():
-            return self.completenames
-        command = self.parseline(line)[0]
-        method: Callable[..., Any] = getattr(self, f"complete_{command}", self.completedefault)
-        return method
 
     # --- Ctrl-C -----------------------------------------------------------------------------------
 
