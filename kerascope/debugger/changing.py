@@ -522,14 +522,12 @@ def other(debugger: Shell, words: str) -> None:
     was left. `set dense_1 = other` puts in what came out of dense_1 there, in the same call:
     that of the same batch, epoch and fit. `p other.dense_1 - dense_1` compares.
     """
-    word = words.strip()
+    word, elsewhere = words.strip(), debugger.state(Elsewhere)
     if word.isdigit():
-        debugger.state(Elsewhere).run = (
-            debugger.session.timelines.get(int(word), "other").tape,
-            f"timeline {word}",
-        )
+        named = debugger.session.timelines.get(int(word), "other")
+        elsewhere.run = named.tape, f"timeline {word}"
     elif word:
-        debugger.state(Elsewhere).run = _tape_of(word), word
+        elsewhere.run = _tape_of(word), word
     debugger.say(f"other: {_other_run(debugger)[1]}")
 
 

@@ -12,6 +12,7 @@ from kerascope.debugger.commands import GROUPS, Registry, command, registered
 from kerascope.debugger.front import COMMANDS, ModelDebugger
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
+from kerascope.debugger.tables import TABLES
 from kerascope.debugger.tui.app import FOR_THE_PROMPT, DebuggerApp
 from kerascope.errors import ArgumentError
 from kerascope.trace.tape_store import Tape
@@ -118,6 +119,13 @@ def test_words_that_mean_nothing_are_not_overlooked(name):
     debugger.session = Session(debugger.ask, tape=Tape())
     debugger.onecmd(f"{name} lr")
     assert out.getvalue() == f"*** {name}: got 'lr'; nothing is expected behind {name}.\n"
+
+
+def test_the_usage_of_info_names_all_tables_and_each_answers():
+    usage = COMMANDS.find("info").help.split("Usage: ")[1].split("Example")[0]
+    assert usage.replace("|", "").split() == ["info", *TABLES, "[LAYER]", "[N]"]
+    answers = transcript(fit_two_layers, "unt backward", *(f"info {name}" for name in TABLES))[0]
+    assert answers.count("***") == 1  # there is no loop, so it has no steps
 
 
 # --- completion -----------------------------------------------------------------------------------
