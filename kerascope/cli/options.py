@@ -335,6 +335,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
         ("layer-names", True, "the names of the layers"),
         ("layer-activations", True, "their activations"),
         ("trainable", False, "whether they are trained"),
+        ("settings", True, "how they are set: 3x3, stride 2, same"),
         ("lines", False, "in their tooltips the lines that made them"),
     ):
         add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,

@@ -25,7 +25,7 @@ LEVELS_WITH_LOSS = ("gradient", "training")
 ARGUMENTS = (  # of `draw`, which are called as the options are
     "level", "rankdir", "depth_ranks", "theme", "engine", "dpi", "expand_nested", "most",
     "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",
-    "show_trainable", "show_lines",
+    "show_trainable", "show_settings", "show_lines",
 )  # fmt: skip
 
 

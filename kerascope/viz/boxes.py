@@ -34,7 +34,8 @@ class PictureOptions:
     Parameters
     ----------
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
-        Whether boxes carry these; `plot_model` has the same words.
+        Whether boxes carry these; `plot_model` has the same words. `show_shapes="both"`: the shapes
+        of what goes in, too.
     depth_ranks : bool
         Write the depth of each row at its side.
     rankdir : {"TB", "LR"}
@@ -46,9 +47,11 @@ class PictureOptions:
         become details.
     show_lines : bool
         Whether the tooltip of a box says which line of the user's made it.
+    show_settings : bool
+        Whether boxes say how their layers are set: "3x3, stride 2, same".
     """
 
-    show_shapes: bool = True
+    show_shapes: bool | str = True
     show_dtype: bool = False
     show_layer_names: bool = True
     show_layer_activations: bool = True
@@ -58,6 +61,7 @@ class PictureOptions:
     theme: str = "auto"
     label: Callable[[GraphNode], str] | None = None
     show_lines: bool = False
+    show_settings: bool = True
 
     @property
     def palette(self) -> Palette:
@@ -101,8 +105,9 @@ def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
     title, lines = _title(node, options)
     outputs = _output_cells(node, options)
     lines += [_class_line(node, options, title)]
-    if options.show_shapes and not outputs:
-        lines.append(one_line(str(node.attrs.get("output_shapes", ""))))
+    if options.show_settings:
+        lines.append(str(node.attrs.get("settings", "")))
+    lines.append(_shapes_line(node, options, bool(outputs)))
     if options.show_dtype:
         lines.append(str(node.attrs.get("dtype", "")))
     lines += str(node.attrs.get("detail", "")).split("\n")
@@ -216,6 +221,15 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
         return first, rest
     class_name = str(node.attrs.get("class_name", node.kind))
     return (node.label if options.show_layer_names else class_name), []
+
+
+def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
+    """Return the shape of what comes out, if no cell says it, and of what goes in, if asked."""
+    output = "" if has_cells else one_line(str(node.attrs.get("output_shapes", "")))
+    if options.show_shapes == "both":
+        given = one_line(str(node.attrs.get("input_shapes", "")))
+        return " \u2192 ".join(filter(None, [given, output]))
+    return output if options.show_shapes else ""
 
 
 def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:

@@ -37,11 +37,12 @@ def draw(
     to: str | PathLike[str] | None = None,
     *,
     level: str | None = None,
-    show_shapes: bool = True,
+    show_shapes: bool | str = True,
     show_dtype: bool = False,
     show_layer_names: bool = True,
     show_layer_activations: bool = True,
     show_trainable: bool = False,
+    show_settings: bool = True,
     show_lines: bool = False,
     rankdir: str | None = None,
     expand_nested: bool = False,
@@ -74,7 +75,9 @@ def draw(
         One box per layer, per call (default for a model), or per op (default for what is below);
         the gradients beside what they belong to; or a whole step of training.
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
-        What the boxes say.
+        What the boxes say. `show_shapes="both"`: the shapes of what goes in, too.
+    show_settings : bool
+        Say how a layer is set, as far as it is not so by itself: "3x3, stride 2, same".
     show_lines : bool
         Let the tooltip of each box say which line made it: the layer, or the op in a `call` or a
         loss. It is off by itself, so that the same model gives the same picture wherever it stands.
@@ -140,6 +143,7 @@ def draw(
         raise _unknown(next(iter(unknown)))
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
+    _check_choice("show_shapes", show_shapes, (True, False, "both"))
     _check_choice("theme", theme, THEMES)
     check_positive("draw", "dpi is no resolution", dpi)
     check_positive("draw", "time_limit is no time", time_limit)
@@ -160,7 +164,7 @@ def draw(
     view = view_of(graph, expand, most)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
-        depth_ranks, rankdir or _direction(graph), theme, label, show_lines,
+        depth_ranks, rankdir or _direction(graph), theme, label, show_lines, show_settings,
     )  # fmt: skip
     drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
     if to is not None:
@@ -217,11 +221,11 @@ def _unknown(name: str) -> ArgumentError:
     )
 
 
-def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
     if value not in known:
         raise ArgumentError(
             f"draw: unknown {name}; expected one of {known}, got {value!r}. "
-            f"{did_you_mean(str(value), known)}".rstrip()
+            f"{did_you_mean(str(value), [*map(str, known)])}".rstrip()
         )
 
 

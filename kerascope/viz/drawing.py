@@ -8,6 +8,7 @@ file's name says; and hands out what it is made of: `.graph`, the neutral graph 
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from kerascope.viz.layout.arrange import Placed, arrange
 from kerascope.viz.layout.measures import Measure
 
 ENGINES = ("kerascope", "dot")
+GRAPHVIZ = "graphviz"  # the package on PyPI, loaded when somebody asks for it
 TERMINAL_WIDTH = 80  # columns of a drawing in characters, if nothing is said
 
 
@@ -127,6 +129,21 @@ class Drawing:
     def to_networkx(self) -> Any:
         """Return the graph that is drawn as a `networkx.MultiDiGraph`."""
         return to_networkx(self.graph)
+
+    def to_graphviz(self) -> Any:
+        """Return the picture as a `graphviz.Digraph`, to go on with.
+
+        A notebook shows it, `render` and `view` draw it by Graphviz's own programs, and what you
+        add to it, or set, stands behind what is there: `graph.attr(rankdir="LR")`,
+        `graph.node("dense_1", color="red")`.
+
+        Returns
+        -------
+        graphviz.Digraph
+            Of the package `graphviz`. It needs the program `dot` to draw; this does not.
+        """
+        _, *body, _ = self.source.splitlines(keepends=True)  # between the braces
+        return import_module(GRAPHVIZ).Digraph(self.graph.name, body=body)
 
     def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
         """Return a drawing in characters.

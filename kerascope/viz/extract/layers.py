@@ -28,6 +28,7 @@ from kerascope.layers.recurrent import RNN, LayerOfCell
 from kerascope.layers.recurrent_cells import StackedRNNCells
 from kerascope.layers.wrappers import Wrapper
 from kerascope.trace.records import counted
+from kerascope.viz.extract.settings import settings_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import kind_of
 from kerascope.viz.nesting import FreeIds
@@ -257,6 +258,8 @@ class GraphBuilder:
 # `parameters`        numbers in weights that no box before has: the sum over all is the model's
 # `shared_with`       id of the first box that has the same weights, "" if this is it
 # `trainable`         whether training changes the layer
+# `settings`          how it is set, in a few words; only where there is something to say
+# `config`            all arguments that are not as they are by themselves; likewise
 # `outputs`           outputs of the model that leave here: "output", "output 1"; "" for none
 # `detail`            what a wrapper wraps; only where its inside is not drawn
 # ==================  ==============================================================================
@@ -358,6 +361,7 @@ def layer_attributes(layer: Layer) -> dict[str, Attribute]:
         "class_name": _class_name(layer),
         "activation": _activation(layer),
         "trainable": bool(layer.trainable),
+        **settings_of(layer),
     }
 
 

@@ -2,6 +2,7 @@
 
 const NAMES = {
   class_name: "class",
+  config: "arguments",
   input_shapes: "input",
   output_shapes: "output",
   shared_with: "same weights as",
