@@ -29,6 +29,7 @@ from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.theme import THEMES
 
 DIRECTIONS = ("TB", "LR")
+SHAPES = (True, False, "both")
 LONG_ROW = 8  # boxes; more are wider than a page
 
 
@@ -143,12 +144,9 @@ def draw(
         raise _unknown(next(iter(unknown)))
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
-    _check_choice("show_shapes", show_shapes, (True, False, "both"))
+    _check_choice("show_shapes", show_shapes, SHAPES)
     _check_choice("theme", theme, THEMES)
-    check_positive("draw", "dpi is no resolution", dpi)
-    check_positive("draw", "time_limit is no time", time_limit)
-    if most is not None:
-        check_positive("draw", "most is no number of boxes", most)
+    _check_numbers(dpi, time_limit, most)
     _check_label(label)
     _check_wrt(wrt, subject)
     if to is not None:
@@ -227,6 +225,13 @@ def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
             f"draw: unknown {name}; expected one of {known}, got {value!r}. "
             f"{did_you_mean(str(value), [*map(str, known)])}".rstrip()
         )
+
+
+def _check_numbers(dpi: Any, time_limit: Any, most: Any) -> None:
+    check_positive("draw", "dpi is no resolution", dpi)
+    check_positive("draw", "time_limit is no time", time_limit)
+    if most is not None:
+        check_positive("draw", "most is no number of boxes", most)
 
 
 def _check_label(label: Any) -> None:
