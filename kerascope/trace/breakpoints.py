@@ -17,7 +17,7 @@ forward, backward and in a replay.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import count
@@ -108,7 +108,7 @@ class Numbered(Generic[Item]):
 # --- breakpoints ----------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class Breakpoint:
     """One breakpoint.
 
@@ -153,6 +153,31 @@ class Breakpoint:
 @dataclass(frozen=True)
 class WhereItComes(Selector):
     """The selector of a breakpoint that is a condition alone: where a name of it gets a value."""
+
+
+def losses_asked(
+    breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
+) -> dict[Breakpoint, Expression]:
+    """Return the breakpoints that stop where the loss of a call is as their conditions say.
+
+    Parameters
+    ----------
+    breakpoints : iterable of Breakpoint
+    sample : iterable of Event
+        Of one batch, or one call. In one that gives no loss none of them can stop.
+    others : container of str
+        Names in conditions that may have another value at any time.
+    """
+    sample = list(sample)
+    return {
+        one: one.condition
+        for one in breakpoints
+        if isinstance(one.selector, WhereItComes)
+        and one.enabled
+        and one.condition is not None
+        and one.condition.is_of_the_loss(others)
+        and any(one.condition.concerns(event) for event in sample)
+    }
 
 
 def batches_concerned(

@@ -15,7 +15,7 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Protocol
@@ -203,6 +203,7 @@ def weights_written(events: Told, t: int) -> Mapping[str, Any] | None:
 
 
 OF_THE_EVENT = ("e", "t", "ins", *OF_THE_OUTPUT)
+OF_CODE = frozenset({"np", "norm", "has_nan"})
 BY_KEY = ("weights", "tensor_map", "overridden")
 ENOUGH_OF_THE_EVENT = frozenset({"e", "t", "out", "np", "norm", "has_nan"})
 
@@ -231,6 +232,33 @@ class Expression:
     def is_of_the_event(self) -> bool:
         """True if the event alone has all names that it asks for; `has_nan(out)` is such a one."""
         return self.names <= ENOUGH_OF_THE_EVENT
+
+    def is_of_the_loss(self, others: Container[str] = ()) -> bool:
+        """Return whether the loss of a call is all that it asks for.
+
+        Parameters
+        ----------
+        others : container of str
+            Names that there are besides, and may be others at any time.
+
+        Examples
+        --------
+        >>> parse_expression("loss > 1000", "break").is_of_the_loss()
+        True
+        >>> parse_expression("loss > limit", "break").is_of_the_loss(["limit"])
+        False
+        """
+        rest = self.names.difference(LOSS_NAMES)
+        is_constant = all(hasattr(builtins, name) and name not in others for name in rest - OF_CODE)
+        return len(rest) < len(self.names) and not self.tensors and is_constant
+
+    def may_hold_for(self, loss: Any) -> bool:
+        """Return whether it holds for a loss, or cannot be asked of it."""
+        names = {**names_of_event(None), **dict.fromkeys(LOSS_NAMES, loss)}
+        try:
+            return bool(self.value(names))
+        except Exception:
+            return True
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """Return the value over some names; whatever Python raises is raised.

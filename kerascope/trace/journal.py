@@ -26,7 +26,7 @@ import time
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -238,7 +238,7 @@ class Callee:
         self.compute = functools.partial(with_float_settings, function._compute)
         ops = [step.apply.op for step in function.schedule.steps]
         # A call that is left in the middle is made again.
-        self._can_be_left = all(is_own(op) or is_pure(op) for op in ops)
+        self.can_be_left = all(is_own(op) or is_pure(op) for op in ops)
         self.false_alarms = 0  # since something was caught
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
@@ -254,7 +254,7 @@ class Callee:
     @property
     def can_be_caught_in(self) -> bool:
         """Whether alarms tell what comes into being in its calls."""
-        return self._can_be_left and self.false_alarms < FALSE_ALARMS
+        return self.can_be_left and self.false_alarms < FALSE_ALARMS
 
 
 class Journal:
@@ -284,6 +284,7 @@ class Journal:
         self._stretches: list[Stretch] = []
         self._until = 0.0
         self._alarms: Alarms | None = None
+        self._is_met: Callable[[Sequence[Any]], bool] | None = None  # by what has to be heard
         self._checkpoints: dict[int, Values] = {}  # by the row before which it was made
         self._breaks: list[int] = []  # rows before which something was heard
         self._next_checkpoint = 0
@@ -309,10 +310,15 @@ class Journal:
 
     # --- calls come -------------------------------------------------------------------------------
 
-    def begin(self, stretch: Stretch, until: float) -> None:
-        """Take the calls of a stretch, up to a time."""
+    def begin(
+        self,
+        stretch: Stretch,
+        until: float,
+        is_met: Callable[[Sequence[Any]], bool] | None = None,
+    ) -> None:
+        """Take the calls of a stretch, up to a time, but none that gives what meets a condition."""
         self._stretches.append(stretch)
-        self._until, self.goes_on = until, True
+        self._until, self.goes_on, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
         if kinds != stretch.catching:
             self._alarms = Alarms(stretch.catching) if stretch.catching else None
@@ -338,11 +344,15 @@ class Journal:
         kept = None if stretch.batches_again is not None else self._copied(fed)
         checksum = 0 if stretch.batches_again is None else _checksum(fed)
         made_at = None if stretch.spans else line_outside_the_package()
+        written = None if self._is_met is None else [(v, v.get_value()) for v in callee.writes]
         try:
             if self._alarms is None:
                 outs = callee.compute(fed)
             else:
                 outs = self._guarded(self._alarms, callee, fed, was_set, told)
+            if written is not None and self._is_met is not None and self._is_met(outs):
+                self._take_back(written)
+                raise Alarm
         except (Exception, Alarm):
             if before is not None:
                 self._set_state(before)
@@ -394,8 +404,13 @@ class Journal:
             values = self.values_before(n)
         finally:
             self.rows.pop()
+        self._take_back(values.items())
+
+    def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
+        """Give variables the values that they had before the call that was made just now."""
+        self._writes = LOCKS.writes
         with self.unnoticed():
-            set_values(values.items())
+            set_values(written)
 
     def was_right(self) -> None:
         """Hear that something was caught."""
@@ -419,8 +434,7 @@ class Journal:
         self._note_sets()
         copies = (dict(self._untold), set(self._was_set), set(self._known), list(self._breaks))
         values = self.recorder.memory.values
-        variables = () if self._is_in_step else (*callee.reads, *callee.writes)
-        heard = [v for v in variables if values.get(v) is v.room]
+        heard = [v for v in (*callee.reads, *callee.writes) if values.get(v) is v.room]
         pending = dict(self._pending)
         return (*copies, pending, self._is_in_step, self._next_checkpoint, heard)
 

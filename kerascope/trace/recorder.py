@@ -244,6 +244,8 @@ class Recorder(EventWriter):
         callee = journal.callee(function)
         if not callee.is_even or (passage.catching and not callee.can_be_caught_in):
             return None
+        if passage.losses and not (callee.can_be_left and _gives_its_loss(plan)):
+            return None
         self.settle()
         callee.events = events
         around = 0 if callbacks is None else len(self._around_a_call(callbacks))
@@ -252,7 +254,7 @@ class Recorder(EventWriter):
         if stretch.starts[0] + events + stretch.events_around > passage.until:
             return None
         journal.learn(function)
-        journal.begin(stretch, passage.until)
+        journal.begin(stretch, passage.until, passage.meets if passage.losses else None)
         self.stretch = stretch
         return stretch
 
@@ -455,6 +457,13 @@ class FitRecorder(StageRecorder):
     def _begin_callbacks(self, *hooks: str) -> None:
         names = names_of_callbacks(self.stage.names.get("callbacks"), *hooks)
         self.recorder.begin_callbacks(hooks[-1], names, self.recorder.where(self.stage))
+
+
+def _gives_its_loss(plan: Plan) -> bool:
+    """Tell whether the first that comes out of a function is the loss of its model."""
+    outputs = plan.function.outputs
+    loss = plan.facts.losses.get("total_loss") if plan.facts is not None else None
+    return bool(outputs) and outputs[0] is loss
 
 
 def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:

@@ -45,6 +45,7 @@ from kerascope.trace.breakpoints import (
     Change,
     Watches,
     batches_concerned,
+    losses_asked,
 )
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, UNLOOKED, Event, first_time
@@ -56,7 +57,14 @@ from kerascope.trace.expressions import (
     weights_written,
 )
 from kerascope.trace.history import History, before, told_at, value_of_span
-from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES, network_depth_of, phase_meant
+from kerascope.trace.selectors import (
+    ACTS,
+    FUNCTIONS,
+    LOSS_NAMES,
+    PHASES,
+    network_depth_of,
+    phase_meant,
+)
 from kerascope.trace.tape_memory import told_of
 
 # --- stops ----------------------------------------------------------------------------------------
@@ -356,11 +364,19 @@ class Passage(NamedTuple):
         The numbers of batches that it may not pass.
     catching : frozenset of str
         Numbers ("nan", "inf") that may come into being in nothing of it.
+    losses : tuple of Expression
+        Conditions that the loss of nothing of it may meet.
     """
 
     until: float
     but: frozenset[int] = frozenset()
     catching: frozenset[str] = frozenset()
+    losses: tuple[Expression, ...] = ()
+
+    def meets(self, outs: Any) -> bool:
+        """Return whether what a call gives, its loss first, meets one of the conditions."""
+        loss = outs[0] if isinstance(outs, (list, tuple)) else outs
+        return any(condition.may_hold_for(loss) for condition in self.losses)
 
 
 class Stepper:
@@ -468,6 +484,10 @@ class Stepper:
         def find(name: str) -> Any:
             return value_named(self.tape, name, t, weights)
 
+        asked = expression.names.intersection(LOSS_NAMES)
+        loss = find(LOSS_NAMES[0]) if asked else None
+        if loss is not None:  # a script may have one too: that of its batch before, or a function
+            names = {**names, **dict.fromkeys(asked, loss)}
         return {**names, **values_named(expression.text, expression.names, names, find)}
 
     # --- forward ----------------------------------------------------------------------------------
@@ -599,19 +619,29 @@ class Stepper:
         if self._interrupted or is_watching or not catching <= KINDS.keys():
             return nothing
         numbers: frozenset[int] | None = frozenset()
+        losses: dict[Breakpoint, Expression] = {}
         if any(one.enabled for one in self.breakpoints):
             events = sample()
-            numbers = batches_concerned(self.breakpoints, events, self.tape) if events else None
+            losses = losses_asked(self.breakpoints, events, self._names_that_change())
+            others = [one for one in self.breakpoints if one not in losses]
+            numbers = batches_concerned(others, events, self.tape) if events else None
         if numbers is None:
             return nothing
-        return Passage(self.plan.passes(depth), numbers, catching)
+        return Passage(self.plan.passes(depth), numbers, catching, tuple(losses.values()))
+
+    def _names_that_change(self) -> set[str]:
+        """Return the names in conditions that are the script's, or the user's own."""
+        return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
         """Go past what may be passed of calls that nobody looked at; return whether it moved."""
         tape: Any = self.tape
-        until, numbers, catching = self.may_pass(mark.depth, partial(tape.sample, mark))
+        passage = self.may_pass(mark.depth, partial(tape.sample, mark))
+        until, numbers, catching, losses = passage
         if not catching <= tape.caught_in(mark):
             return False
+        if losses:
+            numbers |= tape.numbers_in(mark, passage.meets)
         if self.plan.backward:
             first = tape.begin_of_rest(mark, self._place, numbers)
             is_passed = until <= first < self._place

@@ -331,6 +331,11 @@ class Tape:
         caught: frozenset[str] = mark.deltas[1].value[0].catching
         return caught
 
+    def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:
+        """Return the numbers of those batches of a mark that gave what meets a condition."""
+        stretch, begin, end = mark.deltas[1].value
+        return frozenset(number for _, number, outs in stretch.batches(begin, end) if is_met(outs))
+
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the last time, from one in a mark on, before a batch of certain numbers."""
         stretch, begin, end = mark.deltas[1].value
