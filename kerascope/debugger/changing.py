@@ -33,7 +33,6 @@ from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.journal import Journal
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
-from kerascope.trace.statistics import figure
 from kerascope.trace.stepper import Recording
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
 from kerascope.trace.tape_store import Tape
@@ -48,6 +47,8 @@ from kerascope.trace.timelines import (
 )
 
 SETTINGS = ("grain", "history")
+# A name ends with no sign: the * of "x *= 2" is none of its own.
+ASSIGNED = r"(?P<name>[^=]*?[^=\s/*+\-])\s*(?P<sign>\*\*|//|[-+*/])?=(?!=)\s*(?P<value>.+)"
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 OTHER = "kerascope.debugger.other"
 LOSSES = "kerascope.debugger.losses"
@@ -106,14 +107,16 @@ def set_(debugger: Shell, words: str) -> None:
     if words.strip() == "again":
         _change(debugger, None, "again")
         return
-    found = re.fullmatch(r"([^=]+?)\s*=(?!=)\s*(.+)", words.strip(), re.DOTALL)
+    found = re.fullmatch(ASSIGNED, words.strip(), re.DOTALL)
     if found is None:
         near = did_you_mean(setting, (*SETTINGS, "again")) if "=" not in words else ""
         raise ArgumentError(
             f"set: got {words.strip()!r}. {near}Expected NAME = EXPR, for example "
             "`set out = np.zeros_like(out)`."
         )
-    name, text = found[1].removesuffix(":out"), found[2]
+    name, text = found["name"].removesuffix(":out"), found["value"]
+    if found["sign"]:  # as in `lr /= 10`
+        text = f"{name} {found['sign']} ({text})"
     called = name
     name = _go_where_it_comes(debugger, name)
     if re.match(r"other\b", text) or Path(text).suffix in TAPES:
@@ -268,6 +271,9 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
         if change is None or known is not None:
             _change_between(debugger, recorder, change, known)
             return
+    is_between = _call_around(recorder, tape, event.t) is None
+    if is_live and change is not None and is_between and name not in OF_THE_OUTPUT:
+        raise ArgumentError(_comes_later(debugger, name))
     call = call_at(recorder, tape, event.t)
     shown, slot = "", -1
     if change is not None:
@@ -294,6 +300,16 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
         debugger.say(f"   the program waits: `timeline {live}` goes back to it")
 
 
+def _comes_later(debugger: Shell, name: str) -> str:
+    """Return how to set a tensor that comes only in the next call of a function."""
+    is_fed = name in getattr(debugger.session.model, "input_names", ())
+    place = "b phase:forward" if is_fed else f"tbreak run:{name}:ret"
+    return (
+        f"set: {name} has no value here, between two calls. Stop where it has one: {place}, then "
+        "c; or go back to a batch that was: goto batch 3."
+    )
+
+
 def _say_loss(debugger: Shell, made: Timeline) -> None:
     """Tell what the change makes of the loss of this very call, if it was run to its end."""
     losses: list[Trained] = []
@@ -302,7 +318,7 @@ def _say_loss(debugger: Shell, made: Timeline) -> None:
             made.fork.begin()
             losses = made.fork.losses()
     for one in losses[:1]:
-        pair = f"{figure(one.first)} -> {figure(one.second)}"
+        pair = " -> ".join(import_module(LOSSES).told_apart(one.first, one.second))
         debugger.say(f"   loss {pair} in this batch; `rerun` runs it on")
 
 

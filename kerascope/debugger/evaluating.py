@@ -10,6 +10,7 @@ import builtins
 from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import redirect_stdout
+from functools import partial
 from typing import IO, Any, TypeGuard
 
 import numpy as np
@@ -32,7 +33,7 @@ from kerascope.trace.expressions import (
 )
 from kerascope.trace.history import before, landmarks_of, last_before, value_of_event
 from kerascope.trace.snapshots import REFS, TensorRef
-from kerascope.trace.statistics import Statistics
+from kerascope.trace.statistics import NUMBERS, Statistics
 from kerascope.trace.stepper import Stop
 from kerascope.trace.tape_memory import told_of
 from kerascope.trace.timelines import recalled
@@ -131,7 +132,31 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
         found = unheard.get(name)
         return alive(session, value_named(session.tape, name, t) if found is None else found)
 
+    for name in ("norm", "has_nan"):
+        if name in names:
+            names[name] = partial(_of_numbers, names[name], name, find)
     return NamesAtStop({**session.script_names, **names, **own}, find)
+
+
+def _of_numbers(
+    function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
+) -> Any:
+    """Return what a function gives of numbers; of a symbol, of those that it has at the stop.
+
+    Raises
+    ------
+    ArgumentError
+        It has none: what a condition takes for nothing would be told as a number.
+    """
+    if isinstance(value, (Tensor, TensorRef)):
+        array = find(value.name)
+        if not isinstance(array, NUMBERS):
+            raise ArgumentError(
+                f"{name}: {value.name} is a symbol, and has no numbers here. Go to where it has "
+                "some, or let `pv` compute them."
+            )
+        value = array
+    return function(value)
 
 
 def written_unheard(session: Session) -> dict[str, np.ndarray]:
@@ -500,5 +525,15 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
             arrays = value_of_event(event, "inputs") or ()
             tensors = session.functions[event.name].inputs
             if len(arrays) == len(tensors):
-                return dict(zip(tensors, arrays, strict=True))
+                fed = dict(zip(tensors, arrays, strict=True))
+                return {x: _as_set(session, x, array, event.t, t) for x, array in fed.items()}
     return {}
+
+
+def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
+    """Return what was fed to a tensor when a call began; or what it was set to until a time."""
+    if not session.timelines.current.overrides:
+        return array
+    now = value_named(session.tape, tensor.name, t)
+    is_another = begun < t and isinstance(now, np.ndarray) and np.shape(now) == np.shape(array)
+    return now if is_another else array

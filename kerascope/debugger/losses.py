@@ -36,21 +36,21 @@ def lines_of_losses(
         lines.append("they are the same bit for bit")
     else:
         one = rows[parts]
-        pair = " -> ".join(_apart(one.first, one.second))
+        pair = " -> ".join(told_apart(one.first, one.second))
         whose = f" of {one.model}" if len(models) > 1 else ""
         lines.append(f"first difference: {_label(one)}{whose}, loss {pair}")
     return lines + _table(rows, numbers, parts, len(models) > 1)
 
 
-def _apart(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart."""
-    if figure(first) != figure(second):
+def told_apart(first: float, second: float) -> tuple[str, str]:
+    """Return two numbers with as many digits as tell them apart, if they are not the same."""
+    if figure(first) != figure(second) or first == second:
         return figure(first), figure(second)
     return f"{first:.9g}", f"{second:.9g}"
 
 
 def _label(row: Trained) -> str:
-    return f"epoch {row.epoch} batch {row.batch}" if row.epoch else f"call {row.batch}"
+    return f"epoch {row.epoch} batch {row.batch}" if row.epoch else f"batch {row.batch}"
 
 
 def _curves(

@@ -237,8 +237,8 @@ def tape_of_file(path: str | Path) -> Tape:
         The file is damaged; the error tells the line.
     """
     if not Path(path).is_file():
-        raise ArgumentError(f"replay: there is no file {str(path)!r}.")
+        raise ArgumentError(f"there is no file {str(path)!r}.")
     tape = Tape.load(path)
     if not len(tape):
-        raise ArgumentError(f"replay: {path} holds no events.")
+        raise ArgumentError(f"{path} holds no events.")
     return tape

@@ -25,6 +25,7 @@ from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_o
 from kerascope.trace.events import END, UNLOOKED
 from kerascope.trace.expressions import Expression, parse_expression, value_named
 from kerascope.trace.history import value_of_event
+from kerascope.trace.records import listed
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, figure, norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
@@ -68,10 +69,29 @@ def say_batches(shell: Shell) -> None:
         shell.say(f"{left} more between them; `goto epoch 0 batch 17` goes to any")
     if figures.has_again:
         shell.say(f"{AGAIN} was executed again for what stands behind the metrics")
-    for why in figures.reasons:
+    for why in _at_once(figures.reasons):
         shell.say_text(why)
     for line in run.courses():
         shell.say_line(line)
+
+
+def _at_once(reasons: Iterable[str]) -> list[str]:
+    """Return reasons, with those that several batches have in common told once.
+
+    Examples
+    --------
+    >>> _at_once(["batch 1: it is gone.", "batch 2: it is gone.", "it is large"])
+    ['batches 1, 2: it is gone.', 'it is large']
+    """
+    found: dict[str, list[str]] = {}
+    for reason in reasons:
+        named = re.fullmatch(r"batch (\d+): (.+)", reason, re.DOTALL)
+        found.setdefault(named[2] if named else reason, []).extend([named[1]] if named else [])
+    told = []
+    for why, numbers in found.items():
+        whose = f"batch{'es' if len(numbers) > 1 else ''} {listed(numbers, 4)}: "
+        told.append(whose + why if numbers else why)
+    return told
 
 
 class Run:
@@ -237,23 +257,32 @@ def _with_room(
 def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
     """Return the first and last batches, and where the loss jumped most, each with its jump.
 
-    A jump is how many times as large a loss is as the largest of some batches before.
+    A jump is how many times as large a loss is as the largest of some batches before; or that it is
+    no finite number, and that of the batch before was one.
     """
     losses = [_loss_of(one) for one in batches]
     jumps: dict[int, float] = {}
     for place, now in enumerate(losses[1:], 1):
         near = range(max(place - LEVEL, 0), place)
-        before = max((losses[p] for p in near if batches[p][4:] == batches[place][4:]), default=0)
-        is_spoilt = np.isfinite(before) and not np.isfinite(now)
-        jumps[place] = np.inf if is_spoilt else now / before if before > 0 else 1.0
+        before = [losses[p] for p in near if batches[p][4:] == batches[place][4:]]
+        is_spoilt = bool(before) and np.isfinite(before[-1]) and not np.isfinite(now)
+        largest_before = max((x for x in before if np.isfinite(x)), default=0.0)
+        if is_spoilt:
+            jumps[place] = np.inf
+        elif np.isfinite(now) and largest_before > 0:
+            jumps[place] = now / largest_before
     chosen = list(range(len(batches)))
     if len(batches) > MOST_BATCHES:
         largest = sorted((p for p in jumps if jumps[p] >= JUMP), key=jumps.__getitem__)[-JUMPS:]
         chosen = sorted({*chosen[:FIRST_BATCHES], *chosen[-FIRST_BATCHES:], *largest})
-    return [
-        (batches[place], f"x{figure(jumps[place])}" if jumps.get(place, 0) >= JUMP else "")
-        for place in chosen
-    ]
+    return [(batches[place], _jump(jumps.get(place, 0.0), losses[place])) for place in chosen]
+
+
+def _jump(times: float, loss: float) -> str:
+    """Return how a loss jumped, as "x12", "nan" or "inf"; "" if it did not."""
+    if times < JUMP:
+        return ""
+    return f"x{figure(times)}" if np.isfinite(times) else figure(loss)
 
 
 def course(name: str, values: Sequence[float], width: int, is_plain: bool = False) -> str:

@@ -108,7 +108,7 @@ class Numbered(Generic[Item]):
 # --- breakpoints ----------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
+@dataclass
 class Breakpoint:
     """One breakpoint.
 
@@ -157,8 +157,8 @@ class WhereItComes(Selector):
 
 def losses_asked(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
-) -> dict[Breakpoint, Expression]:
-    """Return the breakpoints that stop where the loss of a call is as their conditions say.
+) -> dict[int, Expression]:
+    """Return the conditions of breakpoints that ask for the loss of a call alone, by their numbers.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def losses_asked(
     """
     sample = list(sample)
     return {
-        one: one.condition
+        one.number: one.condition
         for one in breakpoints
         if isinstance(one.selector, WhereItComes)
         and one.enabled

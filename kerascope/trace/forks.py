@@ -455,7 +455,8 @@ class Fork:
             model = self._model_of(stretch.function)
             epoch, batch = _place_in_fit(stretch, theirs)
             if batch is None:
-                batch = calls[model] = calls[model] + 1
+                batch = calls[model]
+                calls[model] += 1
             if n < self.first:
                 continue
             pair = float(theirs.outs[0]), float(mine.outs[0])

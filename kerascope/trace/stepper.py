@@ -619,11 +619,11 @@ class Stepper:
         if self._interrupted or is_watching or not catching <= KINDS.keys():
             return nothing
         numbers: frozenset[int] | None = frozenset()
-        losses: dict[Breakpoint, Expression] = {}
+        losses: dict[int, Expression] = {}
         if any(one.enabled for one in self.breakpoints):
             events = sample()
             losses = losses_asked(self.breakpoints, events, self._names_that_change())
-            others = [one for one in self.breakpoints if one not in losses]
+            others = [one for one in self.breakpoints if one.number not in losses]
             numbers = batches_concerned(others, events, self.tape) if events else None
         if numbers is None:
             return nothing

@@ -255,8 +255,8 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
             first = ops[0].t if ops else span.t
             return Call(function, recorder.memory.plans[function], span.t, first)
     raise ArgumentError(
-        f"{where}: at t={t} no function is being called, so no tensor has a value that could be "
-        f"another. Go into one: b phase:forward, then c."
+        f"{where}: at t={t} no function is being called, so no tensor has a value. Go into a call: "
+        "b phase:forward, then c; or into one that was: goto batch 3, then s."
     )
 
 

@@ -413,6 +413,42 @@ def test_a_timeline_that_was_forked_has_a_table_of_its_own():
     assert rates == ["0.01"] * 12 + ["0.1"] * 8
 
 
+def fails_from(batch):
+    """The loss is NaN from a batch on."""
+    rows = ROWS.copy()
+    rows[4 * batch] = np.nan
+    set_random_seed(1)
+    K.clear_session()
+    model = Sequential([Dense(1, input_shape=(3,))])
+    model.compile("sgd", "mae")
+    model.fit(rows, ROWS[:, :1], batch_size=4, epochs=4, verbose=0, shuffle=False)
+
+
+@pytest.mark.filterwarnings("ignore:fit. the loss became")
+def test_the_batch_in_which_the_loss_became_nan_is_shown_and_is_the_only_one_that_jumps():
+    text = piped(lambda: fails_from(7), "c", "info batches")
+    header, *lines = said(text, "info batches")
+    rows = [line for line in lines if "t=" in line]
+    jumps = {tuple(row.lstrip(">~ ").split()[1:3]): row[header.index("jump") :][:5] for row in rows}
+    assert len(rows) < 40
+    assert [(batch, word) for batch, word in jumps.items() if word.strip()] == [
+        (("0", "7"), "nan  ")
+    ]
+
+
+def test_batches_that_cannot_be_executed_again_for_one_reason_are_told_on_one_line():
+    def changes():
+        rows = ROWS.copy()
+        model = Sequential([Dense(1, input_shape=(3,))])
+        model.compile("sgd", "mae")
+        model.fit(rows, rows[:, :1], batch_size=4, epochs=1, verbose=0, shuffle=False)
+        rows += 1
+
+    lines = said(piped(changes, "c", "info batches"), "info batches")
+    (why,) = [line for line in lines if "changed in place" in line]
+    assert why.startswith("batches 1, 2, 3, ... 9 (9 in all): the data that were fed to it")
+
+
 # --- callbacks that fail, and callbacks that train ------------------------------------------------
 
 

@@ -1,9 +1,14 @@
+import io
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from piped import answers, fit_toy, piped, session_of, toy_model
 
 from kerascope import backend as K
 from kerascope.debugger.changing import bytes_of
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.session import Quitting, Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.snapshots import same
 
@@ -286,3 +291,53 @@ def test_a_function_of_one_s_own_is_changed_before_its_first_op():
     text = piped(program, "unt forward", "set feed = feed * 2", "set own_w = 3", "p feed", "c")
     assert said(text, "p feed")[0].startswith("f32[3,2] |x|=4.899")
     assert told == [(72.0, 6.0, 6.0)]
+
+
+# --- what is not computed yet ---------------------------------------------------------------------
+
+
+def named(*commands):
+    names, out = {}, io.StringIO()
+    lines = "\n".join([*commands, "q", ""])
+    debugger = ModelDebugger(stdin=io.StringIO(lines), stdout=out)
+    session = debugger.session = Session(debugger.ask, names=names)
+
+    def program():
+        model = toy_model()
+        names.update(x=model.input, h=model.get_layer("d1").output)
+        model.compile("sgd", "mse")
+        model.fit(np.ones((8, 3)), np.ones((8, 1)), batch_size=4, epochs=1, verbose=0)
+
+    with suppress(Quitting):
+        session.run(program)
+    return out.getvalue()
+
+
+def test_a_symbol_of_the_script_has_the_norm_of_its_numbers_or_none_at_all():
+    go = ["b run:phase:forward", "c"]
+    text = named(*go, "p norm(x)", "p norm(h)", "p has_nan(h)", "r", "p norm(h) > 0")
+    assert float(said(text, "p norm(x)")[0]) == pytest.approx(12**0.5)
+    told = "d1/relu is a symbol, and has no numbers here. Go to where it has some"
+    assert said(text, "p norm(h)")[0].startswith(f"*** norm: {told}")
+    assert said(text, "p has_nan(h)")[0].startswith(f"*** has_nan: {told}")
+    assert said(text, "p norm(h) > 0") == ["True"]
+
+
+def test_an_input_that_was_set_has_its_new_numbers_everywhere():
+    text = named("b run:phase:forward", "c", "set x = 0", "p norm(x)", "pv x", "s", "pv h")
+    assert said(text, "p norm(x)") == ["0.0"]
+    assert said(text, "pv x")[0] == "f32[4,3] |x|=0 min=0 mean=0 max=0"
+    assert " |x|=0 " in said(text, "pv h")[0]
+
+
+def test_what_comes_only_in_the_next_call_is_set_where_the_error_says():
+    go = ["b batch 1", "c", "set d2 = 0", "set x = 0"]
+    text = piped(fit_toy, *go)
+    refused, fed = said(text, "set d2 = 0")[0], said(text, "set x = 0")[0]
+    place = "tbreak run:d2:ret"
+    assert f"Stop where it has one: {place}, then c;" in refused
+    assert "Stop where it has one: b phase:forward, then c;" in fed
+    text = piped(fit_toy, *go[:2], place, "c", "set d2 = 0", "p norm(out)")
+    assert said(text, "p norm(out)") == ["0.0"]
+    text = piped(fit_toy, *go[:2], "b phase:forward", "c", "set x = 0")
+    assert said(text, "set x = 0")[0].startswith("overridden x ")

@@ -248,7 +248,7 @@ def test_calls_on_batches_have_a_curve_for_each_model():
         "loss of both",
         "loss of judge",
     ]
-    assert any(line.startswith("first difference: call 7 of both") for line in lines)
+    assert any(line.startswith("first difference: batch 6 of both") for line in lines)
     header = next(line.split() for line in lines if " model " in line)
     assert header == ["model", "batch", "timeline", "1", "timeline", "2"]
 
@@ -304,6 +304,36 @@ def test_it_ends_where_the_data_were_changed_in_place():
 def test_mistakes_are_told(commands, words):
     text = piped(lambda: fit(epochs=1), *commands)
     assert words in said(text, commands[-1])[0]
+
+
+def test_the_loss_of_the_batch_itself_has_as_many_digits_as_tell_it_apart():
+    text = piped(once, "c", "goto batch 3", "set one_input = one_input * 1.000001")
+    pair = said(text, "set one_input = one_input * 1.000001")[-1].split()[1:4]
+    assert pair[1] == "->"
+    assert pair[0] != pair[2]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("set lr /= 10", "set lr = lr / 10"),
+        ("set one/kernel*=-2", "set one/kernel = one/kernel * -2"),
+        ("set bent -= 1", "set bent = bent - 1"),
+        ("set one_input **= 2", "set one_input = one_input ** 2"),
+    ],
+)
+def test_a_sign_before_the_equals_sign_computes_with_what_it_was(short, long):
+    text = piped(once, "c", *["goto batch 3", short, "rerun 4", "timeline 1"])
+    other = piped(once, "c", *["goto batch 3", long, "rerun 4", "timeline 1"])
+    assert said(text, "rerun 4") == said(other, "rerun 4")
+    assert any(line.startswith(">") for line in said(text, "rerun 4"))
+
+
+@pytest.mark.filterwarnings("ignore:.*trainable")
+def test_batches_of_one_s_own_have_the_numbers_that_goto_takes():
+    text = piped(two_optimizers, "c", "info batches", "goto batch 4", "set lr *= 10", "rerun")
+    rows = [line.lstrip("> ").split() for line in said(text, "rerun")]
+    assert next(row for row in rows if row[:1] == ["both"])[1] == "4"
 
 
 # --- two changes, and what another run has --------------------------------------------------------
