@@ -12,8 +12,10 @@ readers, the order of reading.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from textwrap import wrap
 
 from kerascope.printable import printable
@@ -104,6 +106,7 @@ def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
     """
     title, lines = _title(node, options)
     outputs = _output_cells(node, options)
+    is_cut = "title" in node.attrs and title == node.label
     lines += [_class_line(node, options, title)]
     if options.show_settings:
         lines.append(str(node.attrs.get("settings", "")))
@@ -113,7 +116,7 @@ def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
     lines += str(node.attrs.get("detail", "")).split("\n")
     return BoxText(
         sign=style_of(node.kind).sign,
-        title=shortened(one_line(title)),
+        title=str(node.attrs["title"]) if is_cut else shortened(one_line(title)),
         lines=tuple(_wrapped(lines)),
         marks=tuple(_marks(node)),
         inputs=_input_cells(node),
@@ -210,6 +213,60 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     if len(name) <= longest:
         return name
     return f"{name[: longest - 16]}…{name[-15:]}"
+
+
+def named_apart(graph: Graph) -> Graph:
+    """Return a graph whose long names are cut so that what differs between them stays.
+
+    A box whose name, cut in the middle as all are, would be another box's too, gets a `title`.
+
+    Examples
+    --------
+    >>> stem = "encoder_with_a_rather_long_name"
+    >>> labels = [f"{stem}_{part}_projection_of_block" for part in ("query", "value")]
+    >>> graph = Graph("g", tuple(GraphNode(label, label, "dense") for label in labels), ())
+    >>> [box.attrs["title"] for box in named_apart(graph).nodes]
+    ['encoder_…_name_query_projection_of_block', 'encoder_…_name_value_projection_of_block']
+    """
+    labels = [one_line(node.label) for node in graph.nodes]
+    if all(len(label) <= LONGEST_NAME for label in labels):
+        return graph
+    cut: dict[str, set[str]] = {}
+    for label in labels:
+        cut.setdefault(shortened(label), set()).add(label)
+    titles = {
+        label: title
+        for same in cut.values()
+        if len(same) > 1
+        for label, title in _cut_apart(sorted(same)).items()
+    }
+    named = (
+        replace(node, attrs={**node.attrs, "title": titles[label]}) if label in titles else node
+        for node, label in zip(graph.nodes, labels, strict=True)
+    )
+    return replace(graph, nodes=tuple(named))
+
+
+def _cut_apart(names: list[str]) -> dict[str, str]:
+    """Return long names, each cut to what tells it from the others; whole where nothing else does.
+
+    The sign at which a name first differs from its neighbours in the order of the alphabet lies in
+    the part that stays.
+    """
+    firsts = [_first_difference(*pair) for pair in pairwise(names)]
+    pieces = {}
+    for name, *places in zip(names, [0, *firsts], [*firsts, 0], strict=True):
+        begin = min(max(min(filter(None, places), default=0) - 6, 0), len(name) - 31)
+        end = begin + (31 if begin + 31 >= len(name) else 30)
+        rest = "" if end >= len(name) else "…"
+        pieces[name] = f"{name[:8]}…{name[begin:end]}{rest}" if begin > 8 else shortened(name)
+    counts = Counter(pieces.values())
+    return {name: piece if counts[piece] == 1 else name for name, piece in pieces.items()}
+
+
+def _first_difference(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 # --- lines of a box -------------------------------------------------------------------------------

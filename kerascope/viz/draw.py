@@ -14,7 +14,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
@@ -189,7 +189,7 @@ def _whole_graph(
             f"Use expand='all'."
         )
     nested = expand_nested or level != "layer"
-    return graph_of(subject, level, nested, where, wrt=wrt, data=data)
+    return named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data))
 
 
 def _undrawn(subject: Any) -> Any:

@@ -9,6 +9,7 @@ What a box says about its layer is listed in `extract/layers.py`. Every writer k
 
 ==================  ===============================================================================
 `detail`            further lines of a box's text (of a frame's: one), separated by line breaks
+`title`             a long name, cut so that it differs from the others
 `state`             how an overlay marked a box or an edge: a key of `theme.STATES`, or of a box
                     how much of the time it takes: one of `theme.HEATS`
 `note`              words for the state, instead of the state's own

@@ -9,7 +9,9 @@ const NAMES = {
   members: "boxes inside",
   outputs: "output of the model",
 };
-const LEFT_OUT = ["layer", "calls", "input_count", "output_count", "same_weights", "depth_last"];
+const LEFT_OUT = [
+  "layer", "calls", "input_count", "output_count", "same_weights", "depth_last", "title",
+];
 const MOST_LINKS = 40;
 
 /** Fill the panel with what is known of a box or frame. */
