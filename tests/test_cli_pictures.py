@@ -60,7 +60,7 @@ def test_every_format_is_written_and_comes_out_of_standard_output(capfdbinary):
         (["--level", "layer"], ["encoder"], ["narrow"]),
         (["--level", "op"], ["dot", "out/kernel"], []),
         (["--level", "gradient"], ["d loss / d out"], []),
-        (["--level", "training"], ["out/kernel ← new"], []),
+        (["--level", "training"], ["new value", "backward"], []),
         (["--no-show-shapes"], ["out"], ["(None"]),
         (["--no-show-layer-names"], ["Dense"], ["mix"]),
         (["--show-dtype", "--show-trainable"], ["float32", "trainable"], []),

@@ -172,6 +172,8 @@ def draw(
 
 def _direction(graph: Graph) -> str:
     """Return the direction of a picture for which none was asked: long rows become columns."""
+    if graph.attrs.get("ladder"):
+        return "TB"
     longest = max((len(row) for row in graph.rows().values()), default=0)
     return "LR" if graph.attrs.get("level") in WHOLE_LEVELS and longest > LONG_ROW else "TB"
 

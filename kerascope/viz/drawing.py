@@ -28,7 +28,8 @@ from kerascope.viz.exports.to_svg import svg_of
 from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.formats import format_of, meaning_of
 from kerascope.viz.graph import Graph
-from kerascope.viz.layout.arrange import Placed, arrange
+from kerascope.viz.layout.arrange import Placed
+from kerascope.viz.layout.ladder import arranged
 from kerascope.viz.layout.measures import Measure
 
 ENGINES = ("kerascope", "dot")
@@ -90,7 +91,7 @@ class Drawing:
 
     @cached_property
     def _arranged(self) -> tuple[Placed, dict[str, Measure]]:
-        return arrange(self.graph, self.options)
+        return arranged(self.graph, self.options)
 
     # --- formats ---
 

@@ -67,7 +67,7 @@ LAYER_KINDS = (*_CLASSES_BY_KIND, "tensor")
 # What stands for several boxes, and what the levels below layers are made of.
 KINDS = (
     *LAYER_KINDS,
-    *("block", "scope", "op", "placeholder", "variable", "constant"),
+    *("block", "scope", "card", "op", "placeholder", "variable", "constant"),
     *("loss", "gradient", "sum", "slot", "update"),
 )
 

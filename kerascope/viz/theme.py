@@ -224,6 +224,7 @@ STYLES = {
     # what stands for several boxes
     "block": Style("grey", "▤", frames=2),
     "scope": Style("grey", "▸", frames=2),
+    "card": Style("blue", "▦"),
     # the levels below layers
     "op": Style("sky blue", "·"),
     "placeholder": Style("green", "▽", corners="oval", heavy=True),

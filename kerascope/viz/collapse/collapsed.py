@@ -17,6 +17,8 @@ from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNo
 from kerascope.viz.kinds import KIND_OF_CLASS
 from kerascope.viz.nesting import hiding_of
 
+# Kinds of frames of a ladder beside its calls: all arrows between one and another box are one.
+BUNDLES = {"card": "card", "cards": "card", "gradients": "gradient"}
 # Facts of one call that a frame which is no call gives too, so that every box has them.
 _NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
 
@@ -187,8 +189,13 @@ class _Collapse:
         if not is_call:
             attrs = {**_NO_CALL, **attrs, **ports.attributes(hidden)}
             attrs["class_name"] = "Scope" if kind_of_group(group) == "scope" else "Block"
+            if kind_of_group(group) in BUNDLES:
+                attrs["class_name"] = ""
             attrs["trainable"] = any(bool(node.attrs.get("trainable")) for node in hidden)
-        attrs["parameters"] = sum(int(node.attrs.get("parameters", 0)) for node in hidden)
+        if BUNDLES.get(kind_of_group(group)) == "card":
+            attrs["detail"] = _columns(hidden)
+        else:
+            attrs["parameters"] = sum(int(node.attrs.get("parameters", 0)) for node in hidden)
         attrs["shared_with"] = self._shared_with(group.id)
         attrs["outputs"] = _outputs(hidden)
         attrs["members"] = len(hidden)
@@ -220,14 +227,19 @@ class _Collapse:
             key: tuple[object, ...] = (number,)
             if source in ports or target in ports:
                 attrs = dict(edge.attrs)
-                if source in ports:
+                if source in ports and not self._leaves_a_rail(edge):
                     attrs["output"] = ports[source].output(edge, self._leave_call(edge, attrs))
-                if target in ports:
+                if target in ports and not self._comes_from_a_card(edge):
                     attrs["operand"] = ports[target].operand(edge, source)
-                    if ports[target].merges:
-                        role = attrs.get("role", "")
-                        key = (source, attrs.get("output"), target, attrs["operand"], role)
-                edge = GraphEdge(source, target, edge.label, attrs)
+                merges = target in ports and ports[target].merges
+                if merges or (source in ports and ports[source].is_bundle):
+                    role = attrs.get("role", ""), "operand_of" in attrs
+                    key = (source, attrs.get("output"), target, attrs.get("operand"), *role)
+                label = edge.label
+                if source in ports and ports[source].is_bundle:
+                    label = ""  # it names a call that is not seen
+                    attrs.pop("via", None)
+                edge = GraphEdge(source, target, label, attrs)
             counts[key] = counts.get(key, 0) + int(edge.attrs.get("connections", 1))
             if edges.setdefault(key, edge).attrs.get("shape") != edge.attrs.get("shape"):
                 several_shapes[key] = None
@@ -235,6 +247,14 @@ class _Collapse:
             if count > 1:
                 edges[key] = _joined(edges[key], count, key in several_shapes)
         return tuple(edges.values())
+
+    def _leaves_a_rail(self, edge: GraphEdge) -> bool:
+        """Tell whether an arrow of a ladder goes to a card or a loss: that is no output's."""
+        return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
+
+    def _comes_from_a_card(self, edge: GraphEdge) -> bool:
+        """Tell whether an arrow of a ladder reads a weight: that is no input's."""
+        return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
         """Return which output of a closed call an arrow is, if the extractor has said so.
@@ -273,7 +293,8 @@ class _Ports:
 
     def __init__(self, group: GraphGroup) -> None:
         self.merges = kind_of_group(group) != "call"
-        self.is_range = kind_of_group(group) == "rows"
+        self.is_bundle = kind_of_group(group) in BUNDLES
+        self.is_range = kind_of_group(group) == "rows" or self.is_bundle
         self._inputs: dict[object, int] = {}
         self._outputs: dict[tuple[str, object], int] = {}
         self._input_shapes: list[str] = []
@@ -315,6 +336,10 @@ class _Ports:
 
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
         """Return counts and shapes of the inputs and outputs of a frame that is no call."""
+        if self.is_bundle:
+            last = hidden[-1].attrs
+            shapes_or_none = "" if "line" in last else str(last.get("output_shapes", ""))
+            return {"output_shapes": shapes_or_none, "dtype": str(last.get("dtype", ""))}
         if self.is_range:
             return {
                 "input_count": len(self._inputs),
@@ -347,8 +372,24 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
     return GraphEdge(edge.source, edge.target, edge.label, attrs)
 
 
+def _columns(hidden: list[GraphNode]) -> str:
+    """Return how many boxes of each column a closed card hides; a new slot is told by its slot."""
+    counts: dict[str, int] = {}
+    for node in hidden:
+        column = str(node.attrs.get("column", ""))
+        if column and (node.kind != "update" or column == "new"):
+            counts[column] = counts.get(column, 0) + 1
+    first = ("weight", "via", "gradient")
+    order = [column for column in first if column in counts]
+    order += [column for column in counts if column not in (*first, "new")]
+    order += [column for column in ("new",) if column in counts]
+    return " \u00b7 ".join(f"{column} \u00d7 {counts[column]}" for column in order)
+
+
 def _kind_of_box(group: GraphGroup) -> str:
     kind = kind_of_group(group)
+    if kind in BUNDLES:
+        return BUNDLES[kind]
     if kind == "call":
         return KIND_OF_CLASS.get(str(group.attrs.get("class_name", "")), "model")
     return kind if kind in ("scope", "layer", "op") else "block"

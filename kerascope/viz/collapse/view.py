@@ -16,6 +16,12 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed, kind_of_group
+from kerascope.viz.collapse.ladder_frames import (
+    LEAST_ON_A_RAIL,
+    forward_rail,
+    together,
+    with_ladder_blocks,
+)
 from kerascope.viz.graph import Graph
 from kerascope.viz.nesting import hiding_of, nesting_of
 
@@ -97,9 +103,11 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
         Which frames shall be open; see `closed_for`.
     most : int, optional
         About how many boxes are shown at most; None for all. If there are more, repeated blocks
-        become frames; not in pictures of gradients and updates, where each box is its own.
+        become frames; not in pictures of the gradients of tensors, where each box is its own.
     """
     roomy = len(graph.nodes) + 1
+    if graph.attrs.get("ladder"):
+        return _view_of_ladder(graph, expand, most)
     if most is None or graph.attrs.get("level") in WHOLE_LEVELS:
         return View(graph, closed_for(graph, expand, roomy))
     if _shown(graph, closed_by_default(graph, roomy)) <= most:
@@ -107,6 +115,23 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
     if _shown(graph, closed_by_default(graph, most)) > most * ROOM:
         graph = with_blocks(graph, most)  # the frames that are there do not hide enough
     return View(graph, closed_for(graph, expand, most))
+
+
+def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
+    """Close first the cards, then repeated blocks with all that belongs to them."""
+    closed: frozenset[str] = frozenset()
+    if most is not None and len(graph.nodes) > most * ROOM:
+        closed = frozenset(group.id for group in graph.groups)
+        if _shown(graph, closed) > most:
+            graph = with_ladder_blocks(graph, most)
+            rail = [group for group in graph.groups if group.attrs.get("rail") == "forward"]
+            inner = replace(forward_rail(graph), groups=tuple(rail))
+            on_rail = closed_by_default(inner, max(LEAST_ON_A_RAIL, most // 3))
+            twins = {group.id for group in graph.groups if group.attrs.get("twin") in on_rail}
+            closed |= on_rail | twins
+    if expand is not None and expand is not False:
+        closed = closed_for(graph, expand, default=closed)
+    return View(graph, together(graph, closed))
 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
@@ -162,7 +187,12 @@ def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
     return frozenset(closing.closed)
 
 
-def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> frozenset[str]:
+def closed_for(
+    graph: Graph,
+    expand: Any = None,
+    most: int = MOST_BOXES,
+    default: frozenset[str] | None = None,
+) -> frozenset[str]:
     """Return the groups that are closed when some are to be expanded.
 
     Parameters
@@ -175,6 +205,8 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
         whether it is open.
     most : int
         As for `closed_by_default`.
+    default : frozenset of str, optional
+        What is closed if nothing is said, instead of `closed_by_default`.
 
     Raises
     ------
@@ -190,7 +222,7 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
     [['a', 'a/b'], ['a/b'], ['a', 'a/b'], ['a/b'], []]
     """
     if expand is None or expand is False:
-        return closed_by_default(graph, most)
+        return closed_by_default(graph, most) if default is None else default
     if expand is True or (isinstance(expand, str) and expand == "all"):
         return frozenset()
     if isinstance(expand, int):
@@ -206,13 +238,14 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
             "expand: expected None, 'all', a name, a list of names, a number of levels or a "
             f"function from a group to bool, got {expand!r}."
         )
-    return _closed_without(graph, names, most)
+    closed = closed_by_default(graph, most) if default is None else default
+    return _closed_without(graph, names, closed)
 
 
-def _closed_without(graph: Graph, names: Iterable[Any], most: int) -> frozenset[str]:
+def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str]) -> frozenset[str]:
     """Open what has these names, and everything around it."""
     groups = {group.id: group for group in graph.groups}
-    closed = dict.fromkeys(closed_by_default(graph, most))
+    closed = dict.fromkeys(default)
     opened: dict[str, None] = {}
     for name in names:
         for group in _named(graph, name):

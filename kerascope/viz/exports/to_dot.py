@@ -21,7 +21,9 @@ from math import hypot
 from kerascope.engine.node_ids import free_id
 from kerascope.viz import boxes, theme
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import Path, Placed, Point, Rect
+from kerascope.viz.layout.arrange import Path, Placed, Point, Rect, Words
+from kerascope.viz.layout.ladder import CARD_HEAD, cell_measure
+from kerascope.viz.layout.measures import LEAST_WIDTH, TITLE_SIZE, text_width
 from kerascope.viz.nesting import by_frame, items_of
 from kerascope.viz.theme import state_of, style_of
 
@@ -109,10 +111,17 @@ class _Writer:
     def contents(self, group: str, indent: str) -> Iterator[str]:
         """Yield the frames that lie directly in a group, with what is in them."""
         for inner in self.inner.get(group, []):
+            if not self.frame_is_drawn(inner):
+                yield from self.contents(inner.id, indent)
+                continue
             yield f"{indent}subgraph {quoted('cluster ' + self.frames[inner.id])} {{"
             yield f"{indent}  graph {attribute_list(self.frame(inner))}"
             yield from self.contents(inner.id, indent + "  ")
             yield f"{indent}}}"
+
+    def frame_is_drawn(self, group: GraphGroup) -> bool:
+        """Tell whether a frame is seen, or only what is in it."""
+        return True
 
     def frame(self, group: GraphGroup) -> dict[str, str]:
         """Return the attributes of a frame."""
@@ -276,6 +285,10 @@ class _PlacedDotWriter(_Writer):
         yield f"  graph {attribute_list(self.whole())}"
         yield from self.depths()
         yield from self.contents("", "  ")
+        if self.placed.strokes:
+            yield from self.strokes()
+            yield from self.words()
+            return
         # An arrow is drawn over those before it, labels too: those that have one come last.
         arrows = sorted(enumerate(self.graph.edges), key=lambda arrow: bool(arrow[1].label))
         for number, edge in arrows:
@@ -314,13 +327,22 @@ class _PlacedDotWriter(_Writer):
             attributes |= self.rectangle(rect)
             inside = rect.width - 2 * BORDER, rect.height - 2 * BORDER
             attributes["label"] = box_label(node, self.options, inside)
+            if "line" in node.attrs:
+                attributes["label"] = cell_label(node, self.options, inside)
+                if rect.width < LEAST_WIDTH:  # the mark in a slot says it
+                    attributes |= {"style": "invis", "label": ""}
             yield f"{indent}{quoted(name)} {attribute_list(attributes)}"
         yield from super().contents(group, indent)
+
+    def frame_is_drawn(self, group: GraphGroup) -> bool:
+        return group.id in self.placed.frames
 
     def frame(self, group: GraphGroup) -> dict[str, str]:
         rect = self.placed.frames[group.id]
         width = rect.width - 2 * FRAME_TITLE_INDENT
         title = Rect(rect.x + FRAME_TITLE_INDENT, rect.y + 4, width, FRAME_TITLE_HEIGHT)
+        if group.attrs.get("kind") == "card":
+            title = Rect(title.x, rect.y + 3, width, CARD_HEAD - 6)
         left, lower = self.point((rect.x, rect.bottom)), self.point((rect.right, rect.y))
         return {
             **super().frame(group),
@@ -329,8 +351,43 @@ class _PlacedDotWriter(_Writer):
             "lp": self.point(title.middle),
         }
 
-    def arrow(self, edge: GraphEdge, number: int, path: Path) -> str:
-        attributes = arrow_attributes(edge, number, self.options)
+    def strokes(self) -> Iterator[str]:
+        """Yield the lines that stand for several arrows each; signs are words."""
+        for stroke in self.placed.strokes:
+            if not stroke.is_mark and not stroke.when_pointed:
+                edge = self.graph.edges[stroke.edges[0]]
+                attrs = {**edge.attrs, "role": stroke.look}
+                drawn = dataclasses.replace(edge, label="", attrs=attrs)
+                yield self.arrow(drawn, stroke.edges[0], stroke.path, {"style": "solid"})
+
+    def words(self) -> Iterator[str]:
+        """Yield the texts that are no box's, and the signs of what is written anew."""
+        palette = self.options.palette
+        colours = {"gradient": palette.sign("purple"), "update": palette.sign("green")}
+        colours |= {"title": palette.text, "quiet": palette.quiet_text}
+        sign, size = style_of("update").sign, TITLE_SIZE
+        marks = [
+            Words(*stroke.path.points[0], sign, size, "update")
+            for stroke in self.placed.strokes
+            if stroke.is_mark
+        ]
+        for number, one in enumerate([*self.placed.words, *marks]):
+            width = text_width(one.text, one.size, one.look == "title")
+            content = escaped(one.text)
+            content = f"<B>{content}</B>" if one.look == "title" else content
+            label = f"<{_font(content, round(one.size), colours[one.look])}>"
+            own = {"shape": "plaintext", "label": label, "id": f"word-{number}", "margin": "0"}
+            own |= self.rectangle(Rect(one.x, one.y - one.size * 0.86, width, one.size * 1.1))
+            yield f"  {quoted(self.free_name(f'word {number}'))} {attribute_list(own)}"
+
+    def free_name(self, wanted: str) -> str:
+        """Return a name that no box has."""
+        return free_id(wanted, self.names.values())
+
+    def arrow(
+        self, edge: GraphEdge, number: int, path: Path, more: Mapping[str, str] | None = None
+    ) -> str:
+        attributes = {**arrow_attributes(edge, number, self.options), **(more or {})}
         line = shortened_line(path.points, HEAD_LENGTH)
         points = " ".join(map(self.point, line))
         attributes["pos"] = f"e,{self.point(path.points[-1])} {points}"
@@ -397,12 +454,28 @@ def box_label(node: GraphNode, options: boxes.PictureOptions, size: Size | None 
     return _label([f"<TR>{cells}</TR>" for cells in (inputs, middle, outputs) if cells], size)
 
 
+def cell_label(node: GraphNode, options: boxes.PictureOptions, size: Size) -> str:
+    """Return the words of a box on a card, in one line."""
+    text = cell_measure(node, options).text
+    palette = options.palette
+    sign = _font(escaped(text.sign), 12, palette.sign(style_of(node.kind).hue))
+    title = _font(f"<B>{escaped(text.title)}</B>", 12, palette.text)
+    quiet = _font(escaped("  ".join(text.lines)), 10, palette.quiet_text) if text.lines else ""
+    room = "&#160;" * 5 if node.kind in ("variable", "slot") else ""
+    return _label([_row(f"{sign} {title} {quiet}{room}", 12, palette.text)], size)
+
+
 def group_label(group: GraphGroup, options: boxes.PictureOptions, size: Size | None = None) -> str:
     """Return the text of a frame: whose call it is, and which."""
     name, detail = boxes.group_text(group)
     palette = options.palette
     rows = [_row(f"<B>{escaped(name)}</B>", _GROUP_SIZE, palette.text, "LEFT")]
-    if detail:
+    if group.attrs.get("rail") and size is not None:  # the boxes of a rail leave no room
+        return _label([_row("&#160;", _TEXT_SIZE, palette.quiet_text, "LEFT")], size)
+    if group.attrs.get("kind") == "card" and size is not None:
+        told = _font(escaped(f"  {detail}"), _TEXT_SIZE, palette.quiet_text)
+        rows = [_row(f"<B>{escaped(name)}</B>{told}", _GROUP_SIZE, palette.text, "LEFT")]
+    elif detail:
         rows.append(_row(escaped(detail), _TEXT_SIZE, palette.quiet_text, "LEFT"))
     return _label(rows, size)
 
@@ -503,7 +576,13 @@ HEAVY, PLAIN = "2.2", "1.1"
 # and its line.
 ROLES = {"gradient": ("gradient", "dashed"), "update": ("update", "dotted")}
 # A frame is dashed around a call; what stands for something else has another outline.
-_FRAME_LINES = {"call": "dashed", "scope": "dotted", "loop": "bold", "copies": "bold"}
+_FRAME_LINES = {
+    "card": "solid",
+    "call": "dashed",
+    "scope": "dotted",
+    "loop": "bold",
+    "copies": "bold",
+}
 _FRAME_WORDS = {
     "call": "one call of",
     "layer": "inside of",

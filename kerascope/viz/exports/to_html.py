@@ -491,7 +491,7 @@ def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
         target = around[original.target] or original.target
         tensor = original.source, original.attrs.get("output"), target
         seen = by_number.get(number) or by_tensor.get(tensor)
-        if seen is not None and seen.source in known:
+        if seen is not None and seen.source in known and "output" in seen.attrs:
             frames.outputs[number, seen.source] = int(seen.attrs["output"])
-        if seen is not None and seen.target in known:
+        if seen is not None and seen.target in known and "operand" in seen.attrs:
             frames.operands[number, seen.target] = int(seen.attrs["operand"])

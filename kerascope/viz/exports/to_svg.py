@@ -10,6 +10,7 @@ Below come the picture, one box, the style sheet and the smallest pieces.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Mapping
 from html import escape
 
@@ -24,12 +25,22 @@ from kerascope.viz.boxes import (
     tooltip,
 )
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import DEPTH_SIZE, LABEL_SIZE, Path, Placed, Rect, arrange
+from kerascope.viz.layout.arrange import (
+    DEPTH_SIZE,
+    LABEL_SIZE,
+    Path,
+    Placed,
+    Rect,
+    Stroke,
+    Words,
+)
+from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH, arranged, is_ladder
 from kerascope.viz.layout.measures import (
     CAPTION_HEIGHT,
     CAPTION_SIZE,
     CELL_SIZE,
     FRAME_SIZE,
+    LEAST_WIDTH,
     LINE_HEIGHT,
     LINE_SIZE,
     PADDING_Y,
@@ -62,7 +73,7 @@ def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
     (2, 1)
     """
     options = options or PictureOptions()
-    placed, measures = arrange(graph, options)
+    placed, measures = arranged(graph, options)
     return svg_of(graph, options, placed, measures)
 
 
@@ -84,22 +95,27 @@ def svg_of(
         *_caption(graph, placed),
         *_depths(placed),
     ]
-    lines += [_frame(placed.frames[group.id], group) for group in graph.groups]
+    framed = [group for group in graph.groups if group.id in placed.frames]
+    lines += [_frame(placed.frames[group.id], group) for group in framed]
     lines.append('<g class="edges">')
-    lines += [
-        _edge(edge, path, theme) for edge, path in zip(graph.edges, placed.paths, strict=True)
-    ]
+    if placed.strokes:
+        lines += [_stroke(graph, one, theme) for one in placed.strokes if _is_line(one)]
+    else:
+        lines += [
+            _edge(edge, path, theme) for edge, path in zip(graph.edges, placed.paths, strict=True)
+        ]
     lines.append("</g>")
-    lines += [
-        line for group in graph.groups for line in _frame_title(placed.frames[group.id], group)
-    ]
+    lines += [line for group in framed for line in _frame_title(placed.frames[group.id], group)]
     lines += _edge_labels(graph, placed)
+    lines += [text_element(_look(one), one.x, one.y, one.text, one.size) for one in placed.words]
     sources: dict[str, list[str]] = {}
     for edge in graph.edges:
         sources.setdefault(edge.target, []).append(edge.source)
     for node in reading_order(graph):
         rect = placed.boxes[node.id]
         lines += _box(node, rect, measures[node.id], options, sources.get(node.id, []))
+    lines += [_mark(graph, one) for one in placed.strokes if one.is_mark]
+    lines += _pointed(graph, placed, theme)
     return printable_lines("\n".join([*lines, "</svg>", ""]))
 
 
@@ -131,7 +147,8 @@ def _depths(placed: Placed) -> Iterator[str]:
 
 
 def _frame(rect: Rect, group: GraphGroup) -> str:
-    words = " ".join(filter(None, ["frame", _state_class(group)]))
+    card = "card" if group.attrs.get("kind") == "card" else ""
+    words = " ".join(filter(None, ["frame", card, _state_class(group)]))
     return (
         f'<rect class="{words}" data-id={attribute(group.id)} x="{number(rect.x)}" '
         f'y="{number(rect.y)}" width="{number(rect.width)}" height="{number(rect.height)}" '
@@ -142,6 +159,13 @@ def _frame(rect: Rect, group: GraphGroup) -> str:
 def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[str]:
     name, detail = group_text(group)
     x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
+    if group.attrs.get("rail"):  # the boxes leave no room for more
+        return
+    if group.attrs.get("kind") == "card":
+        yield text_element("title", x, y - 2, name, FRAME_SIZE, bold=True)
+        x += text_width(name, FRAME_SIZE, True) + 10
+        yield text_element("quiet", x, y - 2, detail, LINE_SIZE)
+        return
     yield text_element("title", x, y, name, FRAME_SIZE, bold=True)
     if detail:
         yield text_element("quiet", x, y + LINE_HEIGHT, detail, LINE_SIZE)
@@ -167,6 +191,8 @@ def _head_of(edge: GraphEdge) -> str:
 def _heads(graph: Graph, theme: str) -> str:
     """Return one arrow head for each look of an arrow."""
     looks = dict.fromkeys(_head_of(edge) for edge in graph.edges)
+    if is_ladder(graph):
+        looks |= {"plain": None, "gradient": None}
     shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
     markers = [
         f'<marker id="kerascope-{theme}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
@@ -185,6 +211,65 @@ def _edge(edge: GraphEdge, path: Path, theme: str) -> str:
         f"data-source={attribute(edge.source)} data-target={attribute(edge.target)}>"
         f"{element('title', _edge_words(edge))}</path>"
     )
+
+
+# --- lines that stand for several arrows ----------------------------------------------------------
+
+
+def _is_line(stroke: Stroke) -> bool:
+    return not stroke.is_mark and not stroke.when_pointed
+
+
+def _stroke(graph: Graph, stroke: Stroke, theme: str, more: str = "") -> str:
+    """Return one line; `data-edges` names all arrows that it stands for, as pairs in JSON."""
+    edge = graph.edges[stroke.edges[0]]
+    look = _state_class(edge) or stroke.look or "plain"
+    words = " ".join(filter(None, ["edge", stroke.look, _state_class(edge), more]))
+    return (
+        f'<path class="{words}" d="{path_data(stroke.path)}" '
+        f'marker-end="url(#kerascope-{theme}-{look})" {_ends(graph, stroke)}>'
+        f"{element('title', _stroke_words(graph, stroke))}</path>"
+    )
+
+
+def _ends(graph: Graph, stroke: Stroke) -> str:
+    edges = [graph.edges[number] for number in stroke.edges]
+    first = f"data-source={attribute(edges[0].source)} data-target={attribute(edges[0].target)}"
+    if len(edges) == 1:
+        return first
+    pairs = json.dumps([[edge.source, edge.target] for edge in edges], ensure_ascii=False)
+    return f"{first} data-edges={attribute(pairs)}"
+
+
+def _stroke_words(graph: Graph, stroke: Stroke) -> str:
+    return "; ".join(_edge_words(graph.edges[number]) for number in stroke.edges)
+
+
+def _mark(graph: Graph, stroke: Stroke) -> str:
+    """Return the sign that stands for the arrows between a variable and its new value."""
+    x, y = stroke.path.points[0]
+    sign = style_of("update").sign
+    return (
+        f'<g class="k-update rewritten" {_ends(graph, stroke)}>'
+        f"{element('title', _stroke_words(graph, stroke))}"
+        f"{text_element('sign', x, y, sign, TITLE_SIZE)}</g>"
+    )
+
+
+def _pointed(graph: Graph, placed: Placed, theme: str) -> Iterator[str]:
+    """Yield what is seen only while its target is pointed at, after a place to point at."""
+    for stroke in placed.strokes:
+        if stroke.when_pointed:
+            rect = placed.boxes[graph.edges[stroke.edges[0]].target]
+            yield (
+                f'<g class="asked"><rect class="spot" x="{number(rect.x)}" y="{number(rect.y)}" '
+                f'width="{number(rect.width)}" height="{number(rect.height)}"/>'
+                f"{_stroke(graph, stroke, theme, 'when-pointed')}</g>"
+            )
+
+
+def _look(words: Words) -> str:
+    return words.look if words.look in ("title", "quiet") else f"word {words.look}"
 
 
 def path_data(path: Path) -> str:
@@ -249,6 +334,9 @@ def box_parts(
 ) -> Iterator[str]:
     """Yield the elements of a box, those behind first."""
     style = style_of(node.kind)
+    if measure.is_line and rect.width < LEAST_WIDTH:  # the mark in a slot says it
+        yield _outline(rect, style, 0.0, "spot")
+        return
     sheets = min(int(node.attrs.get("copies", 1)) - 1, MOST_SHEETS)
     for sheet in range(sheets, 0, -1):
         moved = Rect(rect.x + SHEET * sheet, rect.y + SHEET * sheet, rect.width, rect.height)
@@ -256,6 +344,9 @@ def box_parts(
     yield _outline(rect, style, 0.0, "line")
     for frame in range(1, style.frames):
         yield _outline(rect, style, 3.0 * frame, "line inner")
+    if measure.is_line:
+        yield from _words_in_line(node, rect, measure)
+        return
     yield from _words(rect, measure, 3.0 * (style.frames - 1))
     yield from _cells(rect, measure, options.rankdir)
 
@@ -301,6 +392,21 @@ def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
         x = middle - text_width(mark, LINE_SIZE, True) / 2
         yield text_element("mark", x, y, mark, LINE_SIZE, bold=True)
         y += LINE_HEIGHT
+
+
+def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[str]:
+    """Yield the title at the left, and at the right what else is said, before the mark if any."""
+    y = rect.y + rect.height / 2 + FRAME_SIZE * 0.36
+    text = measure.text
+    x = rect.x + CELL_PADDING + 3
+    yield text_element("sign", x, y, text.sign, FRAME_SIZE)
+    x += text_width(text.sign, FRAME_SIZE) + SIGN_GAP
+    yield text_element("title", x, y, text.title, FRAME_SIZE, bold=True)
+    right = rect.right - CELL_PADDING - (MARK_WIDTH if node.kind in ("variable", "slot") else 0.0)
+    for line in reversed(text.lines):
+        right -= text_width(line, LINE_SIZE)
+        yield text_element("quiet", right, y, line, LINE_SIZE)
+        right -= CELL_PADDING
 
 
 def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
@@ -370,11 +476,22 @@ text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
 .edge.update{{stroke-dasharray:2 3;stroke-width:1.6}}"""
 
 
+# A ladder's lines are told apart by place and colour; a card is no dashed frame.
+_LADDER = f"""\
+.edge.gradient{{stroke-dasharray:none;stroke-width:1.4}}
+.frame.card{{stroke-dasharray:none}}
+.box .title,.box .sign{{font-size:{FRAME_SIZE}px}}
+.spot{{fill:none;stroke:none;pointer-events:all}}
+.when-pointed{{visibility:hidden}}
+.asked:hover .when-pointed{{visibility:visible}}"""
+
+
 def style_sheet(graph: Graph, theme: str) -> str:
     """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
     first = PALETTES["light" if theme == "auto" else theme]
     styles = {node.kind: style_of(node.kind) for node in graph.nodes}
-    rules = [*_SIZES.split("\n"), *_shapes(graph, styles), *_colours(graph, styles, first)]
+    sizes = _SIZES.split("\n") + (_LADDER.split("\n") if is_ladder(graph) else [])
+    rules = [*sizes, *_shapes(graph, styles), *_colours(graph, styles, first)]
     scoped = [_scoped(rule, theme) for rule in rules]
     if theme == "auto":
         dark = [_scoped(rule, theme) for rule in _colours(graph, styles, PALETTES["dark"])]
@@ -423,6 +540,8 @@ def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Ite
         yield f".k-{kind} .sign{{fill:{sign}}}"
         yield f".k-{kind} .cells{{stroke:{line}}}"
     for role, hue in (("gradient", "purple"), ("update", "green")):
+        if is_ladder(graph):
+            yield f".word.{role}{{fill:{palette.sign(hue)}}}"
         if any(edge.attrs.get("role") == role for edge in graph.edges):
             yield f".edge.{role}{{stroke:{palette.line(hue)}}}"
             yield f".head.{role}{{fill:{palette.line(hue)}}}"

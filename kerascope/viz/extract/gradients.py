@@ -60,10 +60,13 @@ class GradientPicture(NamedTuple):
     graph : Graph
     tensors : dict of str to Tensor
         By the id of the box of a gradient, a contribution or a sum.
+    backward : Backward
+        The sweep that it tells.
     """
 
     graph: Graph
     tensors: dict[str, Tensor]
+    backward: Backward
 
 
 # --- of tensors -----------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ def _picture_of_tensors(
             f"layer.trainable_weights."
         )
     listed = list(dict.fromkeys(listed))
-    return _picture(forward_of_tensors(loss, listed), listed, name)
+    return picture_of_sweep(forward_of_tensors(loss, listed), listed, name)
 
 
 # --- of a model -----------------------------------------------------------------------------------
@@ -178,15 +181,16 @@ def _picture_of_model(model: Any, where: str) -> GradientPicture:
     require_compiled(model, where)
     weights = list(dict.fromkeys(model._collected_trainable_weights))
     hidden = "sample weights" if model.sample_weights else ""
-    return _picture(forward_of_model(model, weights), weights, clean(model.name), hidden)
+    return picture_of_sweep(forward_of_model(model, weights), weights, clean(model.name), hidden)
 
 
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def _picture(
+def picture_of_sweep(
     forward: Forward, wrt: Sequence[Tensor], name: str, hidden: str = ""
 ) -> GradientPicture:
+    """Return a forward pass with the gradients of its tensors beside their boxes."""
     backward = backward_of(forward, wrt)
     for box_id in backward.stopped:
         forward.mark(box_id, detail="the gradient stops here")
@@ -200,7 +204,8 @@ def _picture(
     caption = drawing.caption(wrt) + (f". Not shown: {hidden}" if hidden else "")
     attrs: dict[str, Attribute] = {"level": "gradient", "caption": caption}
     edges = (*forward.edges, *drawing.edges)
-    return GradientPicture(Graph(name, drawing.nodes, edges, (), attrs), drawing.tensors)
+    graph = Graph(name, drawing.nodes, edges, (), attrs)
+    return GradientPicture(graph, drawing.tensors, backward)
 
 
 class _Drawing:
@@ -253,7 +258,7 @@ class _Drawing:
         home, sum_id = self.boxes[self._home(x)], self._ids[x]
         box_id = self._new_id(f"{sum_id}#{number}")
         label = f"contribution {number} (from {use.consumer})"
-        facts = tensor_facts(x)
+        facts = {**tensor_facts(x), "via": use.consumer}
         self.added.append(GraphNode(box_id, label, "gradient", home.group, home.depth - 1, facts))
         self.tensors[box_id] = use.total
         self._add_edges(use, box_id)

@@ -24,7 +24,8 @@ from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.layers.opaque import Opaque
 from kerascope.registry import did_you_mean
 from kerascope.viz.extract.failure import failure_graph
-from kerascope.viz.extract.gradients import gradient_graph, gradient_graph_of_model
+from kerascope.viz.extract.gradients import gradient_graph
+from kerascope.viz.extract.ladder import gradient_ladder
 from kerascope.viz.extract.layers import layer_graph
 from kerascope.viz.extract.networks import graph_model_of
 from kerascope.viz.extract.nodes import node_graph
@@ -132,7 +133,7 @@ def _around_opaque(model: Any) -> Network:
 def _of_model(model: Network, level: str, expand_nested: bool, where: str, data: Any) -> Graph:
     with_graph = model_with_graph(model, where)
     if level == "gradient":
-        return gradient_graph_of_model(model, data=data, where=where)
+        return gradient_ladder(model, data=data, where=where)
     if level == "training":
         return training_graph(model, where=where)
     model = with_graph

@@ -1,9 +1,8 @@
 """The training level: one train step as a picture, from the inputs to the new weights.
 
-From top to bottom: inputs, weights and calls; a loss for each output, penalties, the total loss;
-the gradient of every trained weight; the optimizer's slots; and a box for every pair `(v, new_v)`
-that the step writes, with edges from all that the new value is computed from. The edge from there
-back up to the variable has the role "update".
+It is the ladder of `ladder.py` with what an optimizer adds: on the line of each weight its slots,
+and a box for every pair `(v, new_v)` that the step writes, with edges from all that the new value
+is computed from. The edge from there back to the variable has the role "update".
 
 Below come the picture, then what a step writes.
 
@@ -24,14 +23,14 @@ from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
 from kerascope.viz.extract.forward import (
-    Forward,
     forward_of_model,
     require_compiled,
     tensor_edge,
     tensor_facts,
-    with_depths,
 )
-from kerascope.viz.graph import Attribute, Graph, GraphEdge
+from kerascope.viz.extract.gradients import picture_of_sweep
+from kerascope.viz.extract.ladder import NEW, Ladder, short_name
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 
 
 def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
@@ -48,8 +47,9 @@ def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
     -------
     Graph
         A box of kind "update" has the attribute `by`: "optimizer" for a pair of
-        `optimizer.get_updates`, "model" for the count of steps, "layer" for what a layer writes
-        itself, such as moving averages. What metrics remember is not drawn.
+        `optimizer.get_updates`, "layer" for what a layer writes itself, such as moving averages.
+        What belongs to no weight, as the count of steps, and the hyperparameters are told in the
+        caption. What metrics remember is not drawn.
 
     Raises
     ------
@@ -71,119 +71,136 @@ def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
     ...         print(edge.source, "->", edge.target)
     update:line/kernel/momentum -> slot:line/kernel/momentum
     update:line/kernel -> line/kernel
-    update:iterations -> slot:iterations
     """
     require_compiled(model, where)
     step = step_of(model)
-    written = dict.fromkeys(pair.variable for pair in step.pairs)
     forward = forward_of_model(model, [*step.parameters, *model.weights])
-    picture = _Picture(forward, step)
-    picture.add_gradients()
-    picture.add_variables(model.optimizer, written)
-    picture.add_updates()
-    boxes = with_depths(picture.used_boxes(), forward.edges, picture.ends)
-    attrs: dict[str, Attribute] = {"level": "training", "caption": picture.caption(model)}
-    edges = (*forward.edges, *picture.update_edges)
-    return Graph(clean(model.name), tuple(boxes.values()), edges, (), attrs)
+    picture = picture_of_sweep(forward, step.parameters, clean(model.name))
+    drawing = _Step(Ladder(model, forward, picture), step)
+    drawing.add_slots()
+    drawing.add_updates()
+    return drawing.ladder.graph("training", drawing.caption(model))
 
 
-class _Picture:
-    """Adds to a forward pass what training adds."""
+class _Step:
+    """Adds to the ladder what the optimizer adds."""
 
-    def __init__(self, forward: Forward, step: Step) -> None:
-        self.forward = forward
+    def __init__(self, ladder: Ladder, step: Step) -> None:
+        self.ladder = ladder
+        self.forward = ladder.forward
         self.step = step
-        self.update_edges: list[GraphEdge] = []
-        self._gradient_boxes: dict[Tensor, list[str]] = {}
-        self._own_gradient: dict[Variable, str] = {}
-        self._update_boxes: dict[Tensor, str] = {}
-        self._added: list[str] = []
+        self.lines = {v: self.forward.leaves.get(v, "") for v in self._weights()}
+        self.owners = self._owners()
+        self.slots: dict[Variable, str] = {}
+        self.updates: dict[Tensor, str] = {}
+        self.drawn: list[tuple[Pair, str]] = []
+        self.untold: list[str] = []
+        self._gradients: dict[Tensor, list[str]] = {}
+        for parameter, gradient in step.gradients.items():
+            found = ladder.gradient_of.get(self.lines[parameter])
+            if found is not None:
+                self._gradients.setdefault(gradient, []).append(found)
 
-    def add_gradients(self) -> None:
-        """Add the gradient of every trained weight, below the loss."""
-        for parameter, gradient in self.step.gradients.items():
-            name = self.forward.home(parameter)
-            facts = tensor_facts(parameter)
-            box_id = self._add(f"grad:{name}", f"d loss / d {name}", "gradient", facts)
-            self._gradient_boxes.setdefault(gradient, []).append(box_id)
-            self._own_gradient[parameter] = box_id
-            self.forward.edges.append(tensor_edge(self.forward.loss_id, box_id, self.forward.loss))
+    def _weights(self) -> list[Variable]:
+        return [v for v, box in self.forward.leaves.items() if box in self.ladder.card_of]  # type: ignore[misc]
 
-    def add_variables(self, optimizer: Any, written: dict[Variable, None]) -> None:
-        """Add the slots and the count of steps; then the hyperparameters that are variables."""
-        for variable in dict.fromkeys([*self.step.slots, *written]):
-            if self.forward.home(variable) is None:
-                self._add_variable(variable, f"slot:{variable.name}", "slot")
-        for value in vars(optimizer).values():
-            if isinstance(value, Variable) and self.forward.home(value) is None:
-                number = value.get_value()
-                told = {"class_name": "hyperparameter"}
-                if number.ndim == 0:
-                    told["detail"] = figure(number)
-                self._add_variable(value, value.name, "variable", **told)
+    def _owners(self) -> dict[Variable, Variable]:
+        """Return the weight to which each slot belongs.
+
+        Where the optimizer does not tell, a slot belongs to the one weight whose gradient its new
+        value is computed from.
+        """
+        found = {}
+        for pair in self.step.pairs:
+            if pair.variable in self.lines:
+                continue
+            if pair.parameter is not None:
+                found[pair.variable] = pair.parameter
+                continue
+            used = sources_of(pair.new_value, lambda x: [v.name for v in self._of_gradient(x)])
+            owners = [v for v in self.lines if v.name in used]
+            if len(owners) == 1:
+                found[pair.variable] = owners[0]
+        return {slot: owner for slot, owner in found.items() if self.lines.get(owner)}
+
+    def _of_gradient(self, x: Tensor) -> list[Variable]:
+        return [v for v, gradient in self.step.gradients.items() if gradient is x]
+
+    def add_slots(self) -> None:
+        """Add the slots of each weight to its line; what belongs to no weight is told."""
+        for variable in dict.fromkeys([*self.step.slots, *(p.variable for p in self.step.pairs)]):
+            if variable in self.lines:
+                continue
+            owner = self.owners.get(variable)
+            if owner is None:
+                self.untold.append(variable.name)
+                continue
+            column = short_name(variable.name, owner.name)
+            self.slots[variable] = self._add(
+                f"slot:{variable.name}", self.lines[owner], column, column, variable, "slot"
+            )
 
     def add_updates(self) -> None:
         """Add a box for every pair, with edges from its sources and to its variable."""
         for pair in self.step.pairs:
-            name = pair.variable.name
-            facts = {**tensor_facts(pair.variable), "by": pair.by}
-            box_id = self._add(f"update:{name}", f"{name} \u2190 new", "update", facts)
-            self._update_boxes.setdefault(pair.new_value, box_id)
-            self.update_edges.append(
-                GraphEdge(box_id, self.forward.leaves[pair.variable], "", {"role": "update"})
-            )
-        for pair, edge in zip(self.step.pairs, self.update_edges, strict=True):
+            v = pair.variable
+            home = self.slots.get(v) or self.lines.get(v)
+            if not home:
+                continue
+            line = str(self.ladder.boxes[home].attrs["line"])
+            column = str(self.ladder.boxes[home].attrs["column"]) if v in self.slots else NEW
+            short = str(self.ladder.boxes[home].attrs["short"])
+            box_id = self._add(
+                f"update:{v.name}", line, column, short, v, "update", f"{v.name} \u2190 new",
+                by=pair.by,
+            )  # fmt: skip
+            self.updates.setdefault(pair.new_value, box_id)
+            self.drawn.append((pair, box_id))
+            self.ladder.edges.append(GraphEdge(box_id, home, "", {"role": "update"}))
+        for pair, box_id in self.drawn:
             for source, x in sources_of(pair.new_value, self._boxes_for(pair)).items():
-                self.forward.edges.append(tensor_edge(source, edge.source, x))
+                self.ladder.edges.append(tensor_edge(source, box_id, x))
 
     def _boxes_for(self, pair: Pair) -> Any:
         """Return where the walk back from the new value of a pair ends."""
+        own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
         def boxes_at(x: Tensor) -> list[str]:
-            gradients = self._gradient_boxes.get(x)
+            gradients = self._gradients.get(x)
             if gradients:
-                owner = pair.parameter
-                own = None if owner is None else self._own_gradient.get(owner)
+                own = self.ladder.gradient_of.get(own_line or "")
                 return gradients if own is None or own not in gradients else [own]
-            if x is not pair.new_value and x in self._update_boxes:
-                return [self._update_boxes[x]]
-            if isinstance(x, Variable) and self.forward.home(x) is None:
-                self._add_variable(x, x.name, "variable")
-            found = self.forward.home(x)
+            if x is not pair.new_value and x in self.updates:
+                return [self.updates[x]]
+            found = self.slots.get(x) or self.forward.home(x)  # type: ignore[call-overload]
             return [] if found is None else [found]
 
         return boxes_at
 
-    def _add(self, wanted: str, label: str, kind: str, facts: dict[str, Attribute]) -> str:
-        box_id = self.forward.add_box(wanted, label, kind, facts)
-        self._added.append(box_id)
-        return box_id
-
-    def _add_variable(self, variable: Variable, wanted: str, kind: str, **told: Attribute) -> None:
-        facts = {**tensor_facts(variable), **told}
-        self.forward.leaves[variable] = self._add(wanted, variable.name, kind, facts)
-
-    @property
-    def ends(self) -> list[str]:
-        """The loss, and all that is written."""
-        return [self.forward.loss_id, *self._update_boxes.values()]
-
-    def used_boxes(self) -> list[Any]:
-        """Return the boxes without the variables that neither the step nor the graph reads."""
-        ends = {one for edge in self.forward.edges for one in (edge.source, edge.target)}
-        ends.update(edge.target for edge in self.update_edges)
-        idle = [
-            b.id for b in self.forward.boxes.values() if b.kind == "variable" and b.id not in ends
-        ]
-        return [box for box in self.forward.boxes.values() if box.id not in idle]
+    def _add(
+        self,
+        wanted: str,
+        line: str,
+        column: str,
+        short: str,
+        variable: Variable,
+        kind: str,
+        label: str = "",
+        **told: Attribute,
+    ) -> str:
+        attrs = {**tensor_facts(variable), **told}
+        node = GraphNode("", clean(label or variable.name), kind, attrs=attrs)
+        return self.ladder.add_to_line(wanted, line, column, short, node)
 
     def caption(self, model: Any) -> str:
-        """Return how many pairs there are, and whose."""
-        counts = {
-            by: sum(pair.by == by for pair in self.step.pairs) for by in ("optimizer", "layer")
-        }
+        """Return the optimizer with its hyperparameters, and how many pairs are whose."""
+        counts = {by: sum(pair.by == by for pair, _ in self.drawn) for by in ("optimizer", "layer")}
         name = type(model.optimizer).__name__
-        text = f"{counted(counts['optimizer'], 'update')} by {name}, and the count of steps"
+        text = f"{counted(counts['optimizer'], 'update')} by {name}"
+        steps = model.optimizer.iterations.name
+        besides = [name for name in self.untold if name != steps]
+        besides += ["the count of steps"] if steps in self.untold else []
+        text += f", and {', '.join(besides)}" if besides else ""
         if counts["layer"]:
             text += f", {counts['layer']} by layers"
         if not self.step.parameters:
@@ -192,7 +209,34 @@ class _Picture:
         hidden += ["states of metrics"] if model.metrics_updates else []
         if any(getattr(x, "default_update", None) is not None for x in leaves([model.total_loss])):
             hidden.append("counts of random draws")
+        text = f"{_hyperparameters(model.optimizer)}. {text}"
         return f"{text}. Not shown: {', '.join(hidden)}" if hidden else text
+
+
+def _hyperparameters(optimizer: Any) -> str:
+    """Return an optimizer's class and its numbers, those that it reads as variables first.
+
+    Examples
+    --------
+    >>> from kerascope.optimizers import SGD
+    >>> _hyperparameters(SGD(0.1, momentum=0.9))
+    'SGD · lr 0.1 · momentum 0.9'
+    """
+    told = {
+        name: figure(value.get_value())
+        for name, value in vars(optimizer).items()
+        if isinstance(value, Variable)
+        and value is not getattr(optimizer, "iterations", None)
+        and value.get_value().ndim == 0
+        and (value.get_value() or name == "lr")
+    }
+    for name, value in optimizer.get_config().items():
+        if isinstance(value, dict) and "class_name" in value:  # a schedule
+            told[name] = str(value["class_name"])
+        if isinstance(value, (int, float)) and value and name not in told:
+            told[name] = "" if value is True else figure(value)
+    words = [f"{name} {value}".rstrip() for name, value in told.items()]
+    return " · ".join([type(optimizer).__name__, *words])
 
 
 # --- what a step writes ---------------------------------------------------------------------------

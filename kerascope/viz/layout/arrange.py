@@ -79,6 +79,44 @@ class Path:
     points: tuple[Point, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """One line of a picture in which a line may stand for several arrows.
+
+    Attributes
+    ----------
+    edges : tuple of int
+        The numbers of the arrows that it stands for; the first decides how it looks.
+    path : Path
+    look : {"", "gradient", "update"}
+        Its colour.
+    is_mark : bool
+        It is no line but a sign at the path's first point: what is there is written anew.
+    when_pointed : bool
+        It is seen only while its target is pointed at.
+    """
+
+    edges: tuple[int, ...]
+    path: Path
+    look: str = ""
+    is_mark: bool = False
+    when_pointed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text that is no box's: its left lower corner and its size.
+
+    `look` is "title", "quiet" or a role of arrows, "gradient" or "update".
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float
+    look: str = "quiet"
+
+
 @dataclass(frozen=True)
 class Placed:
     """Where everything of a graph lies.
@@ -97,6 +135,9 @@ class Placed:
         The strip in which the label of each row of the whole picture stands, by depth.
     caption : Rect
         Where the caption stands.
+    strokes : tuple of Stroke
+        What is drawn instead of a line for each edge; empty if each has its own.
+    words : tuple of Words
     """
 
     width: float
@@ -107,6 +148,8 @@ class Placed:
     caption: Rect
     edge_labels: Mapping[int, Rect] = field(default_factory=dict)
     depths: Mapping[int, Rect] = field(default_factory=dict)
+    strokes: tuple[Stroke, ...] = ()
+    words: tuple[Words, ...] = ()
 
 
 # --- the whole layout -----------------------------------------------------------------------------

@@ -38,12 +38,15 @@ class Measure:
     width, height : float
     margins : tuple of float
         What the cells of inputs and outputs take at the left, top, right and bottom.
+    is_line : bool
+        All its words stand in one line, the title at the left.
     """
 
     text: BoxText
     width: float
     height: float
     margins: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    is_line: bool = False
 
 
 def measure(node: GraphNode, options: PictureOptions) -> Measure:

@@ -1,0 +1,926 @@
+"""The ladder: two rails and the cards between them, as rectangles and lines.
+
+Calls stand on the left rail, in rows by depth; the gradient of each call's output stands in the
+same row on the right rail; the card of a layer stands between, in the row of its first call. Each
+rail is laid out by itself, as any graph is (`order`, `places`): that says where its boxes and lines
+lie across. Along, a row is as high as what stands in it. Where several boxes of a row have rungs,
+each box has a strip of the row for itself, so that a rung passes below its neighbours.
+
+Between a rail and the cards is a gutter. A rung goes straight through it, or, if its card stands in
+another row, along a lane in it; so does what goes to the losses. Nothing crosses a card.
+
+Below come the rows, the cards, then the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kerascope.viz.boxes import BoxText, PictureOptions
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
+from kerascope.viz.layout.arrange import (
+    DEPTH_SIZE,
+    MARGIN,
+    Path,
+    Placed,
+    Point,
+    Rect,
+    Stroke,
+    Words,
+    arrange,
+    route_points,
+)
+from kerascope.viz.layout.levels import BOX, Level
+from kerascope.viz.layout.measures import (
+    LINE_SIZE,
+    Measure,
+    caption_size,
+    measure,
+    text_width,
+)
+from kerascope.viz.layout.order import ordered_levels
+from kerascope.viz.layout.places import Places, Shape, place_level
+from kerascope.viz.nesting import longest_paths
+from kerascope.viz.theme import style_of
+
+HEAD_SIZE, NAME_SIZE, SMALL_SIZE = 13.0, 12.0, 9.0
+HEADER = 40.0  # above the first row: the names of rails and columns
+ROW_GAP, STRIP_GAP = 22.0, 14.0
+CARD_HEAD, CELL_HEIGHT, WIRE = 24.0, 25.0, 5.0
+CARD_PADDING, CELL_GAP, CELL_PADDING = 8.0, 12.0, 8.0
+LEAST_CELL = 62.0
+SIGN_WIDTH, MARK_WIDTH = 17.0, 16.0
+VIAS_BESIDE = 4
+GUTTER, LANE = 48.0, 9.0
+LEAST_BETWEEN = 150.0
+
+
+@dataclass(frozen=True)
+class Card:
+    """What stands on a card, in order.
+
+    Attributes
+    ----------
+    id : str
+        Of the group, or of the box that stands for a closed one.
+    lines : list of list of GraphNode
+        The boxes of each weight; none for a closed card.
+    calls : list of str
+        The calls that read from it.
+    """
+
+    id: str
+    lines: list[list[GraphNode]]
+    calls: list[str]
+
+
+@dataclass
+class Strip:
+    """A part of a row: calls with their gradients on the other rail, and the cards that they read.
+
+    Attributes
+    ----------
+    calls : dict of str to list of str
+        The gradients of each.
+    cards : list of str
+    is_flat : bool
+        The calls stand at one height; else one below the other, so that rungs pass.
+    top, height : float
+    """
+
+    calls: dict[str, list[str]] = field(default_factory=dict)
+    cards: list[str] = field(default_factory=list)
+    is_flat: bool = False
+    top: float = 0.0
+    height: float = 0.0
+
+
+@dataclass
+class Rail:
+    """One rail: its boxes in rows, and where they lie across.
+
+    `numbers` are those of its arrows in the whole graph.
+    """
+
+    level: Level
+    places: Places
+    shapes: list[Shape]
+    numbers: list[int]
+
+    @property
+    def width(self) -> float:
+        """How far it reaches across."""
+        return self.places.across
+
+
+def is_ladder(graph: Graph) -> bool:
+    """Tell whether a graph is drawn as a ladder."""
+    return bool(graph.attrs.get("ladder"))
+
+
+def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
+    """Return where everything of a graph lies: as a ladder, if it is one and runs downward."""
+    if is_ladder(graph) and options.rankdir == "TB":
+        return arrange_ladder(graph, options)
+    return arrange(graph, options)
+
+
+def arrange_ladder(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
+    """Return where everything of a ladder lies, and the words and sizes of its boxes.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of the level "training", or of a model's level "gradient"; what is closed is a box.
+    options : PictureOptions
+    """
+    ladder = _Ladder(graph, replace(options, rankdir="TB"))
+    ladder.put_rows()
+    ladder.draw()  # the first time says how many lanes the gutters need
+    ladder.make_room()
+    ladder.draw()
+    return ladder.placed(), ladder.measures
+
+
+class _Ladder:
+    """Collects where everything of a ladder lies."""
+
+    def __init__(self, graph: Graph, options: PictureOptions) -> None:
+        self.graph = graph
+        self.options = options
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.groups = {group.id: group for group in graph.groups}
+        self.kind = {node.id: _part_of(node) for node in graph.nodes}
+        self.measures = {
+            node.id: cell_measure(node, options) if self._is_cell(node) else measure(node, options)
+            for node in graph.nodes
+        }
+        self.cards = self._cards()
+        self.columns = self._columns()
+        self.card_width = self._card_width()
+        self.depths = self._depths()
+        self.forward = self._rail("forward")
+        self.backward = self._rail("backward")
+        self.boxes: dict[str, Rect] = {}
+        self.frames: dict[str, Rect] = {}
+        self.lanes = {"left": 0, "right": 0}
+        self.caption = caption_size(graph)
+
+    def _is_cell(self, node: GraphNode) -> bool:
+        return "line" in node.attrs
+
+    # --- what stands where ------------------------------------------------------------------------
+
+    def _cards(self) -> dict[str, Card]:
+        """Return the cards that are open, and the boxes of closed ones, in the calls' order."""
+        lines: dict[str, dict[str, list[GraphNode]]] = {}
+        for node in self.graph.nodes:
+            if self._is_cell(node):
+                own = lines.setdefault(node.group, {})
+                own.setdefault(str(node.attrs["line"]), []).append(node)
+        found = {g.id: [*lines[g.id].values()] for g in self.graph.groups if g.id in lines}
+        found |= {one: [] for one, kind in self.kind.items() if kind == "card"}
+        calls: dict[str, dict[str, None]] = {one: {} for one in found}
+        for edge in self.graph.edges:
+            card = self.card_at(edge.source)
+            if card and self.kind[edge.target] == "forward":
+                calls[card][edge.target] = None
+        return {one: Card(one, found[one], [*calls[one]]) for one in found}
+
+    def card_at(self, box: str) -> str:
+        """Return the card on which a box stands, or which it is; "" for none."""
+        kind = self.kind[box]
+        return self.nodes[box].group if kind == "cell" else box if kind == "card" else ""
+
+    def _depths(self) -> dict[str, int]:
+        """Return the row of each box on a rail: the longest path of calls to an end."""
+        calls = [one for one, kind in self.kind.items() if kind == "forward"]
+        pairs = [
+            (edge.source, edge.target)
+            for edge in self.graph.edges
+            if self.kind[edge.source] == self.kind[edge.target] == "forward"
+        ]
+        depths = longest_paths(calls, pairs)
+        for one, kind in self.kind.items():
+            if kind == "backward":
+                depths[one] = depths.get(str(self.nodes[one].attrs.get("beside", "")), 0)
+        return depths
+
+    def _rail(self, kind: str) -> Rail:
+        """Lay a rail out by itself; gradients as if they came down as the calls do."""
+        arriving: dict[str, int] = {}
+        numbers, edges = [], []
+        for number, edge in enumerate(self.graph.edges):
+            if self.kind[edge.source] == self.kind[edge.target] == kind:
+                numbers.append(number)
+                if kind == "forward":
+                    attrs = {k: v for k, v in edge.attrs.items() if k in ("operand", "output")}
+                    edges.append(GraphEdge(edge.source, edge.target, "", attrs))
+                else:
+                    place = arriving[edge.target] = arriving.get(edge.target, -1) + 1
+                    edges.append(GraphEdge(edge.target, edge.source, "", {"output": place}))
+        nodes = [
+            GraphNode(one, "", "", depth=self.depths[one], attrs=_ports(node, arriving.get(one, 0)))
+            for one, node in self.nodes.items()
+            if self.kind[one] == kind
+        ]
+        nodes.sort(key=lambda node: -node.depth)
+        level = ordered_levels(Graph.trusted("", tuple(nodes), tuple(edges), (), {}))[""]
+        shapes = [
+            Shape(self.measures[name].width, self.measures[name].height, {})
+            if item_kind == BOX
+            else Shape(4.0, 0.0, {})
+            for item_kind, name in zip(level.kinds, level.names, strict=True)
+        ]
+        places = place_level(level, shapes) if shapes else Places([], [], [], [], 0.0, 0.0)
+        return Rail(level, places, shapes, numbers)
+
+    # --- cards: their columns and sizes -----------------------------------------------------------
+
+    def _columns(self) -> dict[str, float]:
+        """Return the columns of all cards with their widths, from left to right."""
+        widths: dict[str, float] = {}
+        vias = 0
+        for card in self.cards.values():
+            for line in card.lines:
+                vias = max(vias, sum(node.attrs["column"] == "via" for node in line))
+                for node in line:
+                    column = str(node.attrs["column"])
+                    if node.kind != "update" or column == "new":
+                        width = max(widths.get(column, LEAST_CELL), self.measures[node.id].width)
+                        widths[column] = width
+        slots = [one for one in widths if one not in ("weight", "via", "gradient", "new")]
+        vias = min(vias, VIAS_BESIDE)
+        order = ["weight", *(f"via {i}" for i in range(vias)), "gradient", *slots, "new"]
+        own = {one: widths["via" if one.startswith("via ") else one] for one in order
+               if one.startswith("via ") or one in widths}  # fmt: skip
+        return own
+
+    def _card_width(self) -> float:
+        inner = sum(self.columns.values()) + CELL_GAP * max(0, len(self.columns) - 1)
+        names = [
+            text_width(self.groups[one].label, NAME_SIZE, True)
+            + text_width(str(self.groups[one].attrs.get("detail", "")), LINE_SIZE)
+            + 24
+            for one, card in self.cards.items()
+            if card.lines
+        ]
+        closed = [self.measures[one].width for one, card in self.cards.items() if not card.lines]
+        least = LEAST_BETWEEN if self.cards else 60.0
+        return max([inner + 2 * CARD_PADDING if inner else 0.0, *names, *closed, least])
+
+    def _card_height(self, card: Card) -> float:
+        if not card.lines:
+            return self.measures[card.id].height
+        rows = sum(_rows_of(line) for line in card.lines)
+        return CARD_HEAD + rows * (CELL_HEIGHT + 2 * WIRE + 2) + 4
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def put_rows(self) -> None:
+        """Say how high each row and each strip of it is, and where it begins."""
+        self.strips: dict[int, list[Strip]] = {}
+        anchors = {one: self._anchors(card) for one, card in self.cards.items()}
+        spare = Strip()
+        strip_of: dict[str, Strip] = {"": spare}
+        for card, calls in anchors.items():
+            strip = next((strip_of[one] for one in calls if one in strip_of), Strip())
+            (strip if calls else spare).cards.append(card)
+            strip_of.update((one, strip) for one in calls if one not in strip_of)
+        for row in self.forward.level.rows:
+            for item in row:
+                if self._is_box(self.forward, item):
+                    call = self.forward.level.names[item]
+                    strip = strip_of.setdefault(call, Strip())
+                    strip.calls[call] = []
+                    strips = self.strips.setdefault(self.depths[call], [])
+                    if strip not in strips:
+                        strips.append(strip)
+        for one in (one for one, kind in self.kind.items() if kind == "backward"):
+            home = str(self.nodes[one].attrs.get("beside", ""))
+            strip_of.get(home, spare).calls.setdefault(home, []).append(one)
+        if spare.cards or spare.calls:
+            self.strips.setdefault(min(self.strips, default=0), []).append(spare)
+        rungs = {call for card in self.cards.values() for call in card.calls}
+        y = MARGIN + self.caption[1] + HEADER
+        self.tops: dict[int, float] = {}
+        self.bottoms: dict[int, float] = {}
+        for depth in sorted(self.strips, reverse=True):
+            strips = self.strips[depth]
+            if not any(rungs.intersection(s.calls) for s in strips):
+                strips = self.strips[depth] = [_joined(strips)]
+            self.tops[depth] = y
+            for strip in strips:
+                strip.top, strip.height = y, self._height(strip)
+                y += strip.height + STRIP_GAP
+            y -= STRIP_GAP if strips else 0.0
+            self.bottoms[depth] = y
+            y += ROW_GAP + self._swing(depth)
+        self.rows_end = y - ROW_GAP
+
+    def _is_box(self, rail: Rail, item: int) -> bool:
+        return rail.level.kinds[item] == BOX
+
+    def _anchors(self, card: Card) -> list[str]:
+        """Return the calls in whose row a card stands: its first one and others in that row."""
+        deepest = max((self.depths[call] for call in card.calls), default=0)
+        return [call for call in card.calls if self.depths[call] == deepest]
+
+    def _room_for(self, strip: Strip, call: str) -> float:
+        """Return how much height a call needs, with its gradients below each other."""
+        own = [self.measures[one].height for one in strip.calls[call]]
+        height = self.measures[call].height if call in self.measures else 0.0
+        if strip.is_flat:
+            return max([height, *own])
+        return max(height, sum(own) + STRIP_GAP * (len(own) - 1))
+
+    def _height(self, strip: Strip) -> float:
+        rooms = [self._room_for(strip, call) for call in strip.calls]
+        cards = [self._card_height(self.cards[one]) for one in strip.cards]
+        stacked = sum(rooms) + STRIP_GAP * (len(rooms) - 1)
+        calls = max(rooms, default=0.0) if strip.is_flat else stacked
+        return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
+
+    def _swing(self, depth: int) -> float:
+        """Return how much more room below a row lines need that go far across."""
+        steps = [0.0]
+        for rail in (self.forward, self.backward):
+            level, middle = rail.level, rail.places.middle
+            for route in level.routes:
+                for upper, lower in pairwise(route.stops):
+                    if level.depths[level.row_of[upper]] == depth:
+                        steps.append(abs(middle[upper] - middle[lower]))
+        return min(0.07 * max(steps), 36.0)
+
+    # --- across -----------------------------------------------------------------------------------
+
+    def make_room(self) -> None:
+        """Make the gutters as wide as their lanes need."""
+        self.room = {side: GUTTER + LANE * count for side, count in self.lanes.items()}
+
+    room: Mapping[str, float] = {"left": GUTTER, "right": GUTTER}
+
+    def draw(self) -> None:
+        """Place all boxes, then draw all lines."""
+        below = [self.measures[one].width for one in self._below() if self._is_target(one)]
+        strip = max((text_width(f"depth {d}", DEPTH_SIZE) for d in self.strips), default=0.0) + 16
+        self.left = MARGIN + (strip if self.options.depth_ranks else 0.0)
+        rail = max([self.forward.width, *below, text_width("forward v", HEAD_SIZE, True)])
+        self.rail_width = rail
+        self.card_x = self.left + rail + self.room["left"]
+        self.card_end = self.card_x + self.card_width
+        self.loss_x = self.card_x + 12
+        self._put_losses()
+        self.right_x = max(self.card_end, self.losses_end) + self.room["right"]
+        self._put_rail(self.forward, self.left + (rail - self.forward.width) / 2)
+        self._put_rail(self.backward, self.right_x)
+        for strips in self.strips.values():
+            for one in strips:
+                self._put_strip(one)
+        self.lines = _Lines(self)
+        self.lines.draw()
+        self.lanes = {side: len(taken) for side, taken in self.lines.taken.items()}
+
+    def _put_rail(self, rail: Rail, x: float) -> None:
+        for item, name in enumerate(rail.level.names):
+            if self._is_box(rail, item):
+                size = rail.shapes[item]
+                left = x + rail.places.middle[item] - size.across / 2
+                self.boxes[name] = Rect(_r(left), 0.0, _r(size.across), _r(size.along))
+
+    def _put_strip(self, strip: Strip) -> None:
+        middle = strip.top + strip.height / 2
+        rooms = {call: self._room_for(strip, call) for call in strip.calls}
+        total = sum(rooms.values()) + STRIP_GAP * (len(rooms) - 1)
+        spread = (strip.height - total) / (len(rooms) + 1) if total < strip.height else 0.0
+        y = strip.top + spread
+        for call, gradients in strip.calls.items():
+            centre = middle if strip.is_flat else y + rooms[call] / 2
+            if call in self.boxes:
+                self._centre(call, centre)
+            heights = [self.measures[one].height for one in gradients]
+            top = centre - (sum(heights) + STRIP_GAP * (len(heights) - 1)) / 2
+            for one, height in zip(gradients, heights, strict=True):
+                self._centre(one, centre if strip.is_flat else top + height / 2)
+                top += height + STRIP_GAP
+            y += rooms[call] + STRIP_GAP + spread
+        heights = [self._card_height(self.cards[one]) for one in strip.cards]
+        y = middle - (sum(heights) + STRIP_GAP * (len(heights) - 1)) / 2
+        for one, height in zip(strip.cards, heights, strict=True):
+            self._put_card(
+                self.cards[one], Rect(_r(self.card_x), _r(y), _r(self.card_width), height)
+            )
+            y += height + STRIP_GAP
+
+    def _centre(self, name: str, y: float) -> None:
+        rect = self.boxes[name]
+        self.boxes[name] = Rect(rect.x, _r(y - rect.height / 2), rect.width, rect.height)
+
+    def _put_card(self, card: Card, rect: Rect) -> None:
+        if not card.lines:
+            self.boxes[card.id] = rect
+            return
+        self.frames[card.id] = rect
+        starts: dict[str, float] = {}
+        x = rect.x + CARD_PADDING
+        for column, width in self.columns.items():
+            starts[column] = x
+            x += width + CELL_GAP
+        y = rect.y + CARD_HEAD
+        for line in card.lines:
+            vias = 0
+            for node in line:
+                column, row = str(node.attrs["column"]), 0
+                if column == "via":
+                    column, row = f"via {vias % VIAS_BESIDE}", vias // VIAS_BESIDE
+                    vias += 1
+                top = y + WIRE + row * (CELL_HEIGHT + 2 * WIRE + 2)
+                width = self.columns[column]
+                own = Rect(_r(starts[column]), _r(top), _r(width), CELL_HEIGHT)
+                if node.kind == "update" and column != "new":
+                    left = own.right - MARK_WIDTH - 4
+                    own = Rect(_r(left), _r(top + 5), MARK_WIDTH, CELL_HEIGHT - 10)
+                self.boxes[node.id] = own
+            y += _rows_of(line) * (CELL_HEIGHT + 2 * WIRE + 2)
+
+    # --- losses -----------------------------------------------------------------------------------
+
+    def _below(self) -> list[str]:
+        return [one for one, kind in self.kind.items() if kind == "loss"]
+
+    def _is_target(self, one: str) -> bool:
+        return self.nodes[one].kind != "loss"
+
+    def _put_losses(self) -> None:
+        """Put targets below the left rail, and the losses below the cards."""
+        below = self._below()
+        edges = [
+            e for e in self.graph.edges if self.kind[e.source] == self.kind[e.target] == "loss"
+        ]
+        target_of = {e.target: e.source for e in edges if self._is_target(e.source)}
+        losses = [one for one in below if not self._is_target(one)]
+        inner = {e.source for e in edges if not self._is_target(e.source)}
+        self.total = next((one for one in reversed(losses) if one not in inner), "")
+        terms = [one for one in losses if one != self.total]
+        top = y = self.rows_end + 12
+        placed: dict[str, None] = {}
+        widest = 0.0
+        for term in terms or [self.total]:
+            target = target_of.get(term, "")
+            height = max(self.measures[one].height for one in (term, target) if one)
+            for one in filter(None, (term, target)):
+                size = self.measures[one]
+                x = self.loss_x if one == term else self.left + (self.rail_width - size.width) / 2
+                if one not in placed:
+                    rect = (x, y + (height - size.height) / 2, size.width, size.height)
+                    self.boxes[one] = Rect(*map(_r, rect))
+                    placed[one] = None
+            widest = max(widest, self.measures[term].width)
+            y += height + STRIP_GAP
+        for one in (one for one in below if one not in placed and one != self.total):
+            size = self.measures[one]
+            x = self.left + (self.rail_width - size.width) / 2
+            self.boxes[one] = Rect(*map(_r, (x, y, size.width, size.height)))
+            y += size.height + STRIP_GAP
+        if self.total and self.total not in placed:
+            size = self.measures[self.total]
+            x = max(self.loss_x + widest + 64, self.card_end - size.width - 12)
+            middle = (top + y - STRIP_GAP) / 2
+            self.boxes[self.total] = Rect(*map(_r, (x, middle - size.height / 2, *_wh(size))))
+        self.loss_top = top
+        self.end = y - STRIP_GAP
+        self.losses_end = self.boxes[self.total].right if self.total else 0.0
+
+    # --- the whole --------------------------------------------------------------------------------
+
+    def placed(self) -> Placed:
+        """Return all that was placed and drawn."""
+        backward = max(self.backward.width, text_width("^ backward", HEAD_SIZE, True))
+        width = max(self.right_x + backward, self.left + self.caption[0]) + MARGIN
+        paths = [Path(((0.0, 0.0),) * 4)] * len(self.graph.edges)
+        for stroke in self.lines.strokes:
+            for number in stroke.edges:
+                paths[number] = stroke.path
+        self.frames.update(self._frames_on_rails())
+        depths = {}
+        if self.options.depth_ranks:
+            depths = {
+                depth: Rect(MARGIN, _r(top), self.left - MARGIN, _r(self.bottoms[depth] - top))
+                for depth, top in self.tops.items()
+            }
+        return Placed(
+            _r(width), _r(self.end + MARGIN), self.boxes,
+            {one: self.frames[one] for one in self.groups if one in self.frames},
+            tuple(paths), Rect(MARGIN, MARGIN, _r(width - 2 * MARGIN), self.caption[1]), {}, depths,
+            tuple(self.lines.strokes), (*self._heads(), *self.lines.words),
+        )  # fmt: skip
+
+    def _frames_on_rails(self) -> dict[str, Rect]:
+        """Return a frame around each open group of a rail, where no other box stands in it."""
+        members: dict[str, list[str]] = {}
+        for node in self.graph.nodes:
+            around = node.group if self.kind[node.id] in ("forward", "backward") else ""
+            while around:
+                members.setdefault(around, []).append(node.id)
+                around = self.groups[around].parent
+        found = {}
+        nesting = {group.id: 0 for group in self.graph.groups}
+        for group in reversed(self.graph.groups):
+            if group.parent:
+                nesting[group.parent] = max(nesting[group.parent], nesting[group.id] + 1)
+        for name, names in members.items():
+            pad = 5.0 + 3.0 * nesting[name]
+            rects = [self.boxes[one] for one in names]
+            left, top = min(r.x for r in rects) - pad, min(r.y for r in rects) - pad
+            right, bottom = max(r.right for r in rects) + pad, max(r.bottom for r in rects) + pad
+            rect = Rect(_r(left), _r(top), _r(right - left), _r(bottom - top))
+            own = set(names)
+            if not any(rect.overlaps(r) for one, r in self.boxes.items() if one not in own):
+                found[name] = rect
+        return found
+
+    def _heads(self) -> Iterable[Words]:
+        """Yield the names of the rails and of the columns."""
+        y = MARGIN + self.caption[1] + 14
+        text = "forward \u25be"
+        middle = self.left + self.rail_width / 2 - text_width(text, HEAD_SIZE, True) / 2
+        yield Words(_r(middle), y, text, HEAD_SIZE, "title")
+        if self.backward.shapes:
+            text = "\u25b4 backward"
+            middle = self.right_x + self.backward.width / 2
+            x = max(self.right_x, middle - text_width(text, HEAD_SIZE, True) / 2)
+            yield Words(_r(x), y, text, HEAD_SIZE, "gradient")
+        x = self.card_x + CARD_PADDING
+        for column, width in self.columns.items():
+            text = "new value" if column == "new" else "via" if column[:4] == "via " else column
+            told = {"weight": "read by the call", "gradient": "d loss / d weight",
+                    "new": "\u21bb written at the end"}  # fmt: skip
+            if column not in ("via 1", "via 2", "via 3"):
+                yield Words(_r(x), y, text, NAME_SIZE, "title")
+                if 0 < text_width(told.get(column, ""), SMALL_SIZE) <= width + CELL_GAP - 2:
+                    yield Words(_r(x), y + 12, told.get(column, ""), SMALL_SIZE)
+            x += width + CELL_GAP
+
+
+def _r(length: float) -> float:
+    return round(length, 2)
+
+
+def _wh(size: Measure) -> Point:
+    return size.width, size.height
+
+
+def _part_of(node: GraphNode) -> str:
+    """Return where a box stands: on a rail, below, on a card, or as a closed card."""
+    if "line" in node.attrs:
+        return "cell"
+    if node.kind == "card":
+        return "card"
+    return str(node.attrs.get("rail", "forward"))
+
+
+def _ports(node: GraphNode, arriving: int) -> dict[str, Attribute]:
+    """Return how many places there are along a box; gradients come in where they will leave."""
+    if arriving:
+        return {"output_count": arriving + 1}
+    wanted = ("input_count", "output_count")
+    return {key: node.attrs[key] for key in wanted if key in node.attrs}
+
+
+def _rows_of(line: Sequence[GraphNode]) -> int:
+    vias = sum(node.attrs["column"] == "via" for node in line)
+    return max(1, -(-vias // VIAS_BESIDE))
+
+
+def _joined(strips: Sequence[Strip]) -> Strip:
+    calls = {call: own for strip in strips for call, own in strip.calls.items()}
+    return Strip(calls, [one for strip in strips for one in strip.cards], is_flat=True)
+
+
+def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
+    """Return the words of a box on a card, which stand in one line, and the room that they need."""
+    title = str(node.attrs.get("short", node.label))
+    if options.label is not None:
+        title = options.label(node).split("\n")[0]
+    quiet = []
+    if node.kind == "variable" and options.show_shapes:
+        quiet.append(str(node.attrs.get("output_shapes", "")))
+    quiet += str(node.attrs.get("detail", "")).split("\n")[:1]
+    text = BoxText(style_of(node.kind).sign, title, tuple(filter(None, quiet)))
+    width = SIGN_WIDTH + text_width(title, NAME_SIZE, True) + 2 * CELL_PADDING
+    width += sum(text_width(line, LINE_SIZE) + 8 for line in text.lines)
+    width += MARK_WIDTH if node.kind in ("variable", "slot") else 0.0
+    return Measure(text, width, CELL_HEIGHT, is_line=True)
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+class _Lines:
+    """Draws every arrow of a ladder, those of a rung as one."""
+
+    def __init__(self, ladder: _Ladder) -> None:
+        self.ladder = ladder
+        self.boxes = ladder.boxes
+        self.strokes: list[Stroke] = []
+        self.words: list[Words] = []
+        self.taken: dict[str, list[list[tuple[float, float]]]] = {"left": [], "right": []}
+        self._ports_used: dict[tuple[str, str], int] = {}
+
+    def draw(self) -> None:
+        """Draw all of them."""
+        self._rail(self.ladder.forward, self.ladder.left
+                   + (self.ladder.rail_width - self.ladder.forward.width) / 2, False)  # fmt: skip
+        self._rail(self.ladder.backward, self.ladder.right_x, True)
+        bundles: dict[tuple[str, ...], list[int]] = {}
+        kind = self.ladder.kind
+        for number, edge in enumerate(self.ladder.graph.edges):
+            one, other = kind[edge.source], kind[edge.target]
+            if one == other and one in ("forward", "backward"):
+                continue
+            if "operand_of" in edge.attrs:
+                bundles.setdefault(("pointed", edge.source, edge.target), []).append(number)
+                continue
+            source = self.ladder.card_at(edge.source) or edge.source
+            target = self.ladder.card_at(edge.target) or edge.target
+            if source == target and one == "cell":
+                bundles.setdefault(self._within(edge), []).append(number)
+            else:
+                bundles.setdefault(("between", source, target), []).append(number)
+        for key, numbers in bundles.items():
+            self._bundle(key, tuple(numbers))
+
+    def _rail(self, rail: Rail, x: float, is_upward: bool) -> None:
+        ladder, level = self.ladder, rail.level
+        tops = [ladder.tops[d] for d in level.depths if d is not None]
+        bottoms = [ladder.bottoms[d] for d in level.depths if d is not None]
+        places = replace(rail.places, tops=tops, bottoms=bottoms)
+        reach = {
+            item: (self.boxes[name].y, self.boxes[name].bottom)
+            if level.kinds[item] == BOX
+            else (tops[level.row_of[item]], bottoms[level.row_of[item]])
+            for item, name in enumerate(level.names)
+        }
+        for route in level.routes:
+            points = route_points(level, rail.shapes, places, route, reach)
+            moved = [(_r(a + x), _r(b)) for a, b in points]
+            number = rail.numbers[route.edge]
+            edge = ladder.graph.edges[number]
+            if is_upward != route.turned:
+                moved.reverse()
+            look = "gradient" if is_upward else ""
+            self.strokes.append(Stroke((number,), Path(tuple(moved)), look))
+            if edge.label and is_upward:
+                end = moved[-1]
+                y = end[1] + 14 + 10 * self._port(edge.target, "via")
+                self.words.append(Words(end[0] + 4, _r(y), edge.label, SMALL_SIZE, look))
+
+    # --- on a card --------------------------------------------------------------------------------
+
+    def _within(self, edge: GraphEdge) -> tuple[str, ...]:
+        """Return which line an arrow between two boxes of one card belongs to."""
+        nodes = self.ladder.nodes
+        source, target = nodes[edge.source], nodes[edge.target]
+        is_update = edge.attrs.get("role") == "update"
+        update = source if is_update else target
+        if is_update or (source.kind == "slot" and _same_slot(source, target)):
+            return "mark", update.id if update.attrs["column"] != "new" else edge.target
+        return "wire", edge.source, edge.target
+
+    def _bundle(self, key: tuple[str, ...], numbers: tuple[int, ...]) -> None:
+        if key[0] == "mark":
+            rect = self.boxes[key[1]]
+            point = _r(rect.right - MARK_WIDTH + 1), _r(rect.y + rect.height / 2 + 4.5)
+            if rect.width <= MARK_WIDTH:
+                point = _r(rect.x + 1), point[1]
+            self.strokes.append(Stroke(numbers, Path((point,) * 4), "update", is_mark=True))
+        elif key[0] == "wire":
+            self._wire(key[1], key[2], numbers)
+        elif key[0] == "pointed":
+            self._pointed(key[1], key[2], numbers)
+        else:
+            self._between(key[1], key[2], numbers)
+
+    def _cell(self, name: str) -> Rect:
+        """Return where a wire touches a cell; a new slot is a mark in the cell of the slot."""
+        node = self.ladder.nodes[name]
+        rect = self.boxes[name]
+        if node.kind == "update" and node.attrs["column"] != "new":
+            width = self.ladder.columns[str(node.attrs["column"])]
+            left = rect.x + MARK_WIDTH + 4 - width
+            return Rect(left, rect.y - 5, width, CELL_HEIGHT)
+        return rect
+
+    def _wire(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
+        """Draw a wire: gradients along the lower side of a line, all else along the upper."""
+        one, other = self._cell(source), self._cell(target)
+        nodes = self.ladder.nodes
+        is_gradient = nodes[source].kind in ("gradient", "sum")
+        share = 0.4 if is_gradient else 0.5
+        start, end = one.x + one.width * share, other.x + other.width * (1 - share)
+        same_line = nodes[source].attrs["line"] == nodes[target].attrs["line"]
+        if is_gradient:
+            y, to = one.bottom + WIRE - 1, other.bottom + WIRE - 1
+            points = [(start, one.bottom), (start, y), (end, y), (end, other.bottom)]
+            if abs(y - to) > 1:
+                side = end - other.width / 2
+                points = [*points[:2], (side, y), (side, to), (end, to), (end, other.bottom)]
+        else:
+            y, to = one.y - WIRE + 1, other.y - WIRE + 1
+            points = [(start, one.y), (start, y), (end, y), (end, other.y)]
+            if not same_line:
+                side = self.ladder.card_x + 4
+                points = [*points[:2], (side, y), (side, to), (end, to), (end, other.y)]
+        look = "gradient" if is_gradient else ""
+        self.strokes.append(Stroke(numbers, _polyline(points), look))
+
+    # --- between cards, rails and losses ----------------------------------------------------------
+
+    def _lane(self, side: str, y: float, to: float) -> float:
+        """Return the nearest lane of a gutter that is free between two heights."""
+        low, high = sorted((y, to))
+        taken = self.taken[side]
+        lane = 0
+        while lane < len(taken) and any(a < high + 4 and low - 4 < b for a, b in taken[lane]):
+            lane += 1
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append((low, high))
+        ladder = self.ladder
+        if side == "left":
+            return ladder.left + ladder.rail_width + 14 + LANE * lane
+        return ladder.right_x - 14 - LANE * lane
+
+    def _port(self, name: str, side: str) -> int:
+        """Return how many lines touch this side already."""
+        number = self._ports_used[name, side] = self._ports_used.get((name, side), -1) + 1
+        return number
+
+    def _card_rect(self, card: str) -> Rect:
+        return self.ladder.frames.get(card) or self.boxes[card]
+
+    def _between(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
+        """Draw one line for all arrows between two of: a call, a gradient, a card, a loss."""
+        kinds = self._kind(source), self._kind(target)
+        is_gradient = "backward" in kinds or self._is_gradient(numbers[0])
+        look = "gradient" if is_gradient else ""
+        if kinds == ("loss", "loss"):
+            points = self._among_losses(source, target)
+        elif kinds[1] == "loss":
+            points = self._to_loss(source, target)
+        elif kinds[0] == "loss":
+            points = self._from_loss(source, target)
+        elif kinds == ("card", "card"):
+            points = self._among_cards(source, target)
+        elif kinds[0] == "card":
+            points = self._rung(source, target)
+        else:
+            points = self._rung(target, source)[::-1]
+        self.strokes.append(Stroke(numbers, _polyline(points), look))
+        self._label(numbers, points, kinds)
+
+    def _kind(self, name: str) -> str:
+        return "card" if name in self.ladder.cards else self.ladder.kind[name]
+
+    def _is_gradient(self, number: int) -> bool:
+        return self.ladder.graph.edges[number].attrs.get("role") == "gradient"
+
+    def _rung(self, card: str, box: str) -> list[Point]:
+        """Return a line from a card to a box on a rail."""
+        side = "right" if self._kind(box) == "backward" else "left"
+        rect, own = self._card_rect(card), self.boxes[box]
+        number, used = self._port(card, side), self._port(box, "card")
+        middle = own.y + own.height / 2 + (0 if not used else 9 * used)
+        x = rect.x if side == "left" else rect.right
+        end = own.right if side == "left" else own.x
+        if rect.y + 4 <= middle <= rect.bottom - 4:
+            return [(x, middle), (end, middle)]
+        y = min(rect.y + 12 + 9 * number, rect.bottom - 5)
+        lane = self._lane(side, y, middle)
+        return [(x, y), (lane, y), (lane, middle), (end, middle)]
+
+    def _among_losses(self, source: str, target: str) -> list[Point]:
+        one, other = self.boxes[source], self.boxes[target]
+        y, to = one.y + one.height / 2, other.y + other.height / 2
+        if abs(y - to) < other.height / 2 - 4:
+            return [(one.right, y), (other.x, y)]
+        middle = other.x - 16 if target == self.ladder.total else one.right + 12
+        return [(one.right, y), (middle, y), (middle, to), (other.x, to)]
+
+    def _to_loss(self, source: str, target: str) -> list[Point]:
+        """Return a line along the left gutter, into the side of a term or the top of the total."""
+        other = self.boxes[target]
+        if self._kind(source) == "card":
+            rect = self._card_rect(source)
+            start = rect.x, rect.bottom - 7
+        elif self._kind(source) == "forward":
+            rect = self.boxes[source]
+            start = rect.right, rect.bottom - 7
+        else:
+            rect = self.boxes[source]
+            lane = self._lane("right", rect.bottom - 7, self.ladder.loss_top - 8)
+            y = self.ladder.loss_top - 8
+            middle = other.x + other.width / 2
+            return [(rect.x, rect.bottom - 7), (lane, rect.bottom - 7), (lane, y), (middle, y),
+                    (middle, other.y)]  # fmt: skip
+        if target == self.ladder.total and other.x > self.ladder.loss_x + 1:
+            y, middle = self.ladder.loss_top - 8, other.x + other.width / 2
+            lane = self._lane("left", start[1], y)
+            return [start, (lane, start[1]), (lane, y), (middle, y), (middle, other.y)]
+        y = other.y + 10 + 9 * min(self._port(target, "in"), 2)
+        lane = self._lane("left", start[1], y)
+        return [start, (lane, start[1]), (lane, y), (other.x, y)]
+
+    def _from_loss(self, source: str, target: str) -> list[Point]:
+        """Return a line from a loss to a gradient, or to a card with gradients in it."""
+        one = self.boxes[source]
+        y = one.y + one.height / 2 + 7 * self._port(source, "out")
+        if self._kind(target) == "backward":
+            other = self.boxes[target]
+            rest = [r for name, r in self.boxes.items() if self.ladder.kind[name] == "backward"]
+            middle = other.x + other.width / 2
+            if not any(r.y > other.bottom and r.x < middle < r.right for r in rest):
+                return [(one.right, y), (middle, y), (middle, other.bottom)]
+            end = other.x, other.bottom - 7
+        elif self._kind(target) == "forward":
+            other = self.boxes[target]
+            lane = self._lane("left", other.bottom - 7, y)
+            return [
+                (one.x, y),
+                (lane, y),
+                (lane, other.bottom - 7),
+                (other.right, other.bottom - 7),
+            ]
+        else:
+            rect = self._card_rect(target)
+            end = rect.right, rect.bottom - 7
+        lane = self._lane("right", end[1], y)
+        return [(one.right, y), (lane, y), (lane, end[1]), end]
+
+    def _among_cards(self, source: str, target: str) -> list[Point]:
+        one, other = self._card_rect(source), self._card_rect(target)
+        y, to = one.bottom - 5, other.y + 5
+        lane = self._lane("left", y, to)
+        return [(one.x, y), (lane, y), (lane, to), (other.x, to)]
+
+    def _label(self, numbers: tuple[int, ...], points: list[Point], kinds: tuple[str, str]) -> None:
+        edge = self.ladder.graph.edges[numbers[0]]
+        (x, y), (to, _) = points[:2] if kinds[1] != "card" else points[-2:]
+        text, look = edge.label, ""
+        if kinds == ("card", "forward"):
+            text = "reads"
+        elif kinds == ("backward", "card"):
+            text, look = _which(self.ladder.nodes[edge.source]), "gradient"
+        elif kinds == ("forward", "card"):
+            text = "by the batch"
+        elif kinds[0] == "loss" and kinds[1] == "backward":
+            is_first = self._port(edge.source, "told") == 0
+            text, look = text or ("d loss / d loss = 1" if is_first else ""), "gradient"
+        width = text_width(text, SMALL_SIZE)
+        if text and width <= abs(to - x) - 6:
+            at = x + 6 if kinds[0] == "loss" else (x + to - width) / 2
+            if kinds == ("card", "forward"):  # near the card: other lines may cross further on
+                at = max(at, x - 8 - width)
+            elif kinds == ("backward", "card"):
+                at = min(at, to + 8)
+            y += 9 if kinds == ("forward", "card") else -4
+            self.words.append(Words(_r(at), _r(y), text, SMALL_SIZE, look or "quiet"))
+
+    def _pointed(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
+        """Draw what a gradient is made of besides; it is seen only when that is pointed at."""
+        one, other = self.boxes[source], self.boxes[target]
+        y, x = other.y - WIRE + 1, other.x + other.width * 0.3
+        lane = self.ladder.left + self.ladder.rail_width + 8
+        start = one.y + one.height / 2
+        points = [(one.right, start), (lane, start), (lane, y), (x, y), (x, other.y)]
+        if self._kind(target) == "card":
+            points = [*points[:2], (lane, other.y + 9), (other.x, other.y + 9)]
+        self.strokes.append(Stroke(numbers, _polyline(points), "gradient", when_pointed=True))
+
+
+def _same_slot(one: GraphNode, other: GraphNode) -> bool:
+    keys = ("line", "column")
+    return other.kind == "update" and all(one.attrs[key] == other.attrs[key] for key in keys)
+
+
+def _which(gradient: GraphNode) -> str:
+    """Return which call's gradient this is, where a layer has several; else only the sign."""
+    name = str(gradient.attrs.get("beside", ""))
+    return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign
+
+
+def _polyline(points: Iterable[Point]) -> Path:
+    """Return straight pieces, as the curves that a path is made of."""
+    listed = [(_r(x), _r(y)) for x, y in points]
+    found = [listed[0]]
+    for (x, y), (to_x, to_y) in pairwise(listed):
+        if (x, y) == (to_x, to_y):
+            continue
+        found += [
+            (_r(x + (to_x - x) / 3), _r(y + (to_y - y) / 3)),
+            (_r(x + 2 * (to_x - x) / 3), _r(y + 2 * (to_y - y) / 3)),
+            (to_x, to_y),
+        ]
+    return Path(tuple(found))

@@ -1,0 +1,322 @@
+"""The ladder: a model's levels "gradient" and "training" as two rails with cards between them."""
+
+import json
+import re
+import time
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from zoo import LARGE_ZOO, THINNED_ZOO, ZOO, fresh_names
+
+import kerascope as ks
+from kerascope.engine.model import Model
+from kerascope.layers import LSTM, BatchNormalization, Dense, Input
+from kerascope.models import Sequential
+from kerascope.viz.drawing import Drawing
+from kerascope.viz.graph import Graph
+from kerascope.viz.layout.arrange import Rect
+
+SVG = "{http://www.w3.org/2000/svg}"
+LEVELS = ("layer", "node", "op", "gradient", "training")
+LADDERS = ("gradient", "training")
+Segment = tuple[tuple[float, float], tuple[float, float]]
+
+
+# --- a reader of SVG that knows nothing of how it is written --------------------------------------
+
+
+def arrows_in(svg: str) -> Counter[tuple[str, str]]:
+    """Return the arrows that a picture names: each line says for which it stands."""
+    found: Counter[tuple[str, str]] = Counter()
+    for element in ET.fromstring(svg).iter():
+        if "data-edges" in element.attrib:
+            found.update(
+                (source, target) for source, target in json.loads(element.get("data-edges"))
+            )
+        elif "data-source" in element.attrib:
+            found[element.get("data-source"), element.get("data-target")] += 1
+    return found
+
+
+def boxes_in(svg: str) -> list[str]:
+    return sorted(
+        element.get("data-id")
+        for element in ET.fromstring(svg).iter(f"{SVG}g")
+        if "box" in element.get("class", "").split()
+    )
+
+
+def arrows_of(graph: Graph) -> Counter[tuple[str, str]]:
+    return Counter((edge.source, edge.target) for edge in graph.edges)
+
+
+def check_arrows(drawing: Drawing) -> None:
+    """What is drawn is what the graph has, no more and no less."""
+    svg = drawing.svg
+    assert arrows_in(svg) == arrows_of(drawing.graph)
+    assert boxes_in(svg) == sorted(node.id for node in drawing.graph.nodes)
+
+
+def segments_of(data: str) -> Iterator[Segment]:
+    """Yield a path as short straight pieces."""
+    here = (0.0, 0.0)
+    for command, rest in re.findall(r"([MLC])([^MLC]*)", data):
+        numbers = [float(x) for x in re.findall(r"-?[0-9.]+", rest)]
+        points = list(zip(numbers[::2], numbers[1::2], strict=True))
+        if command == "L":
+            yield here, points[0]
+        elif command == "C":
+            a, b, c, d = here, *points
+            before = a
+            for step in range(1, 13):
+                t = step / 12
+                weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+                now = tuple(
+                    sum(w * p[i] for w, p in zip(weights, (a, b, c, d), strict=True))
+                    for i in (0, 1)
+                )
+                yield before, now
+                before = now
+        here = points[-1]
+
+
+def crosses(segment: Segment, rect: Rect) -> bool:
+    """Tell whether a piece of a line has a point well inside a rectangle."""
+    (x, y), (to_x, to_y) = segment
+    for step in range(9):
+        at_x, at_y = x + (to_x - x) * step / 8, y + (to_y - y) * step / 8
+        if rect.x + 1 < at_x < rect.right - 1 and rect.y + 1 < at_y < rect.bottom - 1:
+            return True
+    return False
+
+
+def check_cards(drawing: Drawing) -> None:
+    """No line that is seen crosses a card, but for the wires on it; no boxes overlap."""
+    placed, graph = drawing.layout, drawing.graph
+    on_card = {node.id: node.group for node in graph.nodes if "line" in node.attrs}
+    cards = {card: placed.frames[card] for card in on_card.values()}
+    cards |= {node.id: placed.boxes[node.id] for node in graph.nodes if node.kind == "card"}
+    for element in ET.fromstring(drawing.svg).iter(f"{SVG}path"):
+        words = element.get("class", "").split()
+        if "edge" not in words or "when-pointed" in words:
+            continue
+        ends = [element.get("data-source"), element.get("data-target")]
+        own = [on_card.get(end, end) for end in ends]
+        for card, rect in cards.items():
+            if own == [card, card]:
+                continue
+            for segment in segments_of(element.get("d")):
+                assert not crosses(segment, rect), (ends, card)
+    rects = [(one, rect) for one, rect in placed.boxes.items() if rect.width > 20]
+    for number, (one, rect) in enumerate(rects):
+        for other, its in rects[number + 1 :]:
+            assert not rect.overlaps(its), (one, other)
+        assert rect.right <= placed.width
+        assert rect.bottom <= placed.height
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def mlp() -> Model:
+    with fresh_names():
+        model = Sequential([
+            Dense(64, activation="relu", input_shape=(20,)),
+            Dense(64, activation="relu"),
+            Dense(1, activation="sigmoid"),
+        ])  # fmt: skip
+    model.compile("adam", "binary_crossentropy")
+    return model
+
+
+def lstm() -> Model:
+    x = Input((5, 3), name="x")
+    model = Model(x, Dense(1, name="out")(LSTM(4, name="lstm")(x)), name="reader")
+    model.compile("adam", "mse")
+    return model
+
+
+def compiled(name: str) -> Model:
+    model = ZOO[name]()
+    model.compile("rmsprop", "mse")
+    return model
+
+
+def gan() -> tuple[Model, Model]:
+    """A discriminator, and a generator that is trained through it while it is frozen."""
+    x, z = Input((4,), name="x"), Input((2,), name="z")
+    judge = Model(
+        x, Dense(1, activation="sigmoid", name="verdict")(Dense(8, name="look")(x)), name="judge"
+    )
+    judge.compile("adam", "binary_crossentropy")
+    fake = Dense(4, name="paint")(Dense(8, activation="relu", name="sketch")(z))
+    judge.trainable = False
+    both = Model(z, judge(fake), name="gan")
+    both.compile("adam", "binary_crossentropy")
+    return judge, both
+
+
+def resnet() -> Model:
+    model = LARGE_ZOO["resnet50"]()
+    model.compile("adam", "categorical_crossentropy")
+    return model
+
+
+# --- what is drawn is what is there ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", THINNED_ZOO)
+@pytest.mark.parametrize("level", LEVELS)
+def test_at_every_level_the_arrows_of_the_picture_are_those_of_the_graph(level, name):
+    check_arrows(ks.draw(compiled(name), level=level))
+
+
+@pytest.mark.parametrize("name", THINNED_ZOO)
+@pytest.mark.parametrize("level", LADDERS)
+def test_open_ladders_of_the_zoo_are_drawn_whole_and_no_arrow_crosses_a_card(level, name):
+    drawing = ks.draw(compiled(name), level=level, most=None)
+    check_arrows(drawing)
+    check_cards(drawing)
+
+
+@pytest.mark.parametrize("make", [mlp, lstm, lambda: gan()[0], lambda: gan()[1]])
+@pytest.mark.parametrize("level", LADDERS)
+def test_well_known_models_are_drawn_whole(level, make):
+    for most in (None, 60, 12):
+        drawing = ks.draw(make(), level=level, most=most)
+        check_arrows(drawing)
+        check_cards(drawing)
+
+
+def test_the_readers_arrows_are_counted_and_not_believed():
+    drawing = ks.draw(mlp(), level="training")
+    cut = re.sub(r'<path class="edge"[^>]*>.*?</path>', "", drawing.svg, count=1)
+    assert arrows_in(cut) != arrows_of(drawing.graph)
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def test_a_step_of_the_documents_model_fits_a_screen():
+    layout = ks.draw(mlp(), level="training").layout
+    assert layout.width <= 1280
+    assert layout.height <= 800
+
+
+def test_a_step_of_resnet50_opens_small_and_soon():
+    model = resnet()
+    try:
+        started = time.process_time()
+        drawing = ks.draw(model, level="training")
+        svg = drawing.svg
+        seconds = time.process_time() - started
+        assert len(drawing.graph.nodes) <= 60
+        assert drawing.layout.width <= 1600
+        assert seconds < 3
+        assert arrows_in(svg) == arrows_of(drawing.graph)
+        check_cards(drawing)
+    finally:
+        model._forget_compilation()
+
+
+# --- the edges of the level -----------------------------------------------------------------------
+
+
+def test_a_gradient_comes_from_that_of_its_call_and_from_the_calls_input():
+    graph = ks.draw(mlp(), level="gradient").graph
+    arriving = [e for e in graph.edges if e.target == "grad:dense_2/kernel"]
+    assert [(e.source, e.attrs.get("operand_of")) for e in arriving] == [
+        ("grad:dense_2", None), ("dense_1", "dense_2")
+    ]  # fmt: skip
+
+
+def test_the_bias_of_a_linear_layer_has_a_gradient_that_needs_no_input():
+    x = Input((3,), name="x")
+    model = Model(x, Dense(1, name="line")(x))
+    model.compile("sgd", "mse")
+    graph = ks.draw(model, level="gradient").graph
+    assert [e.source for e in graph.edges if e.target == "grad:line/bias"] == ["grad:line"]
+    assert [e.source for e in graph.edges if e.target == "grad:line/kernel"] == ["grad:line", "x"]
+
+
+def test_a_shared_layer_has_one_card_to_which_each_call_sends_its_part():
+    drawing = ks.draw(compiled("between_calls"), level="training", most=None)
+    graph = drawing.graph
+    assert [group.label for group in graph.groups].count("S") == 1
+    parts = [node for node in graph.nodes if node.attrs.get("column") == "via"]
+    kernel = [node.attrs["short"] for node in parts if node.attrs["line"] == "S/kernel"]
+    assert kernel == ["via S@0", "via S@1"]
+    assert "via S@0" in drawing.svg
+
+
+def test_what_branches_forward_is_a_sum_backward_with_an_arrow_for_each_branch():
+    x = Input((3,), name="x")
+    trunk = Dense(3, name="trunk")(x)
+    ends = [Dense(1, name="left")(trunk), Dense(1, name="right")(trunk)]
+    model = Model(x, ends, name="fork")
+    model.compile("sgd", "mse")
+    graph = ks.draw(model, level="training").graph
+    assert graph.node("grad:trunk").kind == "sum"
+    labels = [edge.label for edge in graph.edges if edge.target == "grad:trunk"]
+    assert labels == ["via left", "via right"]
+
+
+def test_hyperparameters_are_words_and_no_boxes():
+    drawing = ks.draw(mlp(), level="training")
+    assert "Adam \u00b7 lr 0.001 \u00b7 beta_1 0.9 \u00b7 beta_2 0.999" in drawing.svg
+    names = {node.id for node in drawing.graph.nodes}
+    assert not names & {"lr", "beta_1", "beta_2", "slot:iterations"}
+
+
+def test_moving_averages_have_a_line_and_come_from_the_call():
+    x = Input((3,), name="x")
+    model = Model(x, BatchNormalization(name="bn")(x))
+    model.compile("sgd", "mse")
+    drawing = ks.draw(model, level="training")
+    assert ("bn", "update:bn/moving_mean") in arrows_in(drawing.svg)
+    assert "by the batch" in drawing.svg
+
+
+# --- closing and opening --------------------------------------------------------------------------
+
+
+def test_what_is_closed_on_one_rail_is_closed_on_the_other_with_its_cards():
+    model = resnet()
+    try:
+        drawing = ks.draw(model, level="training")
+        whole = drawing.whole
+        closed = drawing.view.closed
+        for group in whole.groups:
+            if "twin" in group.attrs:
+                assert (group.id in closed) == (group.attrs["twin"] in closed)
+        opened = ks.draw(model, level="training", expand="conv2_block1")
+        names = {node.id for node in opened.graph.nodes}
+        assert {"conv2_block1_1_conv", "grad:conv2_block1_1_conv"} <= names
+        assert "card:conv2_block1_1_conv" in names
+        check_cards(opened)
+        assert arrows_in(opened.svg) == arrows_of(opened.graph)
+    finally:
+        model._forget_compilation()
+
+
+def test_most_closes_the_cards_and_a_name_opens_one():
+    closed = ks.draw(mlp(), level="training", most=12)
+    assert sum(node.kind == "card" for node in closed.graph.nodes) == 3
+    opened = ks.draw(mlp(), level="training", most=12, expand="dense_2")
+    assert [group.label for group in opened.graph.groups] == ["dense_2"]
+    everything = ks.draw(mlp(), level="training", most=12, expand="all")
+    assert len(everything.graph.nodes) == len(everything.whole.nodes)
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def test_with_a_batch_the_gradients_carry_their_numbers():
+    model = mlp()
+    batch = np.ones((4, 20)), np.ones((4, 1))
+    drawing = ks.draw(model, level="gradient", values=batch)
+    assert drawing.graph.node("grad:dense_3/kernel").attrs["detail"]
+    assert "\u2016" in drawing.svg or "mean" in drawing.svg or "min" in drawing.svg
