@@ -137,9 +137,9 @@ class Run:
         return max((one for one in self.batches if one.t <= now), default=self.batches[0])
 
     def of_the_model_here(self) -> list[BatchOnTape]:
-        """Return the batches of the model that is trained where we stand."""
+        """Return the batches of the model that is trained where we stand; none that is open."""
         here = self.here.model
-        return [one for one in self.batches if one.model == here]
+        return [one for one in self.batches if one.model == here and one.outs is not None]
 
     def outs_of(self, one: BatchOnTape) -> dict[str, float]:
         """Return the loss and the metrics of a batch by their names."""
@@ -266,6 +266,7 @@ def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
         near = range(max(place - LEVEL, 0), place)
         before = [losses[p] for p in near if batches[p][4:] == batches[place][4:]]
         is_spoilt = bool(before) and np.isfinite(before[-1]) and not np.isfinite(now)
+        is_spoilt = is_spoilt and batches[place].outs is not None  # it has a loss
         largest_before = max((x for x in before if np.isfinite(x)), default=0.0)
         if is_spoilt:
             jumps[place] = np.inf
@@ -363,6 +364,8 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
     """Print what two batches have in common by name, and how far apart it is."""
     asked = [events_of_batch(shell.session.tape, batch.t) for batch in (one, other)]
     if not all(found.events for found in asked):
+        if None in (one.outs, other.outs):
+            raise ArgumentError("diff: one of the batches has not ended; `r` goes to its end.")
         raise ArgumentError("diff: of one of the batches nothing is left but its loss.")
     values = [values_of_batch(found.events) for found in asked]
     run = Run(shell)
@@ -465,7 +468,7 @@ def say_difference_of_runs(shell: Shell, file: str) -> None:
     entry, *values = entry_that_differs(*found.values)
     for whose, value in zip(("here: ", "there:"), values, strict=True):
         shell.say_line(f"   {whose} {entry}{short_text(value)}")
-    mine, theirs = list(here.batches()), list(there.batches())
+    mine, theirs = ([one for one in tape.batches() if one.outs] for tape in (here, there))
     apart = next((k for k, (a, b) in enumerate(zip(mine, theirs, strict=False))
                   if not same(_loss_of(a), _loss_of(b))), None)  # fmt: skip
     if apart is not None:
@@ -524,9 +527,9 @@ def _say_layers(
 def say_plot(shell: Shell, words: str) -> None:
     """Print a value over the batches: figures, how its numbers are spread, its course."""
     run = Run(shell)
-    if not run.batches:
+    batches = run.of_the_model_here() if run.batches else []
+    if not batches:
         raise ArgumentError("plot: there has been no batch of `fit` up to here.")
-    batches = run.of_the_model_here()
     outs = [run.outs_of(one) for one in batches]
     if any(words in one for one in outs):
         say_course(shell, words, batches, [one.get(words, math.nan) for one in outs])

@@ -281,7 +281,8 @@ class Tape:
         """Yield the batches of `fit`, and calls of `train_on_batch`; none is executed again.
 
         They come in the order in which they begin. A batch in whose callbacks another model is
-        fitted comes before the batches of that one.
+        fitted comes before the batches of that one. One that has not ended has its loss as soon as
+        that is computed, else None.
         """
         fits = [_OpenFit(-1, "")]
         calls: Counter[str] = Counter()
@@ -314,6 +315,7 @@ class Tape:
             if waiting and not any(fit.depth for fit in fits):
                 yield from sorted(waiting, key=lambda one: one.t)
                 waiting.clear()
+        waiting.extend(fit.batch() for fit in fits if fit.depth)
         yield from sorted(waiting, key=lambda one: one.t)
 
     def is_again(self, t: int) -> bool:
@@ -646,18 +648,23 @@ class _OpenFit:
     model: str
     epoch: int = 0
     begun: int = 0
+    number: int = 0
     depth: int = 0  # of what comes in the batch that is open; 0 if none is
     outs: Any = None  # of the batch that is open, as soon as they are computed
 
     def begin_batch(self, event: Event) -> None:
+        self.number = int(event.name.rpartition(" ")[2])
         self.begun, self.depth, self.outs = event.t, event.depth + 1, None
 
     def end_batch(self, event: Event) -> BatchOnTape:
         """Return a batch that has ended; if a callback has failed it has its loss all the same."""
-        number, outs = int(event.name.rpartition(" ")[2]), value_of_event(event, "outs")
-        self.depth = 0
-        outs = self.outs if outs is None else outs
-        return BatchOnTape(self.begun, self.epoch, number, outs, self.t, self.model)
+        outs = value_of_event(event, "outs")
+        self.outs, self.depth = self.outs if outs is None else outs, 0
+        return self.batch()
+
+    def batch(self) -> BatchOnTape:
+        """Return the last batch as far as it is known."""
+        return BatchOnTape(self.begun, self.epoch, self.number, self.outs, self.t, self.model)
 
 
 def _batches_unlooked(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:

@@ -528,3 +528,31 @@ def test_in_a_fork_the_batches_of_both_have_their_own_numbers():
     rows = [line.lstrip("> ").split()[:3] for line in said(text, "rerun")]
     assert ["inner", "0", "1"] in rows
     assert next(row for row in rows if row[0] == "outer") == ["outer", "0", "3"]
+
+
+@pytest.mark.filterwarnings("ignore:fit. the loss became")
+def test_a_batch_that_has_not_ended_has_its_row_and_what_was_caught_in_it():
+    go = ["catch nan", "c", "info batches", "goto batch 7", "plot loss"]
+    text = piped(lambda: fails_from(7), *go)
+    header, *lines = said(text, "info batches")
+    rows = [line for line in lines if "t=" in line]
+    assert [row.lstrip(">~ ").split()[2] for row in rows] == [*"01234567"]
+    assert rows[-1].startswith(">")
+    assert rows[-1].split()[-1] == "nan"
+    assert "jump" not in header  # its loss is not known yet
+    assert not any(row.startswith(">") or "nan" in row for row in rows[:-1])
+    assert "fit > epoch 0 > batch 7" in "".join(said(text, "goto batch 7"))
+
+
+def test_a_batch_that_has_not_ended_is_neither_plotted_nor_compared():
+    go = ["b batch 3", "c", "plot loss", "plot dense_1/kernel", "diff batch 2 3"]
+    text = piped(run, *go)
+    assert [line[:1] for line in said(text, "plot loss")] == ["e", "0", "0", "0", "l"]
+    assert len([line for line in said(text, "plot dense_1/kernel") if line[:1] == "0"]) == 3
+    assert said(text, "diff batch 2 3")[0].startswith("*** diff: one of the batches has not ended")
+
+
+def test_before_the_end_of_the_first_batch_nothing_can_be_plotted():
+    text = piped(run, "b batch 0", "c", "plot loss", "info batches", "diff batch 0 0")
+    assert said(text, "plot loss") == ["*** plot: there has been no batch of `fit` up to here."]
+    assert len(said(text, "info batches")) == 2

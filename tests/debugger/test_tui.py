@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from debugger_programs import fit_two_layers
 
@@ -21,6 +22,8 @@ from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.shell import History
 from kerascope.debugger.tables import TABLES
+from kerascope.layers import Dense, Input, Lambda
+from kerascope.models import Model
 
 pytest.importorskip("textual")
 from textual import events
@@ -389,6 +392,27 @@ def test_an_answer_that_is_long_gets_more_room_until_the_next_one():
         assert seat.app.query_one("#log").region.height == before
 
     on_screen(what)
+
+
+def fit_a_log():
+    x = Input(shape=(3,), name="x")
+    model = Model(x, Dense(1, name="last")(Lambda(K.log, name="logs")(x)))
+    model.compile("sgd", "mse")
+    rows = np.ones((16, 3))
+    rows[13, 2] = -1
+    model.fit(rows, rows[:, :1], batch_size=4, epochs=1, verbose=0, shuffle=False)
+
+
+def test_the_end_of_an_answer_is_seen_also_when_a_scroll_bar_comes_with_it():
+    async def what(seat):
+        log = seat.app.query_one("#log")
+        await seat.type("catch nan")
+        assert log.max_scroll_y == 0
+        await seat.press("c")  # what it prints is less than the room, and more than is left of it
+        assert log.max_scroll_y > 0
+        assert log.scroll_y == log.max_scroll_y
+
+    on_screen(what, fit_a_log)
 
 
 def test_lines_fit_the_room_after_resizing():

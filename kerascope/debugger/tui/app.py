@@ -186,6 +186,8 @@ class Transcript(RichLog, can_focus=True):
             self.clear()
             for line in self.text:
                 self.write(_styled(line))
+        # Where a scroll bar has come, the lines are as wide as they will be only behind this.
+        self.call_after_refresh(self.scroll_end, animate=False)
         self.post_message(RoomChanged())
 
 
