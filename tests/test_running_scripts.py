@@ -99,3 +99,75 @@ def test_who_imports_a_name_as_if_it_were_a_module_is_told_how_to_write_it(run):
     assert done.returncode == 1
     said = "'Model' in keras.models is not a module. Write: from keras.models import Model."
     assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {said}"
+
+
+# --- modules, as `python -m` runs them ------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Write a package with a module that imports its neighbour, and a `__main__`."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("made = 'package'\n", encoding="utf-8")
+    (folder / "helper.py").write_text("rows = 3\n", encoding="utf-8")
+    text = """
+import sys
+from .helper import rows
+from . import made
+import keras
+print(__name__, __package__, made, rows, sys.argv[1:], keras.__name__)
+"""
+    for name in ("train.py", "__main__.py"):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["package.train", "package"])
+def test_a_module_is_run_as_python_runs_it(name, run, package):
+    done = run("", "-m", name, "-c", "a")
+    assert done.stderr == ""
+    assert done.stdout == "__main__ package package 3 ['-c', 'a'] keras\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("package.nothing", "-m package.nothing: there is no such module; expected package/noth"),
+        ("package.inner", "-m package.inner: it is a package that has no module __main__ to run."),
+        ("script.py", "-m 'script.py': expected the name of a module, as package.train. Without"),
+        ("a/b", "-m 'a/b': expected the name of a module, as package.train.\n"),
+    ],
+)
+def test_a_module_that_is_none_is_told(name, told, run, package):
+    (package / "inner").mkdir()
+    (package / "inner" / "__init__.py").write_text("", encoding="utf-8")
+    done = run("", "-m", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"kerascope: {told}")
+
+
+def test_a_module_is_debugged_with_its_lines_and_started_again(run, package, tmp_path):
+    (package / "train.py").write_text(
+        "from .layers import build\nfrom keras import Sequential\n"
+        "model = Sequential([build()])\nmodel.compile('sgd', 'mse')\n",
+        encoding="utf-8",
+    )
+    (package / "layers.py").write_text(
+        "from keras.layers import Lambda\nfrom keras import backend as K\n\n\n"
+        "def build():\n"
+        "    return Lambda(lambda x: K.exp(x),\n                  input_shape=(2,))\n",
+        encoding="utf-8",
+    )
+    commands = tmp_path / "commands"
+    commands.write_text("b layers.py:6\nc\nc\nrestart\nc\nq\n", encoding="utf-8")
+    done = run("", "-m", "package.train")
+    assert done.returncode == 0
+    words = [sys.executable, "-m", "kerascope", "debug", "-x", "commands", "-m", "package.train"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.run(
+        words, capture_output=True, cwd=tmp_path, encoding="utf-8", env=environment, check=True
+    ).stdout
+    assert said.count("> package/train.py(1)<module>()") == 2
+    assert said.count("breakpoint 1 hit: layers.py:6") == 3
+    assert "package/layers.py:6  return Lambda(lambda x: K.exp(x)," in said

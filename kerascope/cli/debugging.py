@@ -28,6 +28,7 @@ from kerascope.cli.scripts import (
     exit_code_of,
     output_aside,
     print_traceback,
+    script_of,
     traceback_text,
 )
 from kerascope.cli.usage import UsageError, given
@@ -213,7 +214,7 @@ def run_debug(options: Namespace) -> int:
     """
     commands = [*_lines_of(options.commands_file), *options.commands]
     wanted = wanted_by(options, options.script, commands, options.fail_on)
-    checked_script(options.script)
+    script_of(options)  # there is one
     if options.tui:
         check_full_screen(wanted)
     if wanted.form:
@@ -230,10 +231,6 @@ def _session(prompt: Prompt, script: ScriptRun, options: Namespace) -> Session:
     return session
 
 
-def _script(options: Namespace) -> ScriptRun:
-    return ScriptRun(Path(options.script), options.script_words, for_good=options.for_good)
-
-
 # --- somebody is asked ----------------------------------------------------------------------------
 
 
@@ -243,7 +240,7 @@ def _run_asking(
     debugger.cmdqueue = [*commands, "c"] if wanted.conditions else commands
     before: Session | None = None
     while True:
-        script = _script(options)
+        script = script_of(options)
         session = _session(partial(_ask, debugger, wanted), script, options)
         session.keep_from(before)
         debugger.session = before = session
@@ -310,7 +307,7 @@ def _asked(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
 def _run_unattended(options: Namespace, wanted: Wanted) -> int:
     """Run the script to its end, or to that of what is wanted, and write that."""
     unattended = Unattended(wanted)
-    script = _script(options)
+    script = script_of(options)
     session = _session(unattended.ask, script, options)
     unattended.debugger.session = session
     code = DONE

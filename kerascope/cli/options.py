@@ -20,6 +20,7 @@ RUN_EXAMPLES = f"""\
 `import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
 Keras that is installed is not touched. Options stand before the script; what follows it is its own:
   kerascope run train.py data.csv --epochs 3
+  kerascope run -m package.train data.csv       a module, as in `python -m`
   kerascope run --dialect 1.2 old_script.py
   kerascope run --dialect 3 new_script.py
 
@@ -40,6 +41,7 @@ goes to standard error
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope run`."""
     parser.add_argument("script", metavar="script.py [argument ...]")
+    _add_module(parser)
 
 
 def add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +76,7 @@ DEBUG_EXAMPLES = f"""\
 As in `python -m pdb`, options stand before the script; what follows it is its own. It stops before
 the first event; `help` lists the commands:
   kerascope debug train.py data.csv
+  kerascope debug -m package.train data.csv     a module, as in `python -m`
   kerascope debug -c 'b dense_2:bwd' -c c train.py
   kerascope debug -x commands.txt train.py
   kerascope debug --until backward train.py     runs to the first backward phase, then asks
@@ -122,6 +125,7 @@ def add_debug_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope debug`."""
     add = parser.add_argument
     add("script", metavar="script.py [argument ...]")
+    _add_module(parser)
     _add_commands(parser)
     add("-x", "--commands-from", metavar="FILE", dest="commands_file",
         help="do the commands in this file first, one on each line; # is a comment")  # fmt: skip
@@ -129,6 +133,13 @@ def add_debug_options(parser: argparse.ArgumentParser) -> None:
     add("--fail-on", metavar="CONDITIONS",
         help="run on without asking, and fail with exit code 3 at the first of these: nan, inf, "
         "exception, dead, vanishing, exploding, stuck, ratio>0.1 (several: commas)")  # fmt: skip
+
+
+def _add_module(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-m", "--module", action="store_true",
+        help="what follows is the name of a module, as in `python -m package.train`",
+    )  # fmt: skip
 
 
 def _add_commands(parser: argparse.ArgumentParser) -> None:

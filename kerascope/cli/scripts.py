@@ -84,6 +84,31 @@ def checked_script(name: str) -> Path:
     return path
 
 
+def path_of_module(name: str) -> Path:
+    """Return the file that `python -m` runs for the name of a module; nothing is imported.
+
+    Raises
+    ------
+    UsageError
+        There is none, or a package has no `__main__`.
+    """
+    is_script = name.endswith(".py") and Path(name).is_file()
+    if is_script or not all(part.isidentifier() for part in name.split(".")):
+        hint = f" Without -m, {name!r} is a script." if is_script else ""
+        raise UsageError(f"-m {name!r}: expected the name of a module, as package.train.{hint}")
+    inside = Path(*name.split("."))
+    for folder in [Path.cwd(), *map(Path, sys.path)]:
+        path = folder / inside
+        if path.with_name(f"{path.name}.py").is_file():
+            return path.with_name(f"{path.name}.py")
+        if (path / "__main__.py").is_file():
+            return path / "__main__.py"
+        if (path / "__init__.py").is_file():
+            raise UsageError(f"-m {name}: it is a package that has no module __main__ to run.")
+    where = "in the working folder or on Python's path"
+    raise UsageError(f"-m {name}: there is no such module; expected {inside}.py {where}.")
+
+
 def compiled(path: Path) -> CodeType:
     """Return the code of a script.
 
@@ -125,6 +150,8 @@ class ScriptRun:
     path : Path
     arguments : sequence of str
         What the script finds in `sys.argv`.
+    package : str or None
+        For a module that is run as `python -m` does: the package that it is in, "" for none.
     for_good : bool
         Whether the script stays `__main__` after its end: threads that it left running, and what it
         gave to `atexit`, still need its path and its names.
@@ -140,13 +167,21 @@ class ScriptRun:
         That exception.
     """
 
-    def __init__(self, path: Path, arguments: Sequence[str] = (), for_good: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        arguments: Sequence[str] = (),
+        for_good: bool = False,
+        package: str | None = None,
+    ) -> None:
         self.path = path
+        self.package = package
         self.arguments = list(arguments)
         self.for_good = for_good
         self.module = ModuleType("__main__")
         self.module.__file__ = str(path.absolute())  # as in Python: it outlives os.chdir
-        self.module.__spec__ = _ScriptSpec(CHILD, None)
+        spec = self.module.__spec__ = _ScriptSpec(CHILD, None)
+        spec.parent = self.module.__package__ = package or ""
         self.code = 0
         self.error: BaseException | None = None
 
@@ -157,7 +192,11 @@ class ScriptRun:
 
     def execute(self) -> None:
         """Run it to its end; whatever it raises is raised."""
-        with _as_main(self.module, self.path, self.arguments, self.for_good):
+        # As in Python a module finds what is in the working directory, a script what is beside it.
+        folder = self.path.resolve().parent if self.package is None else Path.cwd()
+        with _as_main(self.module, self.path, folder, self.arguments, self.for_good):
+            if self.package:
+                import_module(self.package)
             exec(compiled(self.path), vars(self.module))
 
     def run(self) -> int:
@@ -183,13 +222,13 @@ class ScriptRun:
 
 @contextmanager
 def _as_main(
-    module: ModuleType, path: Path, arguments: list[str], for_good: bool
+    module: ModuleType, path: Path, folder: Path, arguments: list[str], for_good: bool
 ) -> Iterator[None]:
     """Let a module be `__main__`, with its own arguments and path; put all back unless for good."""
     argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
     os.environ[SCRIPT_VARIABLE] = str(path.resolve())
     sys.argv = [str(path), *arguments]
-    sys.path = [str(path.resolve().parent), *search_path[1:]]
+    sys.path = [str(folder), *search_path[1:]]
     sys.modules["__main__"] = module
     try:
         yield
@@ -256,8 +295,24 @@ def _leave_out_machinery(told: traceback.TracebackException) -> None:
 
 def run_script(options: Namespace) -> int:
     """Run the script of `kerascope run` and return its exit code."""
-    path = checked_script(options.script)
-    return ScriptRun(path, options.script_words, for_good=options.for_good).run()
+    return script_of(options).run()
+
+
+def script_of(options: Namespace) -> ScriptRun:
+    """Return the run of a script, or of a module with `-m`, that was typed.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    words, for_good = options.script_words, options.for_good
+    if not options.module:
+        return ScriptRun(checked_script(options.script), words, for_good)
+    path = path_of_module(options.script)
+    is_package = path.name == "__main__.py"
+    package = options.script if is_package else options.script.rpartition(".")[0]
+    return ScriptRun(checked_script(str(path)), words, for_good, package)
 
 
 # --- kerascope trace: what happens is printed while it happens ------------------------------------
