@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from textwrap import wrap
 
 from kerascope.printable import printable
@@ -24,6 +24,7 @@ from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
 
 # More cells than this would make the box wider than anyone reads.
 MOST_PORTS = 12
+MOST_EQUAL = 3  # shapes that are written one by one
 LONGEST_NAME = 40
 LONGEST_LINE = 56
 MOST_PIECES = 4  # lines that a longer one is broken into
@@ -282,11 +283,19 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
     """Return the shape of what comes out, if no cell says it, and of what goes in, if asked."""
-    output = "" if has_cells else one_line(str(node.attrs.get("output_shapes", "")))
+    output = "" if has_cells else _counted_shapes(node, "output_shapes")
     if options.show_shapes == "both":
-        given = one_line(str(node.attrs.get("input_shapes", "")))
+        given = _counted_shapes(node, "input_shapes")
         return " \u2192 ".join(filter(None, [given, output]))
     return output if options.show_shapes else ""
+
+
+def _counted_shapes(node: GraphNode, key: str) -> str:
+    """Return shapes in words: equal ones, if they are more than a few, are counted."""
+    shapes = one_line(str(node.attrs.get(key, ""))).split("; ")
+    runs = [(shape, len([*same])) for shape, same in groupby(shapes)]
+    words = ([f"{n} x {shape}"] if n > MOST_EQUAL else [shape] * n for shape, n in runs)
+    return "; ".join(word for run in words for word in run)
 
 
 def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:

@@ -15,7 +15,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.boxes import PictureOptions, named_apart
-from kerascope.viz.collapse.collapsed import kind_of_group
+from kerascope.viz.collapse.collapsed import bundled, kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
@@ -191,7 +191,7 @@ def _whole_graph(
             f"Use expand='all'."
         )
     nested = expand_nested or level != "layer"
-    return named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data))
+    return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
 def _undrawn(subject: Any) -> Any:

@@ -17,9 +17,11 @@ What a box says about its layer is listed in `extract/layers.py`. Every writer k
 `same_weights`      whether those are calls of one layer, instead of equal layers
 `alike`             number of blocks of one build but other sizes that one box stands for
 `branches`          number of branches beside each other that one box stands for
+`arrows`            of a box at the end of a bundle: how many arrows need room at its side
 `members`           number of boxes that a collapsed box hides
 `depth_last`        of a frame that was found (`blocks.py`): depth of its last row
-`role`              of an edge: "gradient", "update"; without it a tensor flows
+`role`              of an edge: "gradient", "update", "bundle" (many equal tensors); without it a
+                    tensor flows
 `connections`       of an edge: number of arrows that it stands for
 `leaves_as`         of an edge: which output it is of each call that it leaves, inner calls first
 ==================  ===============================================================================

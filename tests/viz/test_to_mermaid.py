@@ -68,7 +68,7 @@ def test_roles_have_lines_of_their_own():
 
 def test_shapes_stand_on_arrows_if_they_are_asked_for():
     graph = graph_of(ZOO["doubled"]())
-    assert 'n1 -->|"(None, 4)"| n2' in lines_of(graph)
+    assert 'n1 -->|"0 · (None, 4)"| n2' in lines_of(graph)  # which operand it is, too
     assert "None" not in "\n".join(lines_of(graph, show_shapes=False))
 
 

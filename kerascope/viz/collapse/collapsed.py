@@ -7,12 +7,13 @@ Which frames are closed is decided in `view.py`; frames around repeated blocks a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.viz.boxes import caption_with
+from kerascope.viz.boxes import MOST_PORTS, caption_with
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.kinds import KIND_OF_CLASS
 from kerascope.viz.nesting import hiding_of
@@ -21,6 +22,8 @@ from kerascope.viz.nesting import hiding_of
 BUNDLES = {"card": "card", "cards": "card", "gradients": "gradient"}
 # Facts of one call that a frame which is no call gives too, so that every box has them.
 _NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
+
+PLACES = ("operand", "output", "leaves_as")  # which of several tensors an arrow is
 
 
 def kind_of_group(group: GraphGroup) -> str:
@@ -401,3 +404,55 @@ def _outputs(hidden: list[GraphNode]) -> str:
         name for node in hidden for name in str(node.attrs.get("outputs", "")).split(", ") if name
     ]
     return ", ".join(sorted(names, key=lambda name: (len(name), name)))
+
+
+# --- many arrows between the same two boxes -------------------------------------------------------
+
+
+def bundled(graph: Graph) -> Graph:
+    """Return a graph in which many equal tensors between two boxes are one thick arrow.
+
+    So it is with more of them than a box has cells for: "200 x (None, 8)". Which operand each is
+    cannot be seen any more.
+
+    Examples
+    --------
+    >>> boxes = GraphNode("parts", "parts", "layer"), GraphNode("sum", "sum", "merge")
+    >>> facts = [{"operand": i, "shape": "(8,)"} for i in range(99)]
+    >>> edges = [GraphEdge("parts", "sum", "", attrs) for attrs in facts]
+    >>> bundled(Graph("g", boxes, tuple(edges))).edges
+    (GraphEdge(source='parts', target='sum', label='99 x (8,)', attrs={'shape': '(8,)', 'role':
+    'bundle', 'connections': 99}),)
+    """
+    pairs = Counter((edge.source, edge.target) for edge in graph.edges)
+    if max(pairs.values(), default=0) <= MOST_PORTS:
+        return graph
+    alike: dict[tuple[object, ...], list[GraphEdge]] = {}
+    for number, edge in enumerate(graph.edges):
+        rest = {k: v for k, v in edge.attrs.items() if k not in PLACES}
+        is_many = pairs[edge.source, edge.target] > MOST_PORTS and "role" not in rest
+        key = (edge.source, edge.target, edge.label, *rest.items()) if is_many else (number,)
+        alike.setdefault(key, []).append(edge)
+    edges = tuple(x for same in alike.values() for x in _bundle(same))
+    ends = {end for x in edges if x.attrs.get("role") == "bundle" for end in (x.source, x.target)}
+    arriving = Counter(edge.target for edge in edges)
+    leaving = Counter(edge.source for edge in edges)
+    nodes = tuple(
+        replace(box, attrs={**box.attrs, "arrows": max(arriving[box.id], leaving[box.id])})
+        if box.id in ends
+        else box
+        for box in graph.nodes
+    )
+    return replace(graph, nodes=nodes, edges=edges)
+
+
+def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
+    """Return equal arrows as one, if they are many."""
+    if len(edges) <= MOST_PORTS:
+        return edges
+    first = edges[0]
+    attrs = {k: v for k, v in first.attrs.items() if k not in PLACES}
+    count = sum(int(edge.attrs.get("connections", 1)) for edge in edges)
+    label = " ".join(filter(None, [f"{count} x", str(attrs.get("shape", "")), first.label]))
+    more: dict[str, Attribute] = {"role": "bundle", "connections": count}
+    return [GraphEdge(first.source, first.target, label, {**attrs, **more})]

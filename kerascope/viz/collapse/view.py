@@ -15,7 +15,7 @@ from typing import Any
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.collapsed import collapsed, kind_of_group
+from kerascope.viz.collapse.collapsed import bundled, collapsed, kind_of_group
 from kerascope.viz.collapse.ladder_frames import (
     LEAST_ON_A_RAIL,
     forward_rail,
@@ -52,7 +52,7 @@ class View:
         """What is drawn: closed frames as boxes, marked by what is marked inside."""
         if not self.closed:
             return self.whole
-        return _with_inner_states(self.whole, collapsed(self.whole, self.closed))
+        return bundled(_with_inner_states(self.whole, collapsed(self.whole, self.closed)))
 
 
 def _with_inner_states(whole: Graph, shown: Graph) -> Graph:

@@ -689,6 +689,8 @@ def arrow_attributes(edge: GraphEdge, number: int, options: boxes.PictureOptions
         kind, line = ROLES[role]
         attributes |= {"style": line, "color": palette.line(style_of(kind).hue)}
         attributes["penwidth"] = "1.6"
+    if role == "bundle":
+        attributes["penwidth"] = "3.6"
     state = state_of(edge.attrs.get("state", ""))
     if state is not None:
         attributes["color"] = palette.edge if state.quiet else palette.line(state.hue)

@@ -14,7 +14,14 @@ from collections.abc import Iterator
 
 from kerascope.engine.node_ids import clean
 from kerascope.viz import theme
-from kerascope.viz.boxes import PictureOptions, box_text, caption_lines, group_text, one_line
+from kerascope.viz.boxes import (
+    PictureOptions,
+    box_text,
+    caption_lines,
+    group_text,
+    has_ports,
+    one_line,
+)
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.nesting import by_frame
 
@@ -22,7 +29,7 @@ MOST_ARROWS = 500
 # Opening and closing of a box by its outline; one that stands for several has doubled sides.
 _OUTLINES = {"round": '("|")', "square": '["|"]', "note": '>"|"]', "oval": '(["|"])'}
 _SEVERAL = '[["|"]]'
-_ARROWS = {"gradient": "-.->", "update": "==>"}
+_ARROWS = {"gradient": "-.->", "update": "==>", "bundle": "==>"}
 _SPECIAL = re.compile('["#&<>:;`%$\\\\*{}|~^]')
 
 
@@ -58,6 +65,7 @@ class _MermaidWriter:
     def __init__(self, graph: Graph, options: PictureOptions) -> None:
         self.graph, self.options = graph, options
         self.names = {node.id: f"n{i}" for i, node in enumerate(graph.nodes)}
+        self.boxes = {node.id: node for node in graph.nodes}
         self.members, self.inner = by_frame(graph.nodes), by_frame(graph.groups)
         self.frame_names = {group.id: f"g{i}" for i, group in enumerate(graph.groups)}
 
@@ -99,12 +107,14 @@ class _MermaidWriter:
     def arrow(self, edge: GraphEdge) -> str:
         line = _ARROWS.get(str(edge.attrs.get("role", "")), "-->")
         words = [one_line(edge.label)]
-        if self.options.show_shapes:
+        if self.options.show_shapes and edge.attrs.get("role") != "bundle":
             words.append(one_line(str(edge.attrs.get("shape", ""))))
         state = theme.state_of(edge.attrs.get("state", ""))
         if state is not None:
             words.append(f"{state.glyph} {edge.attrs.get('note', '')}")
         label = " ".join(word.strip() for word in words if word.strip())
+        if has_ports(self.boxes[edge.target], "inputs") and "operand" in edge.attrs:
+            label = " · ".join(filter(None, [str(edge.attrs["operand"]), label]))
         if label:
             line += f'|"{escaped(label)}"|'
         return f"  {self.names[edge.source]} {line} {self.names[edge.target]}"

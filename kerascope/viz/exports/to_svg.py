@@ -517,6 +517,8 @@ def _shapes(graph: Graph, styles: Mapping[str, Style]) -> Iterator[str]:
             yield f".k-{kind} .line{{stroke-width:2}}"
         if style.dashed:
             yield f".k-{kind} .line{{stroke-dasharray:5 3}}"
+    if any(edge.attrs.get("role") == "bundle" for edge in graph.edges):
+        yield ".edge.bundle{stroke-width:3.6}"
     for name in _states(graph):
         state = STATES[name]
         width = 2.4 if state.heavy else 1.2

@@ -63,7 +63,8 @@ def measure(node: GraphNode, options: PictureOptions) -> Measure:
     height = TITLE_HEIGHT + lines * LINE_HEIGHT + 2 * (PADDING_Y + frame)
     if style.corners == "oval":  # the first and the last line must keep clear of the round ends
         width += OVAL_SHARE * height
-    ports = max(int(node.attrs.get(key, 0)) for key in ("input_count", "output_count")) * LEAST_PORT
+    counts = [int(node.attrs.get(key, 0)) for key in ("input_count", "output_count")]
+    ports = int(node.attrs.get("arrows", max(counts))) * LEAST_PORT
     if options.rankdir == "LR":
         left, right = (_column(cells) for cells in (text.inputs, text.outputs))
         cells = max(len(text.inputs), len(text.outputs)) * CELL_HEIGHT

@@ -11,6 +11,7 @@ const NAMES = {
 };
 const LEFT_OUT = [
   "layer", "calls", "input_count", "output_count", "same_weights", "depth_last", "title",
+  "arrows",
 ];
 const MOST_LINKS = 40;
 
