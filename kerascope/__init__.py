@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.exports.to_networkx import from_networkx, to_networkx
     from kerascope.viz.exports.to_tree import to_tree
     from kerascope.viz.profile import profile
+    from kerascope.viz.tensors.show import show
 
 __version__ = "0.2.0.dev0"
 
@@ -85,6 +86,7 @@ _HOMES = {
     "pm": "kerascope.debugger.entry",
     "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
+    "show": "kerascope.viz.tensors.show",
     "to_networkx": "kerascope.viz.exports.to_networkx",
     "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
@@ -171,6 +173,7 @@ __all__ = [
     "profile",
     "regularizers",
     "set_trace",
+    "show",
     "to_networkx",
     "to_tree",
     "trace",

@@ -7,6 +7,7 @@ file's name says; and hands out what it is made of: `.graph`, the neutral graph 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -26,7 +27,7 @@ from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import to_graphml, to_json, to_networkx
 from kerascope.viz.exports.to_svg import svg_of
 from kerascope.viz.exports.to_text import text_drawing, to_text
-from kerascope.viz.formats import format_of, meaning_of
+from kerascope.viz.formats import FORMATS, format_of, meaning_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import Placed
 from kerascope.viz.layout.ladder import arranged
@@ -247,8 +248,14 @@ class Drawing:
         return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
 
 
-def check_target(path: str | PathLike[str]) -> None:
-    """Raise at once what `Drawing.save(path)` would raise after the work is done.
+def check_target(path: str | PathLike[str], known: Sequence[str] = FORMATS) -> None:
+    """Raise at once what `save(path)` would raise after the work is done.
+
+    Parameters
+    ----------
+    path : path
+    known : sequence of str
+        The formats that there are; by default those of a `Drawing`.
 
     Raises
     ------
@@ -257,5 +264,5 @@ def check_target(path: str | PathLike[str]) -> None:
     UnavailableError
         The folder may not be written to.
     """
-    format_of(Path(path))
+    format_of(Path(path), known)
     check_writable(path)

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kerascope.errors import ArgumentError
@@ -27,9 +28,10 @@ MEANINGS = {
 }
 FORMATS = tuple(MEANINGS)
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
+OF_TENSORS = ("svg", "png", "pdf", "html", "txt")  # of a picture that is no graph
 
 
-def meaning_of(format: str) -> str:
+def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
     """Return what of a `Drawing` a format means.
 
     Raises
@@ -43,15 +45,15 @@ def meaning_of(format: str) -> str:
     'source'
     """
     name = format.lower().removeprefix(".")
-    if name not in MEANINGS:
+    if name not in known:
         raise ArgumentError(
-            f"draw: unknown format {format!r}; expected one of {', '.join(FORMATS)}. "
-            f"{did_you_mean(name, FORMATS)}".rstrip()
+            f"draw: unknown format {format!r}; expected one of {', '.join(known)}. "
+            f"{did_you_mean(name, known)}".rstrip()
         )
     return MEANINGS[name]
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
     """Return the format of a file, which its suffix tells.
 
     Raises
@@ -59,10 +61,11 @@ def format_of(path: Path) -> str:
     ArgumentError
         The suffix is not known.
     """
-    if path.suffix.lower() not in SUFFIXES:
+    suffixes = [f".{name}" for name in known]
+    if path.suffix.lower() not in suffixes:
         raise ArgumentError(
             f"draw: cannot tell the format of {str(path)!r}; expected a name that ends in one of "
-            f"{', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'!r}. "
-            f"{did_you_mean(path.suffix, SUFFIXES)}".rstrip()
+            f"{', '.join(suffixes)}, got {path.suffix or 'no suffix'!r}. "
+            f"{did_you_mean(path.suffix, suffixes)}".rstrip()
         )
     return path.suffix

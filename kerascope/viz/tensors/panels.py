@@ -1,0 +1,316 @@
+"""From arrays to panels: which axes lie side by side, and what is left out of a picture.
+
+A `Part` is one array with the names of its axes. Two axes become the rows and the columns of a
+panel, along the others panels stand beside each other: a feature map for each channel, an attention
+map for each head. What is more than a picture holds is thinned evenly, and its note says so. A
+number that is left out is not lost if it is NaN or infinite: the one that stands for it shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kerascope.trace.statistics import figure
+from kerascope.viz.tensors.scales import Scale
+
+MOST_CELLS = 40_000  # in all panels of a part
+MOST_NUMBERS = 256  # that are written as numbers
+WIDEST_ROW = 16  # of numbers
+
+
+@dataclass(frozen=True)
+class Part:
+    """An array and how it is to be seen.
+
+    Attributes
+    ----------
+    title : str
+    values : np.ndarray
+        Numbers.
+    axes : tuple of str
+        What each axis counts: ("row", "column", "channel").
+    rows, columns : str
+        Which of them are the rows and the columns of a panel.
+    panels_in_row : int
+        How many panels stand side by side; 0: as many as there is room for.
+    labels : dict of str to sequence of str
+        By axis: names in the place of numbers.
+    notes : tuple of str
+        What is said below it.
+    """
+
+    title: str
+    values: np.ndarray
+    axes: tuple[str, ...]
+    rows: str = ""
+    columns: str = ""
+    panels_in_row: int = 0
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A matrix of a part: its numbers, how many of each kind, and what stands beside them.
+
+    Attributes
+    ----------
+    title : str
+    values : np.ndarray
+        What is drawn, thinned.
+    row_labels, column_labels : tuple of str
+    scale : Scale
+    nans, infinities : int
+        In the whole matrix, not only in what is drawn.
+    """
+
+    title: str
+    values: np.ndarray
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    scale: Scale
+    nans: int
+    infinities: int
+
+    @property
+    def alarm(self) -> str:
+        """How many numbers are none: "3 NaN, 1 Inf"; "" if all are finite."""
+        counts = ((self.nans, "NaN"), (self.infinities, "Inf"))
+        return ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A part, ready to be drawn.
+
+    Attributes
+    ----------
+    title : str
+    panels : tuple of Panel
+    rows, columns : str
+        What the rows and columns count.
+    panels_in_row : int
+    scale : Scale
+        Of all panels; each has its own if `is_shared` is False.
+    is_shared : bool
+    notes : tuple of str
+    summary : str
+        Shape, least, greatest, NaN and infinities of the whole array.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    rows: str
+    columns: str
+    panels_in_row: int
+    scale: Scale
+    is_shared: bool
+    notes: tuple[str, ...]
+    summary: str
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there is room to write each number."""
+        sizes = [panel.values.shape for panel in self.panels]
+        return sum(r * c for r, c in sizes) <= MOST_NUMBERS and all(
+            c <= WIDEST_ROW for _, c in sizes
+        )
+
+
+def panels_of(
+    part: Part, most: int, scale: str = "shared", limits: tuple[float, float] | None = None
+) -> Panels:
+    """Return the panels of a part.
+
+    Parameters
+    ----------
+    part : Part
+    most : int
+        How many panels at most.
+    scale : {"shared", "own"}
+        Whether all panels have one scale.
+    limits : pair of float, optional
+        The ends of the scale.
+
+    Examples
+    --------
+    >>> maps = Part("maps", np.arange(24.0).reshape(2, 3, 4), ("row", "column", "channel"))
+    >>> found = panels_of(maps, 2)
+    >>> [panel.title for panel in found.panels], found.notes
+    (['channel 0', 'channel 2'], ('2 of 4 channels are drawn: every 2nd',))
+    >>> found.panels[1].values.tolist()
+    [[2.0, 6.0, 10.0], [14.0, 18.0, 22.0]]
+    """
+    values, axes = _at_least_a_matrix(part)
+    rows = part.rows or axes[0]
+    columns = part.columns or next(axis for axis in axes if axis != rows)
+    others = [axis for axis in axes if axis not in (rows, columns)]
+    ordered = np.moveaxis(
+        values, [axes.index(a) for a in (*others, rows, columns)], range(values.ndim)
+    )
+    notes: list[str] = []
+    chosen = _chosen([ordered.shape[i] for i in range(len(others))], others, most, notes)
+    whole = Scale.of(values) if limits is None else _around(limits)
+    labels = dict(part.labels)
+    each = max(1, math.prod(len(x) for x in chosen))
+    steps = _steps(ordered.shape[-2:], MOST_CELLS // each)
+    names = (rows, columns)
+    notes += [
+        f"{math.ceil(size / step)} of {size} {plural(name)} are drawn: every {ordinal(step)}"
+        for name, size, step in zip(names, ordered.shape[-2:], steps, strict=True)
+        if step > 1
+    ]
+    own = [
+        tuple(labels.get(name, map(str, range(size))))[::step]
+        for name, size, step in zip(names, ordered.shape[-2:], steps, strict=True)
+    ]
+    panels = []
+    for place in np.ndindex(*(len(x) for x in chosen)):
+        at = tuple(int(one[i]) for one, i in zip(chosen, place, strict=True))
+        matrix = ordered[at]
+        words = [
+            f"{axis} {labels[axis][i] if axis in labels else i}"
+            for axis, i in zip(others, at, strict=True)
+        ]
+        its = whole if scale == "shared" or limits is not None else Scale.of(matrix)
+        odd = int(np.isnan(matrix).sum()), int(np.isinf(matrix).sum())
+        panels.append(Panel(", ".join(words), thinned(matrix, steps), own[0], own[1], its, *odd))
+    in_row = part.panels_in_row and len(chosen[-1])
+    notes += _beyond(values, limits)
+    return Panels(
+        part.title, tuple(panels), rows, columns, in_row, whole,
+        is_shared=scale == "shared" or len(panels) == 1,
+        notes=(*part.notes, *notes),
+        summary=summary_of(part.values, part.axes),
+    )  # fmt: skip
+
+
+def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
+    """Return shape, least, greatest and what is no finite number of an array, in a line.
+
+    Examples
+    --------
+    >>> summary_of(np.array([[1.0, -2.0], [np.nan, 0.5]]), ("row", "column"))
+    '2 rows x 2 columns · min -2 · max 1 · 1 NaN'
+    """
+    words = " x ".join(
+        f"{size} {plural(axis) if size != 1 else axis}"
+        for size, axis in zip(values.shape, axes, strict=bool(axes))
+    )
+    finite = values[np.isfinite(values)]
+    facts = [words or "a number"]
+    if finite.size:
+        facts += [f"min {figure(finite.min())}", f"max {figure(finite.max())}"]
+    elif not values.size:
+        facts.append("empty")
+    else:
+        facts.append("no finite number")
+    counts = (
+        (np.isnan(values), "NaN"),
+        (np.isposinf(values), "+Inf"),
+        (np.isneginf(values), "-Inf"),
+    )
+    facts += [f"{int(found.sum())} {word}" for found, word in counts if found.any()]
+    return " · ".join(facts)
+
+
+def plural(noun: str) -> str:
+    """Return the plural of the name of an axis: "rows", "queries"; "axis 0" as it is."""
+    if noun[-1:].isdigit() or noun.endswith("s"):
+        return noun
+    return (
+        f"{noun[:-1]}ies"
+        if noun.endswith("ry")
+        else f"{noun}es"
+        if noun.endswith("tch")
+        else f"{noun}s"
+    )
+
+
+def ordinal(number: int) -> str:
+    """Return 2 as "2nd", 11 as "11th"."""
+    last = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{last}"
+
+
+# --- thinning -------------------------------------------------------------------------------------
+
+
+def _at_least_a_matrix(part: Part) -> tuple[np.ndarray, tuple[str, ...]]:
+    values, axes = np.asarray(part.values, "float64"), part.axes
+    if values.ndim == 0:
+        return values.reshape(1, 1), ("", " ")
+    if values.ndim == 1:
+        return values[None], ("", *axes)
+    return values, axes
+
+
+def _around(limits: tuple[float, float]) -> Scale:
+    low, high = limits
+    if low < 0 < high:
+        return Scale(-max(-low, high), max(-low, high), True)
+    return Scale(low, high)
+
+
+def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[str]) -> list[range]:
+    """Return which entries of each axis get a panel: evenly spaced ones, the longest thinned."""
+    steps = [1] * len(sizes)
+    while math.prod(math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)) > most:
+        left = [math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)]
+        longest = left.index(max(left))
+        if len(sizes) == 1:
+            steps[0] = math.ceil(sizes[0] / most)
+        else:
+            steps[longest] += 1
+    for axis, size, step in zip(axes, sizes, steps, strict=True):
+        if step > 1:
+            drawn = math.ceil(size / step)
+            notes.append(f"{drawn} of {size} {plural(axis)} are drawn: every {ordinal(step)}")
+    return [range(0, n, s) for n, s in zip(sizes, steps, strict=True)]
+
+
+def _steps(shape: Sequence[int], most: int) -> tuple[int, int]:
+    """Return every how many rows and columns one is drawn, so that at most so many cells are."""
+    rows, columns = (max(1, size) for size in shape)
+    side = max(1.0, math.sqrt(most))
+    if rows * columns <= most:
+        return 1, 1
+    if rows < side:
+        return 1, math.ceil(columns * rows / most)
+    if columns < side:
+        return math.ceil(rows * columns / most), 1
+    return math.ceil(rows / side), math.ceil(columns / side)
+
+
+def thinned(matrix: np.ndarray, steps: tuple[int, int]) -> np.ndarray:
+    """Return every n-th row and column, with the NaN and infinities of those between them."""
+    thin = matrix[:: steps[0], :: steps[1]].copy()
+    if steps == (1, 1) or np.isfinite(matrix).all():
+        return thin
+    for odd, value in ((np.isneginf, -np.inf), (np.isposinf, np.inf), (np.isnan, np.nan)):
+        for row, column in np.argwhere(odd(matrix)):
+            thin[row // steps[0], column // steps[1]] = value
+    return thin
+
+
+def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[str]:
+    if limits is None:
+        return
+    scale, finite = _around(limits), values[np.isfinite(values)]
+    outside = int(((finite < scale.low) | (finite > scale.high)).sum())
+    if outside:
+        yield f"{outside} {'numbers lie' if outside > 1 else 'number lies'} beyond the scale"
+
+
+def of_sample(part: Part, sample: int) -> Part:
+    """Return a part without its axis "sample": the one that is asked for; its title says which."""
+    axis = part.axes.index("sample")
+    axes = part.axes[:axis] + part.axes[axis + 1 :]
+    words = f"sample {sample} of {part.values.shape[axis]}"
+    return replace(
+        part, values=part.values.take(sample, axis), axes=axes, notes=(words, *part.notes)
+    )

@@ -1,0 +1,209 @@
+"""`Picture`: numbers that show themselves in a notebook, in a terminal, and as files.
+
+It is made by `ks.show`, `history.plot()` and `tape.plot(...)`, and has the ways of a `Drawing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from kerascope.errors import ArgumentError
+from kerascope.files import write_whole
+from kerascope.printable import printable_lines
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, check_positive
+from kerascope.viz.formats import OF_TENSORS, format_of, meaning_of
+from kerascope.viz.tensors.sheet import Sheet
+from kerascope.viz.tensors.sheet_graphviz import render_sheet
+from kerascope.viz.tensors.sheet_svg import svg_of_sheet
+from kerascope.viz.theme import THEMES
+
+TERMINAL_WIDTH = 80
+
+
+class Content(Protocol):
+    """What a picture shows: it can be laid out as shapes and as characters."""
+
+    @property
+    def title(self) -> str:
+        """Its name, in a line."""
+
+    @property
+    def description(self) -> str:
+        """What is to be seen, in words."""
+
+    def sheet(self) -> Sheet:
+        """Return the shapes."""
+
+    def text(self, width: int, ascii_only: bool = False) -> str:
+        """Return lines of characters."""
+
+
+class Picture:
+    """A picture of numbers.
+
+    Parameters
+    ----------
+    content : HeatMaps or Curves
+    theme : {"auto", "light", "dark"}
+        "auto": as the reader's system wants it, where the format can ask it.
+    dpi : float
+        Pixels per inch of a PNG.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> picture = ks.show([[1.0, -2.0], [0.5, float("nan")]])
+    >>> picture
+    <Picture of array: 2 rows x 2 columns · min -2 · max 1 · 1 NaN. Keep it by .save('array.svg')>
+    >>> print(picture)  # doctest: +NORMALIZE_WHITESPACE
+    array
+    <BLANKLINE>
+    2 rows x 2 columns · min -2 · max 1 · 1 NaN
+        0   1
+    0   1  -2
+    1 0.5 NaN
+    """
+
+    def __init__(self, content: Content, theme: str = "auto", dpi: float = DEFAULT_DPI) -> None:
+        if theme not in THEMES:
+            raise ArgumentError(f"show: theme={theme!r}; expected one of {', '.join(THEMES)}.")
+        check_positive("show", "dpi is no resolution", dpi)
+        self.content = content
+        self.theme = theme
+        self.dpi = dpi
+
+    # --- formats ---
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """The shapes that all formats but text draw."""
+        return self.content.sheet()
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG text."""
+        return svg_of_sheet(self.sheet, self.theme)
+
+    @property
+    def html(self) -> str:
+        """The picture as a page in one file."""
+        title = escape(self.content.title)
+        ground = "" if self.theme != "auto" else '<meta name="color-scheme" content="light dark">'
+        return (
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{ground}'
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+            f"<style>body{{margin:0}}svg{{max-width:100%;height:auto}}</style></head>\n"
+            f"<body>\n{self.svg}</body></html>\n"
+        )
+
+    def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
+        """Return the picture in characters.
+
+        Parameters
+        ----------
+        width : int
+            Columns; no line is longer.
+        ascii_only : bool
+            Use no character beyond ASCII.
+        """
+        text = printable_lines(self.content.text(width, ascii_only))
+        lines = [line[:width] for line in text.splitlines()]
+        return "\n".join(ascii_of(line) if ascii_only else line for line in lines)
+
+    def render(self, format: str) -> bytes:
+        """Return the picture in one of the formats "svg", "png" and "pdf".
+
+        Raises
+        ------
+        MissingToolError
+            Graphviz is needed (for PNG and PDF) and not installed in any form.
+        """
+        if format == "svg":
+            return self.svg.encode()
+        return render_sheet(self.sheet, format, self.theme, self.dpi)
+
+    def to_format(self, format: str) -> bytes:
+        """Return the picture in any of `formats.OF_TENSORS`, as the bytes of a file.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such format.
+        """
+        meaning = meaning_of(format, OF_TENSORS)
+        if meaning == "html":
+            return self.html.encode()
+        return f"{self.text()}\n".encode() if meaning == "text" else self.render(meaning)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the picture to a file, in the format of its suffix, and return the path.
+
+        Parameters
+        ----------
+        path : path
+            Ends in .svg, .png, .pdf, .html or .txt.
+
+        Raises
+        ------
+        ArgumentError
+            The suffix is not known, or the folder does not exist.
+        MissingToolError
+            Graphviz is needed, and not installed in any form.
+        """
+        path = Path(path)
+        content = self.to_format(format_of(path, OF_TENSORS))
+        write_whole(path, content)
+        return path
+
+    # --- showing itself ---
+
+    def __repr__(self) -> str:
+        """Return one line that says what the picture shows."""
+        described = self.content.description.removeprefix(": ")
+        short = described if len(described) < 100 else f"{described[:97]}..."
+        name = "".join(x if x.isalnum() else "_" for x in self.content.title.split(" ")[0])
+        return f"<Picture of {self.content.title}: {short}. Keep it by .save('{name}.svg')>"
+
+    def __str__(self) -> str:
+        """Return the picture in characters, for `print`."""
+        return self.text()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the picture in characters that fits the terminal."""
+        yield Text(self.text(options.max_width, ascii_only=options.ascii_only))
+
+    def _repr_svg_(self) -> str:
+        """Return the picture for a notebook."""
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        """Return the picture for a notebook that shows no SVG by itself."""
+        return self.svg
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Return what a notebook may show: the picture, else the characters."""
+        return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
+
+
+def ascii_of(line: str) -> str:
+    """Return a line without characters beyond ASCII.
+
+    Examples
+    --------
+    >>> ascii_of("3 · größe")
+    '3 , gr??e'
+    """
+    return "".join(_ascii(line))
+
+
+def _ascii(line: str) -> Iterator[str]:
+    for sign in line:
+        yield sign if sign.isascii() else {"·": ",", "✗": "X", "→": ">"}.get(sign, "?")

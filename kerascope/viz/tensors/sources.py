@@ -1,0 +1,491 @@
+"""Where the numbers of a picture come from: a layer, a call of one, a tensor, a weight, an array.
+
+Each becomes parts: arrays with the names of their axes. What a layer gives for `x` is computed in
+the phase of tests, as `predict` does it, and afterwards everything is as it was. Of attention the
+weights are shown and not the output, of a recurrent layer its states at every step of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.eager import eager_mode, function, value_of
+from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable, leaves
+from kerascope.backend.state import learning_phase_scope
+from kerascope.engine.arguments import InputPlace, filled
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import mask_of, tried_out
+from kerascope.engine.network import Network
+from kerascope.engine.node import Node
+from kerascope.errors import ArgumentError, DtypeError, KerascopeError, NotBuiltError
+from kerascope.layers.attention import MultiHeadAttention
+from kerascope.layers.recurrent import RNN, recurrent_inputs
+from kerascope.layers.wrappers import Bidirectional
+from kerascope.nested import found_in
+from kerascope.registry import did_you_mean
+from kerascope.trace.walking import walk
+from kerascope.viz.extract.networks import nothing_changes
+from kerascope.viz.kinds import kind_of
+from kerascope.viz.tensors.panels import Part, of_sample
+
+SAMPLE = "sample"
+FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix, and needs no choice
+
+
+class Shown(NamedTuple):
+    """What a picture shows: its title, and its parts with all samples."""
+
+    title: str
+    parts: list[Part]
+
+
+def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
+    """Return the parts of what shall be shown; see `show`."""
+    if isinstance(what, Network) and layer is not None:
+        return _of_name(what, x, layer, call)
+    if layer is not None:
+        raise ArgumentError(
+            f"show: layer={layer!r} with {type(what).__name__}; expected a model. "
+            f"A layer itself needs no name: show(layer, x)."
+        )
+    if isinstance(what, Network) and x is not None:
+        return _of_outputs(what, x)
+    if isinstance(what, Network):
+        names = ", ".join(one.name for one in what.layers[:8])
+        raise ArgumentError(
+            f"show: model {what.name!r} alone; expected also arrays x, or the name of one of its "
+            f"layers: show(model, x, layer=...). Layers: {names}. For its graph: ks.draw(model).",
+            subject=what,
+        )
+    if isinstance(what, Layer):
+        return _of_weights(what) if x is None else _of_layer(what, x)
+    if isinstance(what, Tensor):
+        return _of_tensor(what, x)
+    if x is not None:
+        raise ArgumentError(
+            f"show: x with {_described(what)}; expected x only for a model, a layer or a "
+            f"symbolic tensor."
+        )
+    values = _numbers(what, "show")
+    return Shown("array", [_plain("", values)])
+
+
+def _described(what: Any) -> str:
+    text = repr(what)
+    return f"{type(what).__name__} {text if len(text) < 40 else ''}".strip()
+
+
+def _numbers(what: Any, where: str) -> np.ndarray:
+    try:
+        values = np.asarray(what)
+    except ValueError as error:  # rows of different lengths
+        raise DtypeError(f"{where}: expected an array; {error}.") from None
+    if values.dtype.kind not in "biuf" and not str(values.dtype).startswith("bfloat"):
+        raise DtypeError(
+            f"{where}: expected a layer, a model, a tensor, a weight or an array of real numbers; "
+            f"got {_described(what)}."
+        )
+    return values.astype("float64")
+
+
+def _plain(title: str, values: np.ndarray) -> Part:
+    names = {0: (), 1: ("place",), 2: ("row", "column")}
+    axes = tuple(f"axis {i}" for i in range(values.ndim))
+    axes = names.get(values.ndim, axes)
+    if values.ndim > 2:
+        return Part(title, values, axes, rows=axes[-2], columns=axes[-1])
+    return Part(title, values, axes)
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+def _of_weights(layer: Layer) -> Shown:
+    if not layer.built:
+        raise NotBuiltError(
+            f"show: {layer.label} has no weights yet, since it was never called; expected a layer "
+            f"that was built, or arrays x for it: show(layer, x).",
+            subject=layer,
+        )
+    if not layer.weights:
+        raise ArgumentError(
+            f"show: {layer.label} has no weights; expected also what it is called on: "
+            f"show(layer, x), or show(model, x, layer={layer.name!r}).",
+            subject=layer,
+        )
+    parts = [_weight(weight, layer) for weight in layer.weights]
+    return Shown(f"weights of {layer.name}", parts)
+
+
+def _weight(weight: Any, layer: Layer | None) -> Part:
+    values = _numbers(value_of(weight), "show")
+    kind, own = kind_of(layer) if layer is not None else "", weight.name.split(":")[0]
+    end = own.rpartition("/")[2]
+    if kind == "convolution" and "kernel" in end and values.ndim in (3, 4, 5):
+        return _filters(own, values, layer)
+    known = {
+        ("dense", "kernel"): ("input", "unit"),
+        ("recurrent", "kernel"): ("input", "unit of a gate"),
+        ("recurrent", "recurrent_kernel"): ("unit", "unit of a gate"),
+        ("embedding", "embeddings"): ("index", "dimension"),
+        ("attention", "kernel"): ("feature", "head", "dimension"),
+    }
+    axes = known.get((kind, end))
+    if kind == "attention" and values.ndim == 3 and "output" in own:
+        axes = ("head", "dimension", "feature")
+    if axes is None or len(axes) != values.ndim:
+        return _plain(own, values)
+    if "head" in axes:
+        first, last = (axis for axis in axes if axis != "head")
+        return Part(own, values, axes, rows=first, columns=last)
+    return Part(own, values, axes)
+
+
+def _filters(name: str, values: np.ndarray, layer: Any) -> Part:
+    """Return the kernel of a convolution: a panel for each filter and channel."""
+    ends = ("channel", "filter")
+    words = type(layer).__name__
+    if "Transpose" in words:
+        ends = ("filter", "channel")
+    elif "Depthwise" in words or "depthwise" in name:
+        ends = ("channel", "multiplier")
+    if values.ndim == 3:  # along one axis: a filter is a matrix
+        return Part(name, values, ("place", *ends), rows=ends[0], columns="place")
+    places = ("depth", "row", "column")[5 - values.ndim :]
+    ordered, axes = values, (*places, *ends)
+    if ends[0] == "channel" and values.shape[-2] == 1:
+        ordered, axes = values[..., 0, :], (*places, ends[1])
+    elif ends[0] == "channel":  # so that the channels of a filter stand beside each other
+        ordered, axes = np.swapaxes(values, -1, -2), (*places, ends[1], ends[0])
+    beside = len(axes) - len(places) > 1
+    return Part(name, ordered, axes, "row", "column", panels_in_row=int(beside))
+
+
+# --- tensors --------------------------------------------------------------------------------------
+
+
+def _of_tensor(tensor: Tensor, x: Any) -> Shown:
+    if isinstance(tensor, (Variable, Constant)):
+        if x is not None:
+            raise ArgumentError(f"show: x with {tensor!r}, which has its numbers; expected no x.")
+        return Shown(tensor.name, [replace(_weight(tensor, None), title="")])
+    fed = [one for one in leaves([tensor]) if isinstance(one, Placeholder)]
+    fed = [one for one in fed if one.default is None]
+    if x is None and fed:
+        names = ", ".join(f"{one.name} {one.shape}" for one in fed)
+        raise ArgumentError(
+            f"show: {tensor!r} is symbolic and has no numbers; expected also x, for {names}: "
+            f"show(tensor, x).",
+            subject=tensor,
+        )
+    arrays = _given(x, fed)
+    with learning_phase_scope(0), np.errstate(all="ignore"):
+        values = np.asarray(function(fed, tensor, name="show")(arrays))
+    history = tensor._keras_history
+    layer = history.layer if history is not None else None
+    return Shown(tensor.name, [_output("", values, layer)])
+
+
+def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
+    """Return an array for each placeholder, with its number of axes.
+
+    Raises
+    ------
+    ArgumentError
+        They are too few, too many, or of another shape.
+    """
+    given = list(x) if isinstance(x, (list, tuple)) and len(fed) != 1 else [x]
+    if isinstance(x, dict):
+        given = [x[one.name] for one in fed if one.name in x]
+    wanted = ", ".join(f"{one.name} {one.shape}" for one in fed) or "none"
+    if len(given) != len(fed):
+        raise ArgumentError(
+            f"show: x has {len(given)} arrays; expected {len(fed)}, for {wanted}. (More than what "
+            f"the tensor depends on must not come.)"
+        )
+    arrays = [_numbers(one, "show: x") for one in given]
+    for array, one in zip(arrays, fed, strict=True):
+        sizes = zip(array.shape, one.shape or (), strict=False)
+        fits = array.ndim == len(one.shape or ()) and all(b in (None, a) for a, b in sizes)
+        if not fits:
+            raise ArgumentError(
+                f"show: x for {one.name!r} has shape {array.shape}; expected {one.shape}."
+            )
+    return [a.astype(one.dtype) for a, one in zip(arrays, fed, strict=True)]
+
+
+# --- what comes out -------------------------------------------------------------------------------
+
+
+def _output(title: str, values: Any, layer: Layer | None) -> Part:
+    """Return what a layer gives, with names for its axes."""
+    values = _numbers(values, "show")
+    kind = kind_of(layer) if layer is not None else ""
+    if isinstance(layer, (RNN, Bidirectional)) and values.ndim == 3:
+        return Part(title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step")
+    if kind == "embedding" and values.ndim == 3:
+        return Part(title, values, (SAMPLE, "place", "dimension"))
+    is_first = getattr(layer, "data_format", None) == "channels_first"
+    if values.ndim in (4, 5):
+        places = ("depth", "row", "column")[5 - values.ndim :]
+        axes = (SAMPLE, "channel", *places) if is_first else (SAMPLE, *places, "channel")
+        return Part(title, values, axes, "row", "column")
+    if values.ndim == 3:
+        axes = (SAMPLE, "channel", "place") if is_first else (SAMPLE, "place", "feature")
+        is_in_line = kind in ("convolution", "pooling")
+        return Part(title, values, axes, *((axes[2], axes[1]) if is_in_line else ()))
+    if values.ndim == 2:
+        return Part(title, values, (SAMPLE, "feature" if kind != "dense" else "unit"))
+    if values.ndim == 1:
+        return Part(title, values, (SAMPLE,))
+    return _plain(title, values)
+
+
+def one_sample(part: Part, sample: int) -> Part:
+    """Return a part of one sample; of matrices, (sample, feature), all samples stay together.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such sample.
+    """
+    if SAMPLE not in part.axes or part.values.ndim <= FEW_SAMPLES:
+        return part
+    size = part.values.shape[part.axes.index(SAMPLE)]
+    if not -size <= sample < size:
+        raise ArgumentError(
+            f"show: sample={sample}; expected 0 to {size - 1}, since x has "
+            f"{size} sample{'s' if size != 1 else ''}."
+        )
+    return of_sample(part, sample % size)
+
+
+def _of_layer(layer: Layer, x: Any) -> Shown:
+    """Return what a layer gives when it is called on arrays itself."""
+    given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
+    for one in given if isinstance(given, list) else [given]:
+        _numbers(one, "show: x")
+    tensors = [Constant(one) for one in (given if isinstance(given, list) else [given])]
+    inputs = tensors if isinstance(given, list) else tensors[0]
+    try:
+        with _looking(layer):
+            parts = _parts_of_call(layer, inputs, {})
+    except KerascopeError as error:
+        error.add_note(
+            f"show(layer, x): x is what {layer.label} itself is called on. To feed the model "
+            f"around it: show(model, x, layer={layer.name!r})."
+        )
+        raise
+    return Shown(f"{layer.name} ({type(layer).__name__})", parts)
+
+
+def _of_outputs(model: Network, x: Any) -> Shown:
+    steps = _steps(model, x)
+    by_tensor = {
+        t: (step.layer, array)
+        for step in steps
+        for t, array in zip(step.node.output_tensors, step.outputs, strict=True)
+    }
+    found = [(t, *by_tensor[t]) for t in model.outputs if t in by_tensor]
+    return Shown(
+        f"what {model.name} gives", [_output(f"{layer.name}", y, layer) for _, layer, y in found]
+    )
+
+
+def _steps(model: Network, x: Any) -> list[Any]:
+    if not (model.built and getattr(model, "outputs", None)):
+        raise NotBuiltError(
+            f"show: {model.label} has no graph; expected a model of Input() and layers, or a "
+            f"Sequential that was built. Show one of its layers: show(layer, x).",
+            subject=model,
+        )
+    with np.errstate(all="ignore"), nothing_changes(model), tried_out(model):
+        return list(walk(model, x))
+
+
+def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
+    """Return what a model's layer gives, its weights, or the weight of this name."""
+    layers = {layer.name: layer for layer in model.layers}
+    weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
+    layer = layers.get(name)
+    if layer is None and name.split(":")[0] in weights:
+        weight = weights[name.split(":")[0]]
+        own = next((one for one in model.layers if any(w is weight for w in one.weights)), None)
+        return Shown(weight.name.split(":")[0], [replace(_weight(weight, own), title="")])
+    if layer is None:
+        known = ", ".join(layers)
+        raise ArgumentError(
+            f"show: {model.label} has no layer and no weight {name!r}. "
+            f"{did_you_mean(name, [*layers, *weights])}Layers: {known}.",
+            subject=model,
+        )
+    if x is None:
+        return _of_weights(layer)
+    steps = [step for step in _steps(model, x) if step.layer is layer]
+    if not steps:
+        raise ArgumentError(
+            f"show: layer {name!r} is never called on the way from the inputs of {model.name!r} "
+            f"to its outputs; expected a layer that is.",
+            subject=layer,
+        )
+    if not isinstance(call, int) or not -len(steps) <= call < len(steps):
+        raise ArgumentError(
+            f"show: call={call!r}; expected 0 to {len(steps) - 1}, since {name!r} is called "
+            f"{len(steps)} time{'s' if len(steps) > 1 else ''} in {model.name!r}.",
+            subject=layer,
+        )
+    step = steps[call]
+    parts = _parts_in_model(model, step, x)
+    which = f", call {call % len(steps)} of {len(steps)}" if len(steps) > 1 else ""
+    return Shown(f"{name} ({type(layer).__name__}) in {model.name}{which}", parts)
+
+
+def _parts_in_model(model: Network, step: Any, x: Any) -> list[Part]:
+    node: Node = step.node
+    layer = step.layer
+    if not _shows_more(layer):
+        return _outputs(layer, step.outputs)
+    masks = _masks(model, node, x)
+    tensors = [Constant(array) for array in step.inputs]
+    for tensor, mask in zip(tensors, masks, strict=False):
+        tensor._keras_mask = mask
+    inside = tensors[: len(node.input_tensors)]
+    arguments = filled(node.arguments, inside)
+    places = {place.index for place in found_in(node.arguments, InputPlace)}
+    own = [t for i, t in enumerate(inside) if i not in places]
+    with _looking(layer):
+        return _parts_of_call(layer, own[0] if len(own) == 1 else own, arguments)
+
+
+def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:
+    """Return the numbers of the masks that the inputs of a call carry."""
+    symbols = [mask_of(t) for t in node.input_tensors]
+    wanted = [mask for mask in symbols if mask is not None]
+    if not wanted:
+        return [None] * len(symbols)
+    fed = [t for t in model.inputs if isinstance(t, Placeholder)]
+    arrays: dict[Tensor, np.ndarray] = dict(zip(fed, _given(x, fed), strict=True))
+    used = [one for one in leaves(wanted) if one in arrays]
+    with learning_phase_scope(0):
+        found = function(used, wanted, name="show")([arrays[one] for one in used])
+    numbers = iter(found)
+    return [None if mask is None else Constant(np.asarray(next(numbers))) for mask in symbols]
+
+
+# --- calls of which more is shown than the output -------------------------------------------------
+
+
+def _shows_more(layer: Layer) -> bool:
+    return kind_of(layer) == "attention" or _has_states(layer) or isinstance(layer, Bidirectional)
+
+
+def _has_states(layer: Layer) -> bool:
+    return isinstance(layer, RNN) and not layer._num_constants
+
+
+@contextmanager
+def _looking(layer: Layer) -> Iterator[None]:
+    """Let a layer be called on numbers in the phase of tests, and undo all that it does."""
+    with np.errstate(all="ignore"), eager_mode(), learning_phase_scope(0), tried_out(layer):
+        yield
+
+
+def _parts_of_call(layer: Layer, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+    if kind_of(layer) == "attention" and not arguments.get("return_attention_scores"):
+        arguments = {**arguments, "return_attention_scores": True}
+        if isinstance(layer, MultiHeadAttention) and isinstance(inputs, list):
+            inputs, more = inputs[0], inputs[1:]
+            outputs = layer(inputs, *more, **arguments)
+        elif isinstance(layer, MultiHeadAttention) and "value" not in arguments:
+            outputs = layer(inputs, inputs, **arguments)
+        else:
+            outputs = layer(inputs, **arguments)
+        return [_attention(value_of(outputs[1]))]
+    if isinstance(layer, Bidirectional):
+        return _both_directions(layer, inputs, arguments)
+    if _has_states(layer):
+        return states_over_time(layer, inputs, arguments)
+    outputs = layer(inputs, **arguments)
+    return _outputs(layer, [value_of(y) for y in found_in(outputs, Tensor)])
+
+
+def _outputs(layer: Layer, arrays: Sequence[Any]) -> list[Part]:
+    if kind_of(layer) == "attention" and len(arrays) == 2:
+        return [_attention(arrays[1])]
+    titles = [f"output {i}" if len(arrays) > 1 else "output" for i in range(len(arrays))]
+    return [_output(title, y, layer) for title, y in zip(titles, arrays, strict=True)]
+
+
+def _attention(weights: Any) -> Part:
+    values = _numbers(weights, "show")
+    axes = (SAMPLE, "query", "key") if values.ndim == 3 else (SAMPLE, "head", "query", "key")
+    if values.ndim > len(axes):  # along several axes of places
+        return _plain("attention weights", values)
+    return Part("attention weights", values, axes, rows="query", columns="key")
+
+
+def _both_directions(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+    if not layer.built:
+        layer(inputs, **arguments)
+    if isinstance(inputs, list) or not all(
+        map(_has_states, (layer.forward_layer, layer.backward_layer))
+    ):
+        outputs = layer(inputs, **arguments)
+        return _outputs(layer, [value_of(y) for y in found_in(outputs, Tensor)])
+    return [
+        replace(part, title=f"{word} {part.title}")
+        for word, one in (("forward", layer.forward_layer), ("backward", layer.backward_layer))
+        for part in states_over_time(one, inputs, arguments)
+    ]
+
+
+def states_over_time(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+    """Return the states of a recurrent layer after each step, in the order of the sequence.
+
+    Where a mask leaves out a step, the states stay as they were.
+    """
+    layer(inputs, **arguments)  # it builds, checks, and complains in its own words
+    given = dict(arguments)
+    sequence, first, _ = recurrent_inputs(inputs, given.get("initial_state"))
+    states = [np.asarray(value_of(s)) for s in first or layer.first_states(sequence)]
+    x = np.asarray(value_of(sequence))
+    x = x if x.dtype.kind == "f" else x.astype(layer.dtype)
+    mask = given.get("mask")
+    mask = mask if mask is not None else sequence._keras_mask
+    counts = np.ones(x.shape[:2], bool) if mask is None else np.asarray(value_of(mask)).astype(bool)
+    order = range(x.shape[1])
+    steps: dict[int, list[np.ndarray]] = {}
+    for t in reversed(order) if layer.go_backwards else order:
+        _, new = layer.cell.call(Constant(x[:, t]), [Constant(s) for s in states])
+        arrays = [
+            np.asarray(value_of(s)) for s in (new if isinstance(new, (list, tuple)) else [new])
+        ]
+        kept = [counts[:, t].reshape(-1, *[1] * (s.ndim - 1)) for s in states]
+        states = [np.where(k, a, s) for k, a, s in zip(kept, arrays, states, strict=True)]
+        steps[t] = states
+    names = _names_of_states(layer, len(states))
+    stacked = (
+        [np.stack([steps[t][i] for t in order], 1) for i in range(len(states))] if steps else []
+    )
+    return [_state(f"state {name}", values) for name, values in zip(names, stacked, strict=False)]
+
+
+def _names_of_states(layer: Any, number: int) -> list[str]:
+    if number <= 2 and hasattr(layer.cell, "units"):
+        return ["h", "c"][:number]
+    return [str(i) for i in range(number)]
+
+
+def _state(title: str, values: np.ndarray) -> Part:
+    values = _numbers(values, "show")
+    if values.ndim == 3:
+        return Part(title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step")
+    axes = (SAMPLE, "time step", "row", "column", "channel")[: values.ndim]
+    if values.ndim == 5:
+        return Part(title, values, axes, "row", "column")
+    return _plain(title, values)
