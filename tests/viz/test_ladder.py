@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from zoo import LARGE_ZOO, THINNED_ZOO, ZOO, fresh_names
 
 import kerascope as ks
@@ -309,6 +310,41 @@ def test_most_closes_the_cards_and_a_name_opens_one():
     assert [group.label for group in opened.graph.groups] == ["dense_2"]
     everything = ks.draw(mlp(), level="training", most=12, expand="all")
     assert len(everything.graph.nodes) == len(everything.whole.nodes)
+
+
+# --- in characters --------------------------------------------------------------------------------
+
+
+def test_a_terminal_shows_a_row_for_each_call_with_its_weights_and_its_gradient():
+    text = ks.draw(mlp(), level="training").text(80)
+    assert all(len(line) <= 80 for line in text.splitlines())
+    row = next(line for line in text.splitlines() if line.startswith("\u25a0 dense_2"))
+    assert re.sub(" +", " ", row) == (
+        "\u25a0 dense_2 \u25c6 kernel (64, 64) \u2202 \u25c7 m \u25c7 v \u21bb "
+        "\u2202 d loss / d dense_2"
+    )
+    plain = ks.draw(mlp(), level="gradient").text(80, ascii_only=True)
+    assert plain.isascii()
+    assert "g d loss / d dense_2" in plain
+
+
+def test_where_calls_branch_a_terminal_names_what_they_read_and_what_they_sum():
+    text = ks.draw(compiled("several_ends"), level="training", most=None).text(120)
+    assert "\u2190 reader\n" in re.sub(" +\n", "\n", text)
+    assert "\u21e0 via early" in text
+    assert "\u21e0 via joined" in text
+
+
+@pytest.mark.parametrize("name", THINNED_ZOO)
+def test_a_ladder_fits_any_terminal_and_names_every_weight(name):
+    drawing = ks.draw(compiled(name), level="training", most=None)
+    for width in (20, 80, 200):
+        text = drawing.text(width)
+        assert all(cell_len(line) <= width for line in text.splitlines())
+    shorts = {
+        str(n.attrs["short"]) for n in drawing.graph.nodes if n.kind == "variable" and n.group
+    }
+    assert all(short in text for short in shorts)
 
 
 # --- values ---------------------------------------------------------------------------------------

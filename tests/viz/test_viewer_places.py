@@ -12,6 +12,9 @@ from browser import browser
 from viewer_pages import box, pages, places, whole
 from zoo import ZOO
 
+import kerascope as ks
+from kerascope.layers import Dense, Input
+from kerascope.models import Sequential
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
@@ -121,6 +124,23 @@ def test_arrows_that_run_upward_lie_where_python_puts_them(opened: Any, level: s
     graph = graph_of(model, level)
     assert any(edge.attrs.get("role") for edge in graph.edges)
     check_all_places(opened, graph, "TB")
+
+
+def test_on_the_page_a_block_of_a_ladder_opens_on_both_rails_and_with_its_cards(opened: Any):
+    layers = [Dense(4, activation="relu", name=f"dense_{number}") for number in range(12)]
+    model = Sequential([Input((4,), name="x"), *layers])
+    model.compile("sgd", "mse")
+    drawing = ks.draw(model, level="training", most=12)
+    page = opened(drawing.whole, closed=drawing.view.closed)
+    block = next(g.id for g in drawing.whole.groups if g.attrs.get("rail") == "forward")
+    family = {g.id for g in drawing.whole.groups if block in (g.id, g.attrs.get("twin"))}
+    assert len(family) == 3
+    shown = {node.id for node in drawing.graph.nodes}
+    assert set(places(page)["boxes"]) == shown
+    assert family <= shown
+    number = [g.id for g in drawing.whole.groups].index(block)
+    page.evaluate("group => kerascopeViewer.toggle(kerascopeViewer.graph.count + group)", number)
+    assert not family & set(places(page)["boxes"])
 
 
 @pytest.mark.parametrize("seed", range(3))

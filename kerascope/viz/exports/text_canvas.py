@@ -119,7 +119,10 @@ class Canvas:
 # --- the words of a box ---------------------------------------------------------------------------
 
 _PLAIN_WORDS = {"·": "-", "…": "...", "►": "->", "\u00d7": "x", "→": "->", "—": "-"}
-_PLAIN_SIGNS = {"input": "v", "merge": "+", "model": "#", "block": "#", "sum": "S", "op": "."}
+_PLAIN_SIGNS = {
+    **{"input": "v", "merge": "+", "model": "#", "block": "#", "sum": "S", "op": "."},
+    **{"gradient": "g", "slot": "o", "update": "@"},
+}
 
 
 @dataclass(frozen=True)

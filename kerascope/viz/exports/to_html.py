@@ -23,7 +23,7 @@ from typing import Any
 from kerascope.engine.node_ids import clean
 from kerascope.printable import printable_json, printable_lines
 from kerascope.viz.boxes import BoxText, PictureOptions, caption_lines, group_text, one_line
-from kerascope.viz.collapse.collapsed import check_groups, collapsed, kind_of_group
+from kerascope.viz.collapse.collapsed import BUNDLES, check_groups, collapsed, kind_of_group
 from kerascope.viz.collapse.view import closed_by_default
 from kerascope.viz.exports import to_svg
 from kerascope.viz.exports.to_svg import style_sheet
@@ -241,6 +241,7 @@ class _Data:
             "groups": [self.group(number) for number in range(len(graph.groups))],
             "edges": [self.edge(number, edge) for number, edge in enumerate(graph.edges)],
             "levels": [self.level(level) for level in levels.values()],
+            "families": self.families(),
             "closed": [i for i, group in enumerate(graph.groups) if group.id in closed],
         }
         tables = {
@@ -315,8 +316,16 @@ class _Data:
     def group(self, number: int) -> list[Any]:
         group = self.graph.groups[number]
         name, detail = group_text(group)
-        is_call = kind_of_group(group) == "call"
-        return [self.drawn(name), self.drawn(detail), *title_size(group), int(is_call)]
+        is_call, is_bundle = kind_of_group(group) == "call", kind_of_group(group) in BUNDLES
+        sizes = title_size(group)
+        return [self.drawn(name), self.drawn(detail), *sizes, int(is_call), int(is_bundle)]
+
+    def families(self) -> list[list[int]]:
+        """Return the groups that open and close together, where that are several."""
+        found: dict[str, list[int]] = {}
+        for number, group in enumerate(self.graph.groups):
+            found.setdefault(str(group.attrs.get("twin", group.id)), []).append(number)
+        return [family for family in found.values() if len(family) > 1]
 
     def edge(self, number: int, edge: GraphEdge) -> list[Any]:
         row = [

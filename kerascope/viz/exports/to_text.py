@@ -34,7 +34,9 @@ from kerascope.viz.exports.text_canvas import (
     plain,
     words_of,
 )
+from kerascope.viz.exports.text_ladder import ladder_lines
 from kerascope.viz.graph import Graph, GraphGroup
+from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.layout.levels import BOX, ENTRY, EXIT, FRAME, TITLE, Level, Route, levels_of
 from kerascope.viz.layout.order import order_rows
 from kerascope.viz.layout.places import Shape, place_level
@@ -102,6 +104,9 @@ def _lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) 
     width = max(width, LEAST_WIDTH)
     caption = fitted(plain(" · ".join(caption_lines(graph)), ascii_only), width, ascii_only)
     head: list[Line] = [[(caption, "bold")], []] if caption else []
+    if is_ladder(graph) and options.rankdir == "TB":
+        ladder = ladder_lines(graph, options, width, ascii_only)
+        return head + (ladder or list_lines(graph, options, width, ascii_only))
     strip = 1 + max((len(str(n.depth)) for n in graph.nodes), default=0)
     strip = strip if options.depth_ranks else 0
     levels = levels_of(graph)

@@ -25,7 +25,7 @@ function readGraph(data) {
   const attributes = data.attributes.map((pairs) => readAttributes(pairs, data.strings));
   const count = data.boxes.length - data.groups.length;
   const boxes = data.boxes.map((row, number) => readBox(row, number, data, words, attributes));
-  const groups = data.groups.map(([name, detail, width, height, isCall], index) => ({
+  const groups = data.groups.map(([name, detail, width, height, isCall, isBundle], index) => ({
     index,
     number: count + index,
     parent: boxes[count + index].parent,
@@ -33,6 +33,8 @@ function readGraph(data) {
     detail: words(detail),
     size: [width, height],
     isCall: Boolean(isCall),
+    isBundle: Boolean(isBundle),
+    family: [index],
   }));
   const edges = data.edges.map(([source, target, which, label, tails, heads], number) => ({
     number,
@@ -42,6 +44,7 @@ function readGraph(data) {
     label: words(label),
     ports: { tail: portsByBox(tails, count), head: portsByBox(heads, count) },
   }));
+  for (const family of data.families) for (const index of family) groups[index].family = family;
   for (const edge of edges) {
     boxes[edge.source].outgoing.push(edge);
     boxes[edge.target].incoming.push(edge);

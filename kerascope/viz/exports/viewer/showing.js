@@ -45,13 +45,19 @@ class Showing {
       if (isHidden && source === target) continue;
       if (this._isInnerUse(edge, source, target)) continue;
       const arrow = { edge, source, target, ...endsOf(this.graph, edge, source, target) };
-      if (target !== edge.target) {
-        const key = [source, target, arrow.ports, edge.attributes.role || ""].join(" ");
+      if (target !== edge.target || (source !== edge.source && this._isBundle(source))) {
+        const { role = "", operand_of: operand } = edge.attributes;
+        const key = [source, target, arrow.ports, role, Boolean(operand)].join(" ");
         if (seen.has(key)) continue;
         seen.add(key);
       }
       this.arrows.set(edge.number, arrow);
     }
+  }
+
+  /** Tell whether all arrows between a closed group and another box are one. */
+  _isBundle(number) {
+    return this.graph.groups[number - this.graph.count].isBundle;
   }
 
   /** Tell whether an arrow leads from a tensor of one closed frame into another closed call. */

@@ -48,7 +48,11 @@ class Viewer {
   toggle(number) {
     if (number < this.graph.count) return;
     const group = number - this.graph.count;
-    if (!this.closed.delete(group)) this.closed.add(group);
+    const opens = this.closed.has(group);
+    for (const one of this.graph.groups[group].family) {
+      if (opens) this.closed.delete(one);
+      else this.closed.add(one);
+    }
     this.update();
     const what = this.closed.has(group) ? "closed" : "opened";
     this._announce(`${this.graph.boxes[number].label} ${what}`);
@@ -71,7 +75,8 @@ class Viewer {
   /** Open all frames around a box, and show it; other frames are as in `closed`. */
   reveal(number, closed = this.closed) {
     const wanted = new Set(closed);
-    for (const group of groupsAround(this.graph, number)) wanted.delete(group);
+    for (const group of groupsAround(this.graph, number))
+      for (const one of this.graph.groups[group].family) wanted.delete(one);
     const isSame = wanted.size === this.closed.size && [...wanted].every((g) => this.closed.has(g));
     if (!isSame) {
       this.closed = wanted;

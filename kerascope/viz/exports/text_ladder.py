@@ -1,0 +1,206 @@
+"""A ladder in characters: a row for each call, its card beside it, its gradient at the right.
+
+Names say where things come from, so no line is drawn: `←` stands before what a call reads, `⇠`
+before what a gradient is made of, unless that is the call, or the gradient, of the row before or
+after. A card has a line for each weight, from the weight to its new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+
+from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.exports.text_canvas import Density, fitted, plain, words_of
+from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.nesting import longest_paths
+from kerascope.viz.theme import OKABE_ITO, style_of
+
+Line = list[tuple[str, str]]  # characters with their styles
+GAP = 3
+LEAST_COLUMN = 14
+
+
+def ladder_lines(
+    graph: Graph, options: PictureOptions, width: int, ascii_only: bool
+) -> list[Line] | None:
+    """Return the lines of a ladder, no longer than `width`; None if there is no room for it.
+
+    Parameters
+    ----------
+    graph : Graph
+        With the attribute `ladder`.
+    options : PictureOptions
+    width : int
+    ascii_only : bool
+    """
+    text = _Text(graph, options, ascii_only)
+    rows = text.rows()
+    widths = [max((cell_len(x) for row in rows for x, _ in row[i]), default=0) for i in range(3)]
+    spare = width - sum(widths) - 2 * GAP
+    for column in (0, 2):  # names of calls may be cut, cards are whole
+        if spare < 0:
+            cut = min(-spare, max(0, widths[column] - LEAST_COLUMN))
+            widths[column] -= cut
+            spare += cut
+    if spare < 0:
+        return None
+    lines: list[Line] = [text.heads(widths)]
+    for row in rows:
+        for place in range(max(map(len, row))):
+            line: Line = []
+            for part, width_of in zip(row, widths, strict=True):
+                words, style = part[place] if place < len(part) else ("", "")
+                words = fitted(words, width_of, ascii_only)
+                line.append((words, style))
+                line.append((" " * (width_of - cell_len(words) + GAP), ""))
+            lines.append(line)
+    return lines
+
+
+class _Text:
+    """The words of a ladder, row by row, in three columns."""
+
+    def __init__(self, graph: Graph, options: PictureOptions, ascii_only: bool) -> None:
+        self.graph = graph
+        self.options = options
+        self.ascii_only = ascii_only
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.into: dict[str, list[tuple[str, str]]] = {}
+        for edge in graph.edges:
+            if "operand_of" not in edge.attrs:
+                via = str(edge.attrs.get("via", ""))
+                self.into.setdefault(edge.target, []).append((edge.source, via))
+        self.lines: dict[str, dict[str, list[GraphNode]]] = {}
+        for node in graph.nodes:
+            if "line" in node.attrs:
+                lines = self.lines.setdefault(node.group, {})
+                lines.setdefault(str(node.attrs["line"]), []).append(node)
+        self.told: set[str] = set()
+
+    def heads(self, widths: list[int]) -> Line:
+        """Return the line above the columns."""
+        names = ("forward v", "weights", "^ backward") if self.ascii_only else (
+            "forward \u25bc", "weights", "\u25b2 backward"
+        )  # fmt: skip
+        line: Line = []
+        for name, width in zip(names, widths, strict=True):
+            line.append((f"{name:<{width + GAP}}" if width else "", "bold"))
+        return line
+
+    def rows(self) -> list[tuple[Line, Line, Line]]:
+        """Return the three columns of each row: calls, then losses."""
+        calls = [node for node in self.graph.nodes if self._rail(node) == "forward"]
+        pairs = [
+            (edge.source, edge.target)
+            for edge in self.graph.edges
+            if self._rail(self.nodes[edge.source])
+            == self._rail(self.nodes[edge.target])
+            == "forward"
+        ]
+        depths = longest_paths([node.id for node in calls], pairs)
+        calls.sort(key=lambda node: -depths[node.id])
+        found = []
+        for number, node in enumerate(calls):
+            above = calls[number - 1].id if number else ""
+            below = calls[number + 1].id if number + 1 < len(calls) else ""
+            gradients = [x for x in self.graph.nodes if x.attrs.get("beside") == node.id]
+            right = [line for x in gradients for line in self._gradient(x, below)]
+            found.append((self._call(node, above), self._cards(node.id), right))
+        rest = [card for card in self.lines if card not in self.told]
+        for card in rest:
+            found.append(([], self._card(card), []))
+        below_all = [node for node in self.graph.nodes if self._rail(node) == "loss"]
+        for node in below_all:
+            found.append((self._call(node, ""), [], []))
+        return found
+
+    def _rail(self, node: GraphNode) -> str:
+        return str(node.attrs.get("rail", ""))
+
+    def _call(self, node: GraphNode, above: str) -> Line:
+        words = words_of(node, self.options, Density(True), self.ascii_only)
+        sources = [s for s, _ in self.into.get(node.id, []) if self._rail(self.nodes[s])]
+        lines = [words.lines[0], *((f"  {text}", style) for text, style in words.lines[1:])]
+        if sources and sources != [above]:
+            sign = "<-" if self.ascii_only else "\u2190"
+            names = dict.fromkeys(map(self._name, sources))
+            lines += [(f"  {sign} {name}", "dim") for name in names]
+        return lines
+
+    def _gradient(self, node: GraphNode, below: str) -> Line:
+        words = words_of(node, self.options, Density(True), self.ascii_only)
+        arriving = self.into.get(node.id, [])
+        lines = [words.lines[0], *((f"  {text}", style) for text, style in words.lines[1:])]
+        homes = [str(self.nodes[source].attrs.get("beside", "")) for source, _ in arriving]
+        if arriving and homes != [below]:
+            sign = "<~" if self.ascii_only else "\u21e0"
+            for source, via in arriving:
+                told = f"via {via}" if via else self._name(source)
+                lines.append((f"  {sign} {plain(told, self.ascii_only)}", "dim"))
+        return lines
+
+    def _name(self, box: str) -> str:
+        return plain(self.nodes[box].id, self.ascii_only)
+
+    # --- cards ------------------------------------------------------------------------------------
+
+    def _cards(self, call: str) -> Line:
+        """Return the cards that a call reads; one that stands in a row before is only named."""
+        lines: Line = []
+        cards = dict.fromkeys(
+            source if self.nodes[source].kind == "card" else self.nodes[source].group
+            for source, _ in self.into.get(call, [])
+            if self.nodes[source].kind == "card" or "line" in self.nodes[source].attrs
+        )
+        for card in cards:
+            if card in self.told:
+                sign = "<-" if self.ascii_only else "\u2190"
+                lines.append(
+                    (f"{sign} {plain(self._label(card), self.ascii_only)}, as above", "dim")
+                )
+            else:
+                lines += self._card(card)
+        return lines
+
+    def _label(self, card: str) -> str:
+        if card in self.nodes:
+            return self.nodes[card].label
+        return next(group.label for group in self.graph.groups if group.id == card)
+
+    def _card(self, card: str) -> Line:
+        self.told.add(card)
+        if card in self.nodes:
+            words = words_of(self.nodes[card], self.options, Density(True), self.ascii_only)
+            return list(words.lines)
+        table = [self._cells(line) for line in self.lines[card].values()]
+        columns = dict.fromkeys(column for line in table for column in line)
+        order = [*(c for c in columns if c != "new"), *(c for c in columns if c == "new")]
+        widths = {c: max(cell_len(line.get(c, "")) for line in table) for c in order}
+        hue = OKABE_ITO[style_of("variable").hue]
+        return [
+            ("  ".join(f"{line.get(c, ''):<{widths[c]}}" for c in order).rstrip(), hue)
+            for line in table
+        ]
+
+    def _cells(self, line: Iterable[GraphNode]) -> dict[str, str]:
+        """Return the words of a weight's line by column: a new slot is told by its slot."""
+        found: dict[str, str] = {}
+        order = {"weight": 0, "via": 1, "gradient": 2, "new": 9}
+        for node in sorted(line, key=lambda x: order.get(str(x.attrs["column"]), 3)):
+            column, short = str(node.attrs["column"]), str(node.attrs["short"])
+            if node.kind == "update" and column != "new":
+                continue
+            sign = words_of(node, self.options, Density(True), self.ascii_only).lines[0][0][:1]
+            detail = str(node.attrs.get("detail", "")).split("\n")[0]
+            if column == "weight":
+                shape = str(node.attrs.get("output_shapes", "")) if self.options.show_shapes else ""
+                words = " ".join(filter(None, [sign, short, shape, detail]))
+            elif column == "via":
+                words = " ".join(filter(None, [found.get(column, ""), sign, short, detail]))
+            else:
+                name = "" if column in ("gradient", "new") else short
+                words = " ".join(filter(None, [sign, name, detail]))
+            found[column] = plain(words, self.ascii_only)
+        return found
