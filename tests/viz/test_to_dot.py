@@ -6,8 +6,11 @@ import pytest
 from effort import growth
 from zoo import THINNED_ZOO, ZOO
 
+from kerascope.layers import Add, Input
+from kerascope.models import Model
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.draw import draw
 from kerascope.viz.exports.graphviz import render
 from kerascope.viz.exports.to_dot import MANY_BOXES, dot_names, to_dot
 from kerascope.viz.extract.subjects import graph_of
@@ -234,3 +237,12 @@ def test_dot_is_never_asked_for_right_angled_lines_and_is_cut_off_at_many_boxes(
     assert "nslimit=" in to_dot(Graph("many", nodes, ()))
     assert "nslimit=" not in to_dot(Graph("few", nodes[1:], ()))
     assert "ortho" not in to_dot(Graph("many", nodes, ()))
+
+
+@pytest.mark.parametrize(
+    ("rankdir", "sides"), [("TB", ["B", "BL", "BL"]), ("LR", ["R", "RT", "RT"])]
+)
+def test_lines_divide_the_cells_of_operands(rankdir, sides):
+    x = Input(shape=(3,), name="x")
+    source = draw(Model(x, Add(name="sum")([x, x, x])), rankdir=rankdir).source
+    assert re.findall(r'PORT="i\d" BORDER="1" SIDES="(\w+)"', source) == sides

@@ -529,9 +529,11 @@ def _ports(
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]
+    between = "T" if options.rankdir == "LR" else "L"  # from a cell to the one before it
     color = options.palette.line(style_of(node.kind).hue)
     cells = [
-        f'<TD PORT="{letter}{i}" BORDER="1" SIDES="{border}" COLOR="{color}" CELLPADDING="3">'
+        f'<TD PORT="{letter}{i}" BORDER="1" SIDES="{border}{between[:i]}" '
+        f'COLOR="{color}" CELLPADDING="3">'
         f"{_font(escaped(text), _SMALL_SIZE, options.palette.quiet_text)}</TD>"
         for i, text in enumerate(texts)
     ]
