@@ -116,7 +116,8 @@ def set_(debugger: Shell, words: str) -> None:
         )
     name, text = found["name"].removesuffix(":out"), found["value"]
     if found["sign"]:  # as in `lr /= 10`
-        text = f"{name} {found['sign']} ({text})"
+        value = text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+        text = f"{name} {found['sign']} {value}"
     called = name
     name = _go_where_it_comes(debugger, name)
     if re.match(r"other\b", text) or Path(text).suffix in TAPES:

@@ -548,7 +548,7 @@ def say_plot(shell: Shell, words: str) -> None:
 
 
 def _is_numeric(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.number | int | float | Statistics)
+    return isinstance(value, np.ndarray | np.generic | int | float | Statistics)
 
 
 def _number(value: Any) -> float:

@@ -481,7 +481,13 @@ def _has_loss(outs: list[Any]) -> bool:
 
 
 def _bits(outs: list[Any]) -> list[Any]:
-    return [x if isinstance(x, tuple) else np.asarray(x).tobytes() for x in outs]
+    """Return what tells outputs apart: their bits, but one NaN is as good as another."""
+    return [x if isinstance(x, tuple) else _with_one_nan(np.asarray(x)).tobytes() for x in outs]
+
+
+def _with_one_nan(array: np.ndarray) -> np.ndarray:
+    is_nan = array != array
+    return np.where(is_nan, array.dtype.type(np.nan), array) if np.any(is_nan) else array
 
 
 def _place_in_fit(stretch: Stretch, row: Row) -> tuple[str, int | None]:

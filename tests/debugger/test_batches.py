@@ -291,6 +291,13 @@ def test_what_cannot_be_plotted_is_told(words, why):
     assert why in line
 
 
+def test_whether_something_holds_is_plotted_as_0_and_1():
+    text = piped(run_deep, "c", "plot norm(grads) >= 0", "plot loss > 1e9", "plot np.bool_(1)")
+    for command, number in (("plot loss > 1e9", "0"), ("plot np.bool_(1)", "1")):
+        lines = [line.split() for line in said(text, command) if line[:2] == "0 "]
+        assert {line[2] for line in lines} == {number}
+
+
 def test_before_the_first_batch_nothing_can_be_plotted():
     assert "no batch" in said(piped(run_deep, "plot loss"), "plot loss")[0]
 

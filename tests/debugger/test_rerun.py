@@ -329,6 +329,16 @@ def test_a_sign_before_the_equals_sign_computes_with_what_it_was(short, long):
     assert any(line.startswith(">") for line in said(text, "rerun 4"))
 
 
+@pytest.mark.filterwarnings("ignore:fit. the loss became")
+def test_a_loss_that_is_nan_in_both_is_no_difference():
+    def program():
+        model = network()
+        model.fit(X * np.nan, Y, batch_size=8, epochs=1, verbose=0)
+
+    text = piped(program, "c", "goto batch 3", "set lr = np.nan", "rerun")
+    assert "they are the same bit for bit" in said(text, "rerun")
+
+
 @pytest.mark.filterwarnings("ignore:.*trainable")
 def test_batches_of_one_s_own_have_the_numbers_that_goto_takes():
     text = piped(two_optimizers, "c", "info batches", "goto batch 4", "set lr *= 10", "rerun")
