@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.engine.input_layer import Input
     from kerascope.engine.node import Node
     from kerascope.models import Container, Functional, Model, Network, Sequential
+    from kerascope.player.playing import play
     from kerascope.trace.walking import walk
     from kerascope.viz.draw import draw
     from kerascope.viz.drawing import Drawing
@@ -84,6 +85,7 @@ _HOMES = {
     "draw": "kerascope.viz.draw",
     "from_networkx": "kerascope.viz.exports.to_networkx",
     "pm": "kerascope.debugger.entry",
+    "play": "kerascope.player.playing",
     "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
     "show": "kerascope.viz.tensors.show",
@@ -169,6 +171,7 @@ __all__ = [
     "objectives",
     "observing",
     "optimizers",
+    "play",
     "pm",
     "profile",
     "regularizers",

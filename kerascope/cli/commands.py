@@ -34,6 +34,7 @@ examples:
   kerascope trace example.py                    walk through all that a script does
   kerascope trace example.py --level op | less  every op of the first batch
   kerascope debug example.py                    step through its models, as pdb does
+  kerascope play example.py -o page.html        ... and play its first step in a browser
   kerascope profile example.py                  where its time and memory go, by layer and by op
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
@@ -106,6 +107,13 @@ COMMANDS = {
         options.REPLAY_EXAMPLES,
         options.add_replay_options,
         options.split_replay_words,
+    ),
+    "play": Command(
+        "kerascope.cli.playing.run_play",
+        "play a script's first training step in a page",
+        options.PLAY_EXAMPLES,
+        options.add_play_options,
+        options.split_play_words,
     ),
     "profile": Command(
         "kerascope.cli.profiling.run_profile",

@@ -64,6 +64,38 @@ def split_trace_words(parser: Parser, words: list[str]) -> tuple[list[str], list
     return ours, theirs + after
 
 
+# --- kerascope play -------------------------------------------------------------------------------
+
+
+PLAY_EXAMPLES = f"""\
+One HTML file that asks for nothing else: the graph with what flows through it, a time line, each
+step in a sentence, source and names. Options stand before the script or after it; what follows
+`--` belongs to the script alone:
+  kerascope play train.py                          writes train.html
+  kerascope play train.py -o page.html data.csv
+  kerascope play --level op --batches 2 train.py
+
+{exit_codes()}
+"""
+
+
+def add_play_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope play`."""
+    parser.add_argument("script", metavar="script.py [argument ...]")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: script.html)")
+    parser.add_argument(
+        "--level", choices=("detail", "op", "node", "phase", "act"), default=None,
+        help="the finest grain that is shown (default: as fine as a page can hold)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--batches", type=_at_least(1), default=1, metavar="N",
+        help="how many training steps of each model are played (default 1)",
+    )  # fmt: skip
+
+
+split_play_words = split_trace_words
+
+
 # --- kerascope debug and kerascope replay ---------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ FIRST = {
 }
 PREPARE = "from kerascope.lessons.notebook import kscope, pdb, prepare\n\nprepare()"
 PLAY = (
-    "from kerascope.lessons.player.player import ShownPlayer\n\n"
+    "from kerascope.player.player import ShownPlayer\n\n"
     "ShownPlayer({path!r}, {title!r}, {language!r})"
 )
 SHOW = "from IPython.display import SVG\n\nSVG({path!r})"

@@ -33,8 +33,8 @@ from kerascope.lessons.lesson import (
 )
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
 from kerascope.lessons.parser import markdown
-from kerascope.lessons.player.player import frame
 from kerascope.lessons.stops import numbered
+from kerascope.player.player import frame
 
 # --- a block, with its output ---------------------------------------------------------------------
 

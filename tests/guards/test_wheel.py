@@ -39,7 +39,7 @@ def test_a_wheel_with_all_files_is_whole() -> None:
         "kerascope/viz/exports/viewer/graph.js",
         "kerascope/viz/exports/viewer/page.html",
         "kerascope/lessons/page/page.css",
-        "kerascope/lessons/player/page/player.js",
+        "kerascope/player/page/player.js",
         "kerascope/tutorials/glossary.toml",
         "kerascope/tutorials/00-tools/lesson.zh.md",
         "kerascope/tutorials/examples/digits.py",

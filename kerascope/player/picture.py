@@ -16,14 +16,19 @@ from kerascope.debugger.pictures import graph_of_tape
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import calls_in, layer_of
 from kerascope.errors import ArgumentError, KerascopeError
+from kerascope.player.flows import LOSS
+from kerascope.player.room import roomy
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, reading_order, tooltip
+from kerascope.viz.collapse.view import view_of
 from kerascope.viz.drawing import Drawing
-from kerascope.viz.exports.to_svg import number, to_svg
+from kerascope.viz.exports.to_svg import number, svg_of
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
-from kerascope.viz.graph import Graph
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.layout.arrange import arrange
+from kerascope.viz.nesting import hiding_of
 from kerascope.viz.theme import Palette
 
 # --- how far each box is: to do, being done, done, gradient arrived -------------------------------
@@ -36,7 +41,7 @@ RUNS = (
     "function",
 )  # fmt: skip
 CALLS = ("layer.call", "node")
-SPANS = (*CALLS, "map.visit", "grad.node", "op")
+SPANS = (*CALLS, "map.visit", "grad.node", "op", "loss")
 INSTANTS = ("node.create", "map.depth", "depth.put", "tmap.set", "grad.op", "grad.accum")
 SOURCES = ("placeholder", "variable", "constant")  # kinds of boxes that are there from the start
 # What the box of one contribution of several to a gradient says.
@@ -53,6 +58,16 @@ class BoxStates:
         The box of a node, by the node's name "dense_1_ib-0".
     made_by_calls : mapping of int to str, optional
         Of `nodes_made`.
+    owners : mapping of str to str, optional
+        The box of the call that owns a variable, by the variable's name.
+    alias : mapping of str to str, optional
+        The closed frame in which a box lies that is not drawn itself.
+
+    Attributes
+    ----------
+    now : dict of str to int
+    focus : str
+        The box of which the last event speaks, or one before it if that speaks of none.
 
     Examples
     --------
@@ -72,15 +87,22 @@ class BoxStates:
         graph: Graph,
         boxes_of_nodes: Mapping[str, str],
         made_by_calls: Mapping[int, str] | None = None,
+        owners: Mapping[str, str] | None = None,
+        alias: Mapping[str, str] | None = None,
     ) -> None:
         self.graph = graph
         self.now = {node.id: TODO for node in graph.nodes}
         self._of_nodes = boxes_of_nodes
         self._made = made_by_calls or {}
+        self._owners = owners or {}
+        self._alias = alias or {}
+        self.focus = ""
         self._calls: list[str] = []  # names of the calls that are open in a run
         self._open: list[tuple[Event, str]] = []  # spans that are open, with their boxes
         self._flash: tuple[str, int] | None = None  # a box that an instant has touched
         self._contributions = _contributions_of(graph)
+        outputs = [edge.source for edge in graph.edges if edge.target == LOSS]
+        self._losses = {f"{layer_of(name).partition('@')[0]}_loss" for name in outputs}
         self._swept = ""  # the op through which the sweep goes
         self._sent: Counter[str] = Counter()  # how often it has sent something, by gradient
 
@@ -95,6 +117,9 @@ class BoxStates:
             self._end(event)
         else:
             self._instant(event)
+        owner = self._owner_of(event.name) if event.name else ""
+        if owner in self.now:
+            self.focus = owner
         for delta in event.deltas:
             if delta.name == "grads" and event.phase == "backward":
                 self._mark_done(f"grad:{delta.key}")
@@ -106,7 +131,7 @@ class BoxStates:
             self._start_anew(event)
         box = self._box_of(event) if event.kind in SPANS else ""
         if box:
-            self.now[box] = NOW
+            self.now[box], self.focus = NOW, box
         self._open.append((event, box))
         if event.kind in CALLS:
             self._calls.append(event.name)
@@ -117,6 +142,7 @@ class BoxStates:
             self._calls.pop()
         if not box:
             return
+        self.focus = box
         if value_of_event(event, "error") is not None:
             self.now[box] = FAILED
         else:
@@ -129,6 +155,7 @@ class BoxStates:
         box = self._box_of(event) if event.kind in INSTANTS else ""
         if not box:
             return
+        self.focus = box
         after = self.now[box] if self.now[box] == NOW else DONE
         self.now[box], self._flash = NOW, (box, after)
 
@@ -158,6 +185,19 @@ class BoxStates:
             name = self._box_of_node(name)
         if event.kind in ("node", "layer.call", "tmap.set") and self._calls:
             name = "/".join([*self._calls, name])
+        return self._drawn(name)
+
+    def _owner_of(self, name: str) -> str:
+        """Return the box whose variable is meant: of "update/d/kernel/add", that of "d/kernel"."""
+        name = name.removeprefix("update/")
+        while name and name not in self._owners:
+            name = name.rpartition("/")[0]
+        return self._owners.get(name, "")
+
+    def _drawn(self, name: str) -> str:
+        """Return the box itself, the closed frame that hides it, or the box of the loss."""
+        if name not in self.now:
+            name = self._alias.get(name, LOSS if name == LOSS or name in self._losses else "")
         return name if name in self.now else ""
 
     def _mark_done(self, box: str) -> None:
@@ -217,7 +257,7 @@ def nodes_made(events: Iterable[Event]) -> dict[int, str]:
 # --- the drawing ----------------------------------------------------------------------------------
 
 
-MOST_BOXES = 80
+MOST_BOXES = 400  # of a picture that is drawn whole; larger ones are folded
 # How the frame of a box is drawn: its hue, its width, its dashes.
 LOOKS = {
     TODO: ("grey", 1.0, "4 3"),
@@ -238,6 +278,13 @@ class Picture(NamedTuple):
 
     graph: Graph
     boxes_of_nodes: dict[str, str]
+    owners: dict[str, str] = {}  # noqa: RUF012 (nobody writes into it)
+    alias: dict[str, str] = {}  # noqa: RUF012
+
+    @property
+    def folded(self) -> int:
+        """How many boxes are hidden in closed frames."""
+        return len(self.alias)
 
     @property
     def svg(self) -> str:
@@ -248,7 +295,9 @@ class Picture(NamedTuple):
         )
         graph = replace(self.graph, nodes=nodes)
         has_depths = self.graph.attrs.get("level", "node") in ("node", "layer")
-        svg = MARK.sub(_centred, to_svg(graph, PictureOptions(depth_ranks=has_depths)))
+        options = PictureOptions(depth_ranks=has_depths)
+        placed, measures = arrange(graph, options)
+        svg = MARK.sub(_centred, svg_of(graph, options, roomy(placed), measures))
         return svg.replace("@media (prefers", "@media screen and (prefers").strip()
 
     @property
@@ -266,37 +315,79 @@ def _centred(mark: re.Match[str]) -> str:
     )
 
 
-def picture_for(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
+def picture_for(
+    tape: Tape, events: list[Event], graph: Any, *, with_loss: bool = False
+) -> Picture | None:
     """Return the picture of a tape: of what was asked for, else of the model that it tells of.
 
-    Raises
-    ------
-    ArgumentError
-        It has too many boxes.
+    A picture of more than `MOST_BOXES` boxes is folded.
+
+    Parameters
+    ----------
+    tape : Tape
+    events : list of Event
+        Those that are shown.
+    graph : optional
+        As in `Player`.
+    with_loss : bool
+        Whether the loss is a box too, where one is computed.
     """
     if graph is False:
         return None
     made = _picture(tape, events, graph)
-    if made is not None and len(made.graph.nodes) > MOST_BOXES:
-        raise ArgumentError(
-            f"Player: the picture has {len(made.graph.nodes)} boxes; at most {MOST_BOXES} can be "
-            f"followed. Give graph=ks.draw(...) with fewer, or graph=False."
-        )
+    if made is None:
+        return None
+    if len(made.graph.nodes) > MOST_BOXES:
+        made = _folded(made)
+    computes = any(e.kind == "loss" and e.act not in ("build", "compile") for e in events)
+    model = graph if isinstance(graph, Network) else living_model(tape, events)
+    if with_loss and computes and isinstance(model, Network):
+        made = made._replace(graph=_with_loss(made.graph, model))
     return made
+
+
+def _folded(made: Picture) -> Picture:
+    view = view_of(made.graph)
+    hiding = hiding_of(view.whole, view.closed)
+    alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
+    names = {name: alias.get(box, box) for name, box in made.boxes_of_nodes.items()}
+    owners = {name: alias.get(box, box) for name, box in made.owners.items()}
+    return Picture(view.shown, names, owners, alias)
+
+
+def _with_loss(graph: Graph, model: Network) -> Graph:
+    """Return a graph of calls with a box for the loss below its outputs."""
+    names = {node.id for node in graph.nodes}
+    if graph.attrs.get("level", "node") != "node" or LOSS in names:
+        return graph
+    sources = {edge.source for edge in graph.edges}
+    outputs = [node for node in graph.nodes if node.id not in sources and not node.depth]
+    what = getattr(model, "loss", "")
+    detail = what if isinstance(what, str) else getattr(what, "name", "")
+    nodes = tuple(replace(node, depth=node.depth + (not node.group)) for node in graph.nodes)
+    groups = tuple(replace(one, depth=one.depth + (not one.parent)) for one in graph.groups)
+    box = GraphNode(LOSS, LOSS, "loss", attrs={"detail": str(detail)} if detail else {})
+    edges = (*graph.edges, *(GraphEdge(node.id, LOSS) for node in outputs))
+    return Graph(graph.name, (*nodes, box), edges, groups, graph.attrs)
 
 
 def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
     model = graph if isinstance(graph, Network) else living_model(tape, events)
     names: dict[str, str] = {}
+    owners: dict[str, str] = {}
     if model is not None:
         model = model_with_graph(model, "Player")
-        names = {call.node.name: call.id for call in calls_in(model)}
+        calls = list(calls_in(model))
+        names = {call.node.name: call.id for call in calls}
+        for call in reversed(calls):  # of a shared layer the first call counts
+            layer = call.node.outbound_layer
+            owners.update({weight.name: call.id for weight in layer.weights})
     if graph is None and model is not None:
         graph = model
     if graph is not None:
         shown = graph.graph if isinstance(graph, Drawing) else graph_of(graph, where="Player")
         _check_names(shown)
-        return Picture(shown, names)
+        return Picture(shown, names, owners)
     told = list(tape[: events[-1].t + 1])
     try:
         found = graph_of_tape(told)
@@ -360,3 +451,16 @@ def picture_rules() -> str:
 def state_colors(palette: Palette) -> dict[str, str]:
     """Return the colours of the frames of boxes, by the names that the style sheet has for them."""
     return {f"state{state}": palette.mark(hue) for state, (hue, *_) in LOOKS.items()}
+
+
+def flow_colors(palette: Palette) -> dict[str, str]:
+    """Return the colours of what lies on the arrows, and of the frame of what is computed now."""
+    return {
+        "now": palette.mark("orange"),
+        "now-fill": palette.fill("orange"),
+        "now-text": palette.sign("orange"),
+        "grad": palette.line("purple"),
+        "zero": palette.line("grey"),
+        "positive": palette.line("blue"),
+        "negative": palette.line("vermillion"),
+    }

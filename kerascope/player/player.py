@@ -11,24 +11,28 @@ from typing import Any, NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
-from kerascope.lessons.player.page_html import SideHtml, page_html, script, style
-from kerascope.lessons.player.picture import BoxStates, Picture, nodes_made, picture_for
-from kerascope.lessons.player.steps import side_data
-from kerascope.lessons.player.words import Text, in_languages, kinds_for_script
+from kerascope.player.page_html import SideHtml, page_html
+from kerascope.player.picture import BoxStates, Picture, nodes_made, picture_for
+from kerascope.player.sentences import sentences_for_script
+from kerascope.player.steps import side_data
+from kerascope.player.words import Text, in_languages, kinds_for_script
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Event
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
 from kerascope.trace.tape_store import Tape
 
 # --- which events are shown: lanes, steps, moments ------------------------------------------------
 
 
-LANES = ("build", "forward", "backward", "update")
+LANES = ("build", "forward", "loss", "backward", "update", "commit")
+# The graph of the gradients is built, and so are the tuples of the updates: nothing runs backward
+# then, and no weight is written.
 _LANE_OF_PHASE = {
     "build_map": "build", "depth_sort": "build", "check_graph": "build",
-    "run_internal_graph": "forward", "forward": "forward", "loss": "forward",
-    "metrics": "forward", "gradients": "backward", "backward": "backward",
-    "get_updates": "update", "update": "update", "commit": "update",
+    "gradients": "build", "get_updates": "build",
+    "run_internal_graph": "forward", "forward": "forward",
+    "loss": "loss", "metrics": "loss",
+    "backward": "backward", "update": "update", "commit": "commit",
 }  # fmt: skip
 When = int | str  # a time of the tape, or what a breakpoint of the debugger can name
 
@@ -39,12 +43,14 @@ def lane_of(event: Event) -> str:
     Examples
     --------
     >>> lane_of(Event(0, "batch", "commit", "update.apply", "I", 3, "node", "w"))
-    'update'
+    'commit'
+    >>> lane_of(Event(0, "function", "gradients", "grad.node", "B", 3, "node", "d"))
+    'build'
     """
     if event.act in ("build", "compile") and event.phase != "run_internal_graph":
         return "build"
     if event.kind == "update.pair":
-        return "update"
+        return "build"
     return _LANE_OF_PHASE.get(event.phase, "")
 
 
@@ -188,17 +194,18 @@ def _sight(event: Event) -> tuple[str, str, str, str]:
 
 
 def lanes_of(
-    events: Sequence[Event], moments: Sequence[Sequence[int]], side: int
+    sides: Sequence[Sequence[Event]], moments: Sequence[Sequence[int]]
 ) -> list[tuple[str, list[Stretch]]]:
-    """Return the lanes of a side that are not empty, each with its stretches.
+    """Return the lanes that are not empty, each with its stretches.
 
-    The update has two phases: first all tuples are made, and at a call all new values, then they
-    are committed.
+    Of two sides that one counts which has moved; if both have, the first.
     """
     lanes: dict[str, list[Stretch]] = {lane: [] for lane in LANES}
     before = None
     for moment, steps in enumerate(moments):
-        event = events[steps[side]]
+        last = moments[moment - 1] if moment else [-1] * len(steps)
+        side = next((i for i, step in enumerate(steps) if step != last[i]), 0)
+        event = sides[side][steps[side]]
         lane = lane_of(event)
         if lane and before == (lane, event.phase):
             word, first, _ = lanes[lane].pop()
@@ -210,9 +217,9 @@ def lanes_of(
 
 
 def _word(lane: str, event: Event) -> str:
-    if lane == "update":
-        return {"commit": "committed", "update": "values"}.get(event.phase, "made")
-    return event.phase if event.phase in ("loss", "metrics") and lane == "forward" else lane
+    if lane == "build":
+        return event.phase if event.phase in ("gradients", "get_updates") else lane
+    return event.phase if event.phase == "metrics" else lane
 
 
 # --- a stored player within a chapter's page, or a notebook ---------------------------------------
@@ -275,14 +282,7 @@ class ShownPlayer:
 # --- the player -----------------------------------------------------------------------------------
 
 
-MOST_STEPS = 1000
-MOST_BYTES = 150_000  # of the page
-MOST_PLAYER_BYTES = 20_000  # of its script and its style sheet
 DEFAULT_TITLE = {"en": "A trace, step by step", "zh": "一步步看跟踪"}
-HOW_TO_CUT = (
-    "Show less: from_= and until= choose a stretch (until='phase:forward'), level='node' leaves "
-    "out ops, lanes=('forward',) keeps one lane, graph=False leaves out the picture"
-)
 
 
 class Gate(NamedTuple):
@@ -332,6 +332,12 @@ class Player:
         Shown at the right side; steps of the same kind and name are shown together.
     names : pair of dict or str, optional
         What the two sides are called.
+    unit : {"all", "op", "call", "depth", "phase", "batch"}
+        What a step is until the reader chooses another.
+    with_loss : bool
+        Whether the loss is a box of the picture.
+    about : dict or str, optional
+        What the page says of itself below its title.
 
     Raises
     ------
@@ -365,6 +371,9 @@ class Player:
         gates: Sequence[Mapping[str, Any]] = (),
         beside: Tape | Player | None = None,
         names: Sequence[Text | str] | None = None,
+        unit: str = "all",
+        with_loss: bool = False,
+        about: Text | str | None = None,
     ) -> None:
         if not isinstance(tape, Tape):
             raise ArgumentError(
@@ -373,11 +382,12 @@ class Player:
         self.title = in_languages(title or DEFAULT_TITLE, "Player: title")
         self.tape = tape
         self.events = selected(tape, from_, until, level, lanes)
-        self.picture = picture_for(tape, self.events, graph)
+        self.picture = picture_for(tape, self.events, graph, with_loss=with_loss)
+        self.unit = unit
+        self.about = in_languages(about, "Player: about") if about else None
         if isinstance(beside, Tape):
-            beside = Player(
-                beside, title, graph=graph, from_=from_, until=until, level=level, lanes=lanes
-            )
+            span: dict[str, Any] = {"from_": from_, "until": until, "level": level, "lanes": lanes}
+            beside = Player(beside, title, graph=graph, with_loss=with_loss, **span)
         self.beside = beside
         self.moments = moments_of([side.events for side in self.sides])
         self.names = self._names(names)
@@ -460,47 +470,39 @@ class Player:
     # --- the page ---------------------------------------------------------------------------------
 
     @property
+    def lanes(self) -> list[tuple[str, list[Stretch]]]:
+        """The lanes of the time line: name, and stretches with their first and last moment."""
+        return lanes_of([side.events for side in self.sides], self.moments)
+
+    @property
     def html(self) -> str:
         """The page.
 
-        Raises
-        ------
-        ArgumentError
-            It is larger than a reader's patience: more than 1,000 steps, or 150 KB.
+        What is long is packed in it: the reader's browser unpacks it.
         """
-        if len(self.moments) > MOST_STEPS:
-            raise ArgumentError(
-                f"Player: {len(self.moments):,} steps; at most {MOST_STEPS:,} can be played. "
-                f"{HOW_TO_CUT}."
-            )
         parts = [_side(side, name) for side, name in zip(self.sides, self.names, strict=True)]
         kinds = {event.kind for side in self.sides for event in side.events}
         data = {
             "moments": self.moments if self.beside else None,
-            "lanes": [
-                lanes_of(side.events, self.moments, place) for place, side in enumerate(self.sides)
-            ],
+            "lanes": self.lanes,
+            "grains": {kind: GRAIN_OF.get(kind, "detail") for kind in sorted(kinds)},
+            "unit": self.unit,
+            "sentences": sentences_for_script(
+                {step[-1][0] for _, facts in parts for step in facts["steps"]}
+            ),
             "stops": [moment for moment, _ in self.stops],
             "gates": [gate._asdict() for gate in self.gates],
             "kinds": kinds_for_script(kinds),
             "sides": [facts for _, facts in parts],
         }
-        page = page_html(
-            self.title, [html for html, _ in parts], data, len(self.moments), self.stops
+        return page_html(
+            self.title,
+            [html for html, _ in parts],
+            data,
+            len(self.moments),
+            self.stops,
+            self.about,
         )
-        self._check_size(page)
-        return page
-
-    def _check_size(self, page: str) -> None:
-        own = len((script() + style()).encode())
-        if own > MOST_PLAYER_BYTES:
-            raise ArgumentError(f"Player: script and style take {own:,} bytes; expected 20,000.")
-        size = len(page.encode())
-        if size > MOST_BYTES:
-            raise ArgumentError(
-                f"Player: {len(self.moments):,} steps make a page of {size:,} bytes; at most "
-                f"{MOST_BYTES:,}. {HOW_TO_CUT}."
-            )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page: one HTML file that opens by itself.
@@ -508,8 +510,7 @@ class Player:
         Raises
         ------
         ArgumentError
-            The page is too large, the file's name does not end with .html, or there is no such
-            folder.
+            The file's name does not end with .html, or there is no such folder.
         """
         path = Path(path)
         if path.suffix != ".html":
@@ -534,9 +535,12 @@ def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
     picture: Picture | None = side.picture
     states = None
     if picture:
-        made = nodes_made(side.tape)
-        states = BoxStates(picture.graph, picture.boxes_of_nodes, made)
-    facts, told = side_data(side.tape, side.events, states)
+        made = nodes_made(side.tape[: side.events[-1].t + 1])
+        states = BoxStates(
+            picture.graph, picture.boxes_of_nodes, made, picture.owners, picture.alias
+        )
+    alias = picture.alias if picture else {}
+    facts, told = side_data(side.tape, side.events, states, alias)
     words = picture.words if picture else {}
     boxes = [words[box] for box in facts["boxes"]]
     return SideHtml(name, picture.svg if picture else "", boxes, told), facts

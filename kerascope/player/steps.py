@@ -17,7 +17,9 @@ import numpy as np
 
 from kerascope.debugger.places import function_around, path_of, shown_file
 from kerascope.debugger.rendering import label, sentence
-from kerascope.lessons.player.picture import BoxStates
+from kerascope.player.captions import Narrator, sources_of
+from kerascope.player.flows import Flows, Spec
+from kerascope.player.picture import BoxStates
 from kerascope.trace.events import END, Event
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
@@ -28,6 +30,7 @@ from kerascope.trace.tape_store import Tape, text_of
 # four digits, so that a stored player is the same on another machine.
 
 
+FEW = 4  # numbers of an array that a line in a table has room for
 WHOLE = 12  # numbers of an array that is shown whole
 CORNER = 3  # rows and columns of a larger one
 LONGEST_LINE = 90  # characters of a line in a table
@@ -54,7 +57,7 @@ def shown_value(value: Any) -> Shown:
     Examples
     --------
     >>> shown_value(np.array([[0.0, 1.5], [2.0, 3.0]], "float32"))
-    Shown(short='f32[2,2] |x|=3.905', full='f32[2,2]\n[[  0 1.5]\n [  2   3]]')
+    Shown(short='f32[2,2] [[0 1.5] [2 3]]', full='f32[2,2]\n[[  0 1.5]\n [  2   3]]')
     >>> shown_value(("dense_1", None))
     Shown(short="('dense_1', None)", full='')
     """
@@ -93,6 +96,10 @@ def _shown_array(array: np.ndarray) -> Shown:
     if not array.ndim:
         return Shown(short)
     if array.size <= WHOLE:
+        if 0 < array.size <= FEW and figures.is_sound:
+            words = np.array([figure(x) for x in array.astype("float64").ravel()], dtype=object)
+            inside = " ".join(_nested(words.reshape(array.shape), "").split())
+            short = f"{kind_of(array)} {inside}"
         return Shown(short, f"{kind_of(array)}\n{_grid(array)}")
     corner = array[tuple([0] * max(array.ndim - 2, 0))][tuple([slice(CORNER)] * min(array.ndim, 2))]
     before = "".join("0, " for _ in range(array.ndim - 2))
@@ -258,7 +265,7 @@ class Tables:
 
 
 def side_data(
-    tape: Tape, events: Sequence[Event], states: BoxStates | None
+    tape: Tape, events: Sequence[Event], states: BoxStates | None, alias: dict[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the data of one side, as JSON knows it, and what each step says.
 
@@ -269,16 +276,19 @@ def side_data(
         Those that are shown, in order.
     states : BoxStates or None
         Of the picture, fed with nothing yet; None if there is no picture.
+    alias : dict of str to str
+        The closed frames in which boxes lie that are not drawn themselves.
     """
     tables, sources, words = Tables(), Sources(), Pool()
     first = events[0]
     before = tables.changes(tape.names_at(first.t - 1) if first.t else {})
-    boxes = _Boxes(tape, states)
-    start_states = boxes.changes_until(first.t)
+    boxes = _Boxes(tape, states, alias)
+    start_states, start_flows = boxes.changes_until(first.t), boxes.flows()
     steps = []
     for event in events:
         user = sources.place(event.where.user_file, event.where.user_line)
-        engine = sources.place(event.where.file, event.where.line)
+        engine = sources.place(*_own_line(event))
+        changed = boxes.changes_until(event.t + 1)
         steps.append(
             [
                 event.t,
@@ -289,7 +299,10 @@ def side_data(
                 user or 0,
                 engine or 0,
                 tables.changes(tape.names_at(event.t)),
-                boxes.changes_until(event.t + 1),
+                changed,
+                boxes.focus,
+                boxes.flows(),
+                boxes.caption,
             ]
         )
     data = {
@@ -297,6 +310,7 @@ def side_data(
         "boxes": [node.id for node in states.graph.nodes] if states else [],
         "startTables": before,
         "startStates": start_states,
+        "startFlows": start_flows,
         "words": words.items,
         "tables": tables.names.items,
         "keys": tables.keys.items,
@@ -307,10 +321,30 @@ def side_data(
     return data, [_told(event) for event in events]
 
 
-class _Boxes:
-    """Feeds the states of the boxes, and tells which have changed."""
+def _own_line(event: Event) -> tuple[str, int]:
+    """Return the op's own line, where the event tells of one; else the engine's."""
+    made = event.where.made
+    if event.kind in ("op", "node") and made is not None and made.code[0]:
+        return made.code[0], made.code[1]
+    return event.where.file, event.where.line
 
-    def __init__(self, tape: Tape, states: BoxStates | None) -> None:
+
+class _Boxes:
+    """Feeds what follows a tape event by event, and tells what has changed.
+
+    Attributes
+    ----------
+    caption : list of str
+        Of the last event that was fed.
+    """
+
+    def __init__(self, tape: Tape, states: BoxStates | None, alias: dict[str, str]) -> None:
+        graph = states.graph if states else None
+        self._places = {node.id: place for place, node in enumerate(graph.nodes)} if graph else {}
+        self._flows = Flows(self._places, alias)
+        self._flowed: dict[tuple[str, int], Spec] = {}
+        self._narrator = Narrator(sources_of(graph.edges) if graph else None)
+        self.caption: list[str] = []
         self._tape = tape
         self._states = states
         self._last = dict(states.now) if states else {}
@@ -321,11 +355,14 @@ class _Boxes:
 
         At the beginning every box is to be done.
         """
+        for event in self._tape[self._fed : t]:
+            self.caption = self._narrator.tell(event)
+            self._flows.feed(event)
+            if self._states is not None:
+                self._states.feed(event)
+        self._fed = max(self._fed, t)
         if self._states is None:
             return []
-        for event in self._tape[self._fed : t]:
-            self._states.feed(event)
-        self._fed = max(self._fed, t)
         now = self._states.now
         found = [
             [place, state]
@@ -333,6 +370,23 @@ class _Boxes:
             if self._last[name] != state
         ]
         self._last = dict(now)
+        return found
+
+    @property
+    def focus(self) -> int:
+        """The number of the box of which the last event speaks; -1 if there is none yet."""
+        return self._places.get(self._states.focus, -1) if self._states else -1
+
+    def flows(self) -> list[list[Any]]:
+        """Return what is new on the arrows: box, way and how it is shown; without it, nothing."""
+        now, before = self._flows.now, self._flowed
+        found: list[list[Any]] = [
+            [self._places[b], way] for b, way in before if (b, way) not in now
+        ]
+        for (box, way), spec in now.items():
+            if before.get((box, way)) is not spec:
+                found.append([self._places[box], way, spec])
+        self._flowed = dict(now)
         return found
 
 

@@ -1,18 +1,18 @@
-"""The lesson player: a page that plays a tape, step by step, forward and backward.
+"""The page that plays a tape: `ks.play`, `kerascope play`, and the players of the lessons.
 
     import kerascope as ks
-    from kerascope.lessons.player import Player
 
-    with ks.trace(model) as tape:
-        model.predict(x)
-    Player(tape, title={"en": "The forward pass", "zh": "前向传播"}).save("out/forward.html")
+    ks.play(model, x, y).save("step.html")
 
-One HTML file comes of it, with the trace as JSON, the model's graph as SVG with a row for each
-depth, and a script without a library; it opens from a file and asks for nothing. In a chapter it is
-shown by a paragraph of its own: `![What it shows](out/forward.html){.player trace=ID}`, where ID is
-the block that saves it.
+One HTML file comes of it, with the trace as JSON, the model's graph as SVG with what flows along
+its arrows, and a script without a library; it opens from a file and asks for nothing. What is large
+in it is compressed.
 
-What an author chooses (`Player` says more):
+A chapter's author chooses what is shown (`Player` says more); in a chapter it is shown by a
+paragraph of its own: `![What it shows](out/forward.html){.player trace=ID}`, where ID is the block
+that saves it.
+
+    from kerascope.player import Player
 
     Player(
         tape,
@@ -34,13 +34,13 @@ What an author chooses (`Player` says more):
         names=({"en": "first", "zh": "第一次"}, {"en": "second", "zh": "第二次"}),
     )
 
-At most 1,000 steps and 150 KB; above that `save` says what to cut.
-
-`player.py` chooses the events and puts the page together: `steps.py` turns the events into
-data; `picture.py` draws and says how far each box is; `page_html.py` and the
-files in `page/` are the page; `words.py` says everything in two languages.
+`playing.py` is `ks.play`. `player.py` chooses the events and puts the page together: `steps.py`
+turns the events into data, `captions.py` tells each in a sentence of `sentences.py`, `flows.py`
+says what lies on the arrows; `picture.py` draws, with the room that `room.py` makes, and says how
+far each box is; `page_html.py` and the files in `page/` are the page; `words.py` says everything
+else in two languages.
 """
 
-from kerascope.lessons.player.player import Player
+from kerascope.player.player import Player
 
 __all__ = ["Player"]

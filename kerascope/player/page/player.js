@@ -1,8 +1,10 @@
 // Plays the steps of one trace, or of two side by side. The step stands in the address: #step=12.
-(function () {
+(async function () {
   "use strict";
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const stored = document.getElementById("data");
+  const data = JSON.parse(stored.type.endsWith("json") ? stored.textContent : await unpacked());
   const root = document.querySelector(".player");
+  if (data.body) document.querySelector(".sides").innerHTML = data.body;
   const one = (name, place = root) => place.querySelector(name);
   const all = (name, place = root) => [...place.querySelectorAll(name)];
   const SIGNS = ["○", "▶", "●", "◂", "✗"];
@@ -13,7 +15,8 @@
   const last = moments.length - 1;
   const slider = one("#moment"), live = one(".live"), player = one("[data-do=play]");
   const isInside = parent !== window;
-  let language = "en", now = 0, timer = null;
+  const quiet = matchMedia("(prefers-reduced-motion: reduce)");
+  let language = "en", now = 0, timer = null, unit = data.unit || "all";
   const say = (word) => data.say[word][language];
   const text = (place, words) => { place.textContent = words; };
   const mark = (place, name, value) =>
@@ -26,6 +29,159 @@
     return made;
   }
 
+  async function unpacked() {
+    const bytes = Uint8Array.from(atob(stored.textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+  }
+
+  // --- the picture: where it looks, and what flows along its arrows -----------------------------
+
+  const SVG = "http://www.w3.org/2000/svg";
+  function draw(tag, place, facts, words) {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(facts)) made.setAttribute(name, value);
+    if (words !== undefined) text(made, words);
+    place.append(made);
+    return made;
+  }
+
+  class Picture {
+    constructor(frame, boxes) {
+      this.frame = frame;
+      this.svg = one("svg", frame);
+      const { width, height } = this.svg.viewBox.baseVal;
+      this.size = [width, height];
+      this.boxes = boxes.map((box) => box.group);
+      this.lines = boxes.map((box) => {
+        const id = box.group.dataset.id;
+        return all("path.edge", this.svg).filter((path) => path.dataset.source === id);
+      });
+      this.back = draw("g", this.svg, { class: "flows" });
+      this.svg.insertBefore(this.back, one("g.box", this.svg));
+      this.front = draw("g", this.svg, { class: "flows" });
+      this.most = [0, 0];
+      this.focus = -1;
+      frame.classList.add("moving");
+    }
+    // Sizes are compared over all steps, so that an arrow is as wide at one as at another.
+    compare(steps) {
+      for (const step of steps) {
+        for (const [, way, spec] of step.flows) {
+          if (spec && spec[0] !== null) this.most[way] = Math.max(this.most[way], spec[0]);
+        }
+      }
+    }
+    show(flows, before, focus, moving) {
+      this.back.replaceChildren();
+      this.front.replaceChildren();
+      for (const [key, { spec, at: since }] of flows) {
+        const [box, way] = key.split(".").map(Number);
+        const fresh = since > before && since >= 0;
+        if (way) this.gradient(box, spec, fresh, flows.get(`${box}.0`)); else this.value(box, spec, fresh);
+      }
+      if (this.focus >= 0) this.boxes[this.focus].classList.remove("focus");
+      this.focus = focus;
+      if (focus >= 0) this.mark(focus);
+      this.look(moving);
+    }
+    mark(focus) {
+      const group = this.boxes[focus], { x, y, width, height } = group.getBBox();
+      group.classList.add("focus");
+      draw("rect", this.front, { class: "halo", x: x - 5, y: y - 5, width: width + 10, height: height + 10, rx: 9 });
+      const words = `▶ ${say("now")}`, wide = words.length * 8 + 10;
+      const place = draw("g", this.front, { class: "flag" });
+      draw("rect", place, { x: x + width + 10 - wide, y: y - 15, width: wide, height: 16, rx: 3 });
+      draw("text", place, { x: x + width + 10 - wide / 2, y: y - 3 }, words);
+    }
+    // The whole picture if it can be read so; else what is computed now in the middle.
+    look(moving) {
+      const wide = this.frame.clientWidth, high = this.frame.clientHeight, [width, height] = this.size;
+      if (!wide || !high) return;
+      const whole = Math.min(wide / width, high / height);
+      let scale = Math.min(Math.max(whole, isInside ? Math.min(1, wide / width) : 0.9), 1.35);
+      const box = this.focus >= 0 ? this.boxes[this.focus].getBBox() : null;
+      if (box) scale = Math.min(scale, (wide - 16) / (box.width + 12), (high - 16) / (box.height + 30));
+      this.svg.style.width = `${width * scale}px`;
+      this.svg.style.height = `${height * scale}px`;
+      const left = Math.max(0, (wide - width * scale) / 2), top = Math.max(0, (high - height * scale) / 2);
+      this.svg.style.margin = `${top}px ${left}px`;
+      if (!box) { this.frame.scrollTo(0, 0); return; }
+      this.frame.scrollTo({
+        left: (box.x + box.width / 2) * scale + left - wide / 2,
+        top: (box.y + box.height / 2) * scale + top - high / 2,
+        behavior: moving && !quiet.matches ? "smooth" : "instant",
+      });
+    }
+    value(box, spec, fresh) {
+      for (const other of this.lines[box]) draw("path", this.back, { class: `passed${fresh ? " fresh" : ""}`, d: other.getAttribute("d") });
+      this.cells(this.place(box), spec, 0, fresh);
+    }
+    // Where a value lies: on the first arrow that leaves the box, below the box if there is none.
+    place(box) {
+      const [path] = this.lines[box], { x, y, width, height } = this.boxes[box].getBBox();
+      return path ? path.getPointAtLength(Math.min(path.getTotalLength() / 2, 28))
+        : { x: x + width / 2, y: y + height + 18 };
+    }
+    gradient(box, spec, fresh, beside) {
+      const [size] = spec, zero = size === 0, share = size / (this.most[1] || 1);
+      for (const path of this.lines[box]) {
+        const line = draw("path", this.back, {
+          class: `gradient${zero ? " zero" : ""}${fresh ? " fresh" : ""}`,
+          d: path.getAttribute("d"), transform: "translate(11 0)",
+          "stroke-width": zero ? 1.6 : 1.6 + 4.9 * share, "stroke-opacity": zero ? 1 : 0.55 + 0.45 * share,
+        });
+        draw("title", line, {}, `${say("arriving")} ${path.dataset.source}${zero ? ` ${say("zero")}` : `: ‖·‖ ${size}`}`);
+        const end = path.getPointAtLength(0), x = end.x + 11, y = end.y;
+        draw("path", this.back, zero ? { class: "stop", d: `M${x - 6} ${y + 2}h12` }
+          : { class: "tip", d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z` });
+      }
+      const at = this.place(box), off = beside ? this.wide(beside.spec) / 2 + 4 : 0;
+      this.cells({ x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh);
+    }
+    wide([, kind, ...rest]) {
+      if (kind === "c") return rest.reduce((sum, word) => sum + Math.max(24, word.length * 6.6 + 6), 0);
+      if (kind === "h") return Math.min(rest[0], 16) * 7;
+      return 64;
+    }
+    // A few numbers themselves, some as shades, all others as a bar of their size.
+    cells(at, spec, way, fresh) {
+      const [size, kind, ...rest] = spec, wide = this.wide(spec);
+      const place = draw("g", this.front, { class: `cells way${way}${fresh ? " fresh" : ""}${size === 0 ? " zero" : ""}` });
+      let x = at.x - wide / 2;
+      if (kind === "c") {
+        const most = Math.max(...rest.map((word) => Math.abs(+word) || 0)) || 1;
+        for (const word of rest) {
+          const step = Math.max(24, word.length * 6.6 + 6), share = +word / most;
+          this.cell(place, x, at.y - 8, step, 16, share, word === "0");
+          draw("text", place, { x: x + step / 2, y: at.y + 4 }, word.replace("-", "−"));
+          x += step;
+        }
+        return;
+      }
+      if (kind === "h") {
+        const columns = rest[0], letters = rest[1], rows = Math.ceil(letters.length / columns);
+        const step = wide / columns, high = Math.min(7, 34 / rows);
+        [...letters].forEach((letter, i) => {
+          const level = letter <= "9" ? +letter : -("rstuvwxyz".indexOf(letter) + 1);
+          this.cell(place, x + (i % columns) * step, at.y - rows * high / 2 + Math.floor(i / columns) * high, step, high, level / 9, false);
+        });
+        draw("title", place, {}, `‖·‖ ${size}`);
+        return;
+      }
+      const share = size === null ? 0 : size / (this.most[way] || 1);
+      draw("rect", place, { class: "bar", x, y: at.y - 8, width: wide, height: 16 });
+      draw("rect", place, { class: "full", x, y: at.y + 4, width: wide * share, height: 4 });
+      draw("text", place, { x: at.x, y: at.y + 2 }, size === null ? "NaN/Inf" : String(size));
+      draw("title", place, {}, `${rest[0]}: ‖·‖ ${size}`);
+    }
+    cell(place, x, y, width, height, share, zero) {
+      const color = share < 0 ? "negative" : "positive", part = Math.round(Math.abs(share) * 38);
+      const made = draw("rect", place, { class: zero ? "cell none" : "cell", x, y, width, height });
+      made.style.fill = `color-mix(in srgb, var(--${color}) ${part}%, var(--ground))`;
+    }
+  }
+
   // --- one side: its picture, its tables, its source --------------------------------------------
 
   class Side {
@@ -33,8 +189,8 @@
       this.facts = facts;
       this.one = (name) => one(name, place);
       const { words } = facts;
-      this.steps = facts.steps.map(([t, ph, depth, kind, label, user, engine, changes, states]) =>
-        ({ t, ph, depth, kind: words[kind], label: words[label], user, engine, changes, states }));
+      this.steps = facts.steps.map(([t, ph, depth, kind, label, user, engine, changes, states, focus, flows, caption]) =>
+        ({ t, ph, depth, kind: words[kind], label: words[label], user, engine, changes, states, focus, flows, caption }));
       this.texts = all(".steps li", place).map((line) => line.textContent);
       this.lines = all(".steps li", place).map((line, i) => {
         const button = make("button", "plain", line.textContent);
@@ -44,6 +200,8 @@
       });
       this.items = all(".boxes li", place);
       this.boxes = facts.boxes.map((id, i) => this.box(id, i, place));
+      this.picture = this.boxes.length ? new Picture(this.one(".picture"), this.boxes) : null;
+      this.picture?.compare([{ flows: facts.startFlows }, ...this.steps]);
       this.closed = new Set(["", "weights"]);
       this.pinned = null;
       this.reset();
@@ -60,10 +218,11 @@
       this.at = -1;
       this.tables = new Map();
       this.states = this.facts.boxes.map(() => 0);
-      this.apply(this.facts.startTables, this.facts.startStates);
+      this.flows = new Map();
+      this.apply(this.facts.startTables, this.facts.startStates, this.facts.startFlows);
     }
     // What a change says: [table, key, value], [table, key] to remove, [table] to remove it all.
-    apply(changes, states) {
+    apply(changes, states, flows) {
       for (const [table, key, value] of changes) {
         if (key === undefined) { this.tables.delete(table); continue; }
         if (!this.tables.has(table)) this.tables.set(table, new Map());
@@ -71,14 +230,29 @@
         else if (key >= 0) this.tables.get(table).set(key, { value, at: this.at });
       }
       for (const [box, state] of states) this.states[box] = state;
+      for (const [box, way, spec] of flows) {
+        if (spec) this.flows.set(`${box}.${way}`, { spec, at: this.at });
+        else this.flows.delete(`${box}.${way}`);
+      }
     }
-    go(step) {
+    // What has come after the step `since` is new.
+    go(step, since) {
+      const near = Math.abs(step - this.at) < 40;
+      this.since = since;
       if (step < this.at) this.reset();
       while (this.at < step) {
-        this.at++;
-        this.apply(this.steps[this.at].changes, this.steps[this.at].states);
+        const { changes, states, flows } = this.steps[++this.at];
+        this.apply(changes, states, flows);
       }
-      this.show();
+      this.show(near);
+    }
+    // The sentence of a step: what stands between stars is bold.
+    tell(place, lane) {
+      const [key, ...words] = this.steps[this.at].caption;
+      const filled = data.sentences[key][language].replace(/\{(\d)\}/g, (_, i) => (words[i] ?? "").replaceAll("*", "∗"));
+      text(this.one(".lane"), lane ? say(lane) : "");
+      this.one(".lane").hidden = !lane;
+      place.replaceChildren(...filled.split("*").map((part, i) => make(i % 2 ? "b" : "span", "", part)));
     }
     path() {
       const found = [];
@@ -91,8 +265,10 @@
       }
       return [...this.facts.around, ...found].join(" > ");
     }
-    show() {
+    show(moving) {
       const step = this.steps[this.at];
+      this.tell(this.one(".told"), data.laneOf(now));
+      this.picture?.show(this.flows, this.since, step.focus, moving && !timer);
       text(this.one(".said"), this.texts[this.at]);
       const meaning = (data.kinds[step.kind] || {})[language] || "";
       text(this.one(".meaning"), `${meaning} ${say(step.ph)}`);
@@ -136,7 +312,7 @@
           row.lastChild.append(make("code", "", short));
           button.dataset.key = `${number}.${key}`;
           button.addEventListener("click", () => this.pin(keys[key], name));
-          if (at === this.at) {
+          if (at > this.since && at >= 0) {
             row.className = "new";
             row.lastChild.prepend(make("strong", "badge", say("new")));
             if (name) newest = newest || look;
@@ -191,19 +367,22 @@
     wanted = Math.max(0, Math.min(last, wanted));
     const gate = data.gates.find((other) => !other.passed && other.at <= wanted);
     now = gate ? gate.at - 1 : wanted;
-    sides.forEach((side, i) => side.go(moments[now][i]));
+    const before = halts.findLast((moment) => moment < now);
+    sides.forEach((side, i) => side.go(moments[now][i], before === undefined ? -1 : moments[before][i]));
     const words = `${say("step")} ${now + 1} ${say("of")} ${last + 1}: `
       + sides.map((side) => side.texts[side.at]).join("; ");
     slider.value = now;
     mark(slider, "aria-valuetext", words);
-    text(one(".count"), `${now + 1} / ${last + 1}`);
-    one("[data-do=previous]").disabled = !now;
-    for (const name of ["next", "play", "change", "stop"]) {
+    const place = halts.findIndex((moment) => moment >= now);
+    text(one(".count"), `${place + 1} / ${halts.length}`);
+    for (const name of ["first", "previous"]) one(`[data-do=${name}]`).disabled = !now;
+    for (const name of ["next", "last", "change", "stop"]) {
       one(`[data-do=${name}]`).disabled = now === last;
     }
     for (const part of all(".lanes button")) {
       const { from, to } = part.dataset;
       mark(part, "aria-current", from <= now && now <= to ? "step" : "");
+      part.classList.toggle("done", to < now);
     }
     for (const cursor of all(".cursor")) cursor.style.left = `${(now + .5) / (last + 1) * 100}%`;
     showGate(gate);
@@ -213,6 +392,35 @@
       history.replaceState(null, "", `#step=${now + 1}${language === "en" ? "" : "&zh"}`);
     }
   }
+  data.laneOf = (moment) => (data.lanes.find(([, stretches]) =>
+    stretches.some(([, from, to]) => from <= moment && moment <= to)) || [""])[0];
+  // What a step may be: an op or a call that is done, a depth, a phase, a batch.
+  const GRAIN = { act: 0, phase: 1, node: 2, op: 3, detail: 4 };
+  const grain = (step) => GRAIN[data.grains[step.kind]] ?? 4;
+  const UNITS = {
+    all: () => true,
+    op: (step) => step.ph !== "B" && [2, 3].includes(grain(step)),
+    call: (step) => step.ph !== "B" && grain(step) === 2,
+    depth: (step) => step.ph === "E" && (step.kind === "depth" || (grain(step) === 1 && step.kind !== "forward")),
+    phase: (step) => step.ph === "E" && grain(step) === 1,
+    batch: (step) => step.ph === "E" && ["batch", "function", "epoch"].includes(step.kind),
+  };
+  let halts = [];
+  const moved = (i) => sides.filter((side, s) => !i || moments[i][s] !== moments[i - 1][s])
+    .map((side) => side.steps[moments[i][sides.indexOf(side)]]);
+  function haltsOf(name) {
+    return moments.map((pair, i) => i)
+      .filter((i) => !i || i === last || moved(i).some(UNITS[name]));
+  }
+  function choose(name) {
+    unit = name;
+    halts = haltsOf(name);
+    one("#unit").value = name;
+  }
+  const counts = Object.fromEntries(Object.keys(UNITS).map((name) => [name, haltsOf(name).length]));
+  for (const option of all("#unit option")) option.hidden = option.disabled = counts[option.value] < 3 && option.value !== "all";
+  choose(counts[unit] > 2 ? unit : "all");
+  one("#unit").addEventListener("change", ({ target }) => { choose(target.value); go(now); });
   function after(test) {
     let i = now + 1;
     while (i < last && !test(i)) i++;
@@ -221,31 +429,38 @@
   const changes = (i) => sides.some(({ steps }, s) => moments[i][s] !== moments[i - 1][s]
     && (steps[moments[i][s]].changes.length || steps[moments[i][s]].states.length));
   const ACTIONS = {
-    previous: () => go(now - 1),
-    next: () => go(now + 1),
+    first: () => go(0),
+    previous: () => go(halts.findLast((moment) => moment < now) ?? 0),
+    next: () => go(halts.find((moment) => moment > now) ?? last),
+    last: () => go(last),
     change: () => go(after(changes)),
     stop: () => go(after((i) => data.stops.includes(i))),
     play: () => (timer ? pause() : play()),
   };
   function play() {
+    if (now === last) go(0, true);
     timer = setInterval(ACTIONS.next, 900);
-    text(player, say("pause"));
-    go(now + 1);
+    sign();
+    ACTIONS.next();
   }
   function pause() {
     clearInterval(timer);
     timer = null;
-    text(player, say("play"));
+    sign();
   }
-  const KEYS = { ArrowLeft: "previous", ArrowRight: "next", c: "change", s: "stop", p: "play" };
-  root.addEventListener("keydown", (event) => {
+  function sign() {
+    text(player, timer ? "‖" : "▶");
+    mark(player, "aria-label", say(timer ? "pause" : "play"));
+  }
+  const KEYS = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last",
+    " ": "play", c: "change", s: "stop", p: "play" };
+  document.addEventListener("keydown", (event) => {
     const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.matches("input:not([type=range]), pre, .picture, .tables")) return;
-    if (key === "Home") go(0);
-    else if (key === "End") go(last);
-    else if (KEYS[key]) ACTIONS[KEYS[key]]();
-    else return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !target.matches) return;
+    if (target.matches("input:not([type=range]), select, pre, .tables")) return;
+    if (key === " " && target.matches("button, summary")) return;
+    if (!KEYS[key]) return;
+    ACTIONS[KEYS[key]]();
     event.preventDefault();
   });
   for (const button of all("[data-do]")) button.addEventListener("click", ACTIONS[button.dataset.do]);
@@ -255,24 +470,23 @@
   // --- lanes, gates -----------------------------------------------------------------------------
 
   function showLanes() {
-    data.lanes.forEach((lanes, s) => {
-      const place = sides[s].one(".lanes"), share = 100 / (last + 1);
-      place.replaceChildren();
-      place.hidden = !lanes.length;
-      for (const [lane, stretches] of lanes) {
-        const track = make("div", "track");
-        for (const [word, from, to] of stretches) {
-          const button = make("button", word, say(word));
-          Object.assign(button.dataset, { from, to });
-          button.style.cssText = `left:${from * share}%;width:${(to - from + 1) * share}%`;
-          button.title = `${say(word)}: ${from + 1}–${to + 1}`;
-          button.addEventListener("click", () => go(from));
-          track.append(button);
-        }
-        track.append(make("span", "cursor"));
-        place.append(make("span", "", say(lane)), track);
+    const place = one(".lanes"), share = 100 / (last + 1);
+    place.replaceChildren();
+    place.hidden = !data.lanes.length;
+    for (const [lane, stretches] of data.lanes) {
+      const track = make("div", "track");
+      for (const [word, from, to] of stretches) {
+        const button = make("button", word, say(word));
+        Object.assign(button.dataset, { from, to });
+        button.style.cssText = `left:${from * share}%;width:${(to - from + 1) * share}%`;
+        button.title = `${say(word)}: ${from + 1}–${to + 1}`;
+        mark(button, "aria-label", button.title);
+        button.addEventListener("click", () => go(from));
+        track.append(button);
       }
-    });
+      track.append(make("span", "cursor"));
+      place.append(make("span", "", say(lane)), track);
+    }
   }
   function showGate(gate) {
     const place = one(".gate"), told = gate || data.gates.find((other) => other.at === now);
@@ -318,7 +532,7 @@
     document.documentElement.lang = wanted === "zh" ? "zh-Hans" : wanted;
     document.title = data.title[wanted];
     one("#language-" + wanted).checked = true;
-    text(player, say(timer ? "pause" : "play"));
+    sign();
     showLanes();
     go(now, true);
   }
@@ -340,6 +554,7 @@
   root.classList.add("runs");
   for (const fold of all("details")) fold.open = false;
   const page = document.documentElement.lang.slice(0, 2), liked = navigator.language.slice(0, 2);
+  addEventListener("resize", () => { for (const { picture } of sides) picture?.look(); });
   speak(recall() || (liked === "zh" && !isInside ? liked : page));
   if (!isInside) return;
   root.classList.add("inside");

@@ -6,6 +6,8 @@ and what the script takes its words from.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Sequence
@@ -15,17 +17,22 @@ from typing import Any, NamedTuple
 
 from kerascope.lessons.lesson import LANGUAGES
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, PALETTES, TAGS, palette_rules
-from kerascope.lessons.player.picture import picture_rules, state_colors
-from kerascope.lessons.player.words import WORDS, Text, words_for_script
+from kerascope.player.picture import flow_colors, picture_rules, state_colors
+from kerascope.player.words import WORDS, Text, words_for_script
 from kerascope.viz.theme import PALETTES as PICTURE_PALETTES
 
+PACKED_ABOVE = 120_000  # characters of data and pictures: more are compressed
 FOLDER = Path(__file__).with_name("page")
 COLORS = ("ground", "code-ground", "line", "text", "quiet", "link")
-MOVES = ("previous", "next", "play", "change", "stop")
+MOVES = {"first": "|◀", "previous": "◂", "play": "▶", "next": "▸", "last": "▶|"}
+SKIPS = ("change", "stop")
+# What a step may be, and the words of the choice.
+UNITS = ("all", "op", "call", "depth", "phase", "batch")
 OF_THE_SCRIPT = (
     "step", "of", "play", "pause", "copied", "names", "name", "value", "new", "empty", "said",
-    "build", "forward", "loss", "metrics", "backward", "update", "made", "values", "committed",
-    "B", "E", "I", "state0", "state1", "state2", "state3", "state4",
+    "build", "forward", "loss", "metrics", "backward", "update", "commit", "gradients",
+    "get_updates", "now", "B", "E", "I", "state0", "state1", "state2", "state3", "state4",
+    "zero", "arriving",
 )  # fmt: skip
 
 
@@ -56,6 +63,7 @@ def page_html(
     data: dict[str, Any],
     moments: int,
     stops: Sequence[tuple[int, Text]],
+    about: Text | None = None,
 ) -> str:
     """Return the page.
 
@@ -70,11 +78,17 @@ def page_html(
         How many there are.
     stops : sequence of (int, dict of str to str)
         The moments of the stop-points, and what they are called.
+    about : dict of str to str, optional
+        What the page says of itself: how much it shows, and what it leaves out.
     """
     said = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
     data = {"title": title, "say": said, **data}
     alone = " alone" if len(sides) == 1 else ""
     body = "".join(_side(side) for side in sides)
+    stored = f'<script type="application/json" id="data">\n{json_lines(data)}</script>'
+    if len(stored) + len(body) > PACKED_ABOVE:
+        stored = _packed({**data, "body": body})
+        body = f"<noscript><p>{_word('unpacked')}</p></noscript>"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -87,19 +101,28 @@ def page_html(
 </head>
 <body>
 <main class="player" tabindex="-1">
-<header><h1>{each(title)}</h1>{_switch()}</header>
-{_controls(moments, stops)}{_gate(data["gates"])}
-<div class="sides{alone}">
+<header><h1>{each(title)}</h1>{_about(about)}{_switch()}</header>
+{_gate(data["gates"])}<div class="sides{alone}">
 {body}</div>
-<p class="live unseen" role="status" aria-live="polite"></p>
+{_controls(moments, stops)}<p class="live unseen" role="status" aria-live="polite"></p>
 </main>
-<script type="application/json" id="data">
-{json_lines(data)}</script>
+{stored}
 <script>
 {script()}</script>
 </body>
 </html>
 """
+
+
+def _packed(data: dict[str, Any]) -> str:
+    """Return data compressed: a browser unpacks them without a library."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    packed = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    return f'<script type="application/octet-stream" id="data">{packed}</script>'
+
+
+def _about(about: Text | None) -> str:
+    return f'<p class="about quiet">{each(about)}</p>' if about else ""
 
 
 def style() -> str:
@@ -113,6 +136,7 @@ def _palettes() -> dict[str, dict[str, str]]:
         theme: {
             **{name: palette[name] for name in COLORS},
             **state_colors(PICTURE_PALETTES[theme]),
+            **flow_colors(PICTURE_PALETTES[theme]),
         }
         for theme, palette in PALETTES.items()
     }
@@ -156,11 +180,17 @@ def _switch() -> str:
 
 
 def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
-    label = " / ".join(dict.fromkeys(WORDS["step"]))
     buttons = "".join(
-        f'<button type="button" data-do="{name}">{"Play" if name == "play" else _word(name)}'
-        f"</button>"
-        for name in MOVES
+        f'<button type="button" data-do="{name}" aria-label="{_both(name)}" '
+        f'title="{_both(name)}">{sign}</button>'
+        for name, sign in MOVES.items()
+    )
+    skips = "".join(
+        f'<button type="button" data-do="{name}">{_word(name)}</button>' for name in SKIPS
+    )
+    units = "".join(
+        f'<option value="{name}">{" / ".join(dict.fromkeys(WORDS["unit " + name]))}</option>'
+        for name in UNITS
     )
     rows = "".join(
         f'<li><button type="button" data-go="{moment}">{each(text)}</button></li>'
@@ -168,11 +198,21 @@ def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
     )
     listed = f"<details><summary>{_word('stops')}</summary><ol>{rows}</ol></details>"
     return (
-        f'<div class="controls"><input type="range" id="moment" min="0" max="{moments - 1}" '
-        f'value="0" step="1" aria-label="{label}" autocomplete="off">\n'
-        f'<div class="buttons">{buttons}<output class="count" for="moment"></output></div>\n'
-        f'<p class="keys">{_word("keys")}</p>{listed if rows else ""}</div>\n'
+        f'<div class="controls"><div class="buttons">{buttons}'
+        f'<output class="count" for="moment"></output></div>\n'
+        f'<div class="time"><div class="lanes moves" role="group" '
+        f'aria-label="{_both("lanes")}"></div>\n'
+        f'<input type="range" id="moment" min="0" max="{moments - 1}" value="0" step="1" '
+        f'aria-label="{_both("step")}" autocomplete="off"></div>\n'
+        f'<div class="more"><label>{_word("by")} <select id="unit" autocomplete="off">{units}'
+        f'</select></label> {skips}<p class="keys">{_word("keys")}</p>{listed if rows else ""}'
+        f"</div></div>\n"
     )
+
+
+def _both(name: str) -> str:
+    """Return a word in both languages, for a name that no style sheet can choose."""
+    return " / ".join(dict.fromkeys(WORDS[name]))
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:
@@ -198,32 +238,37 @@ def _side(side: SideHtml) -> str:
     title = f"<h2>{each(side.title)}</h2>\n" if side.title else ""
     steps = "".join(f"<li>{escape(step, quote=False)}</li>\n" for step in side.steps)
     return (
-        f'<section class="side">\n{title}<div class="lanes moves" role="group" '
-        f'aria-label="{" / ".join(WORDS["lanes"])}"></div>\n'
-        f'<div class="panels">\n{_left(side)}{_right()}{_source()}{_copy()}</div>\n'
+        f'<section class="side">\n{title}{_picture(side)}'
+        f'<div class="now moves"><p class="sentence"><b class="lane"></b> '
+        f'<span class="told"></span></p><p class="said quiet" lang="en"></p>'
+        f'<p class="meaning quiet"></p><p class="path quiet" lang="en"></p></div>\n'
+        f'<div class="panels">\n{_source()}{_right()}{_list(side)}'
         f'<details class="steps" open><summary>{_word("steps")}</summary>\n'
-        f'<ol lang="en">\n{steps}</ol></details>\n</section>\n'
+        f'<ol lang="en">\n{steps}</ol></details>\n{_copy()}</div>\n</section>\n'
     )
 
 
-def _left(side: SideHtml) -> str:
-    """Return what is happening now, and the picture."""
-    now = (
-        '<div class="now moves"><p class="said" lang="en"></p><p class="meaning"></p>'
-        '<p class="path" lang="en"></p></div>\n'
-    )
+def _picture(side: SideHtml) -> str:
     if not side.svg:
-        return now
+        return ""
+    return (
+        f'<div class="picture" tabindex="0" role="group" aria-label="{_both("graph")}">'
+        f"{side.svg}</div>\n"
+    )
+
+
+def _list(side: SideHtml) -> str:
+    """Return the picture as a list."""
+    if not side.svg:
+        return ""
     items = "".join(
         f'<li><button type="button">{escape(box, quote=False)}</button> '
         f'<span class="state"></span></li>\n'
         for box in side.boxes
     )
     return (
-        f'{now}<div><div class="picture" tabindex="0" role="group" '
-        f'aria-label="{" / ".join(WORDS["graph"])}">{side.svg}</div>\n'
-        f"<details open><summary>{_word('list')}</summary>"
-        f'<ol class="boxes">\n{items}</ol></details></div>\n'
+        f'<details open><summary>{_word("list")}</summary><ol class="boxes">\n{items}</ol>'
+        f"</details>\n"
     )
 
 

@@ -1,0 +1,39 @@
+"""`kerascope play script.py`: run a script, and keep what it does as the page that plays it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from kerascope.cli.scripts import ScriptRun, checked_script
+from kerascope.cli.usage import UsageError, given
+from kerascope.errors import KerascopeError
+from kerascope.files import check_writable
+from kerascope.player.playing import first_steps, play
+from kerascope.trace.tape import trace
+
+
+def run_play(options: Namespace) -> int:
+    """Run the script of `kerascope play`, write the page, and return the exit code."""
+    path = checked_script(options.script)
+    target = Path(options.output or path.with_suffix(".html").name)
+    if target.suffix != ".html":
+        raise UsageError(f"-o: expected a name like page.html, got '{target}'.")
+    with given():  # before the script runs for an hour
+        check_writable(target)
+    script = ScriptRun(path, options.script_words)
+    with trace(history=None) as tape:
+        code = script.run()
+    if not len(tape):
+        if code:
+            return code
+        raise KerascopeError(
+            f"'{path}' built no model: there is nothing to play. Expected a script that calls "
+            f"layers."
+        )
+    until = first_steps(tape, options.batches)
+    player = play(tape, to=target, title=path.name, level=options.level, until=until)
+    about = player.about["en"] if player.about else ""
+    print(f"wrote {target}: {about}", file=sys.stderr if code else sys.stdout)
+    return code

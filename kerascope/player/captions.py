@@ -1,0 +1,386 @@
+"""What a step says in one sentence: its own numbers, and the reason where there is one.
+
+A caption is the name of a template and the words that stand in it, so a sentence is stored once
+whatever language the reader chooses. Which template an event has is decided by rules: for each kind
+of event, and within a call by its layer and its last op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kerascope.engine.node_ids import layer_of
+from kerascope.player.sentences import MEANINGS, SENTENCES
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.history import value_of_event
+from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
+
+FEW = 6  # numbers of an array that a sentence names one by one
+MINUS = "\N{MINUS SIGN}"
+MOST_NAMES = 4  # of a list in a sentence
+RUNNING = ("forward", "loss", "backward", "update", "commit")
+SQUASHING = ("sigmoid", "tanh", "softmax", "softplus", "elu", "selu", "gelu", "swish", "silu")
+
+Caption = list[str]
+
+
+@dataclass
+class _Open:
+    """A span that is open: what it began with, and what has come in it."""
+
+    begin: Event
+    ops: list[tuple[str, Any, Any]] = field(default_factory=list)  # kind, what it read, result
+    arrived: list[tuple[str, Any]] = field(default_factory=list)  # gradients, by name
+
+
+class Narrator:
+    """Tells each event of a tape in a sentence; `tell` takes them in their order.
+
+    Parameters
+    ----------
+    sources : mapping of str to sequence of str
+        By a call: the calls whose outputs it takes.
+    """
+
+    def __init__(self, sources: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._sources = sources or {}
+        self._values: dict[str, Any] = {}  # by the keys of `tensor_map`
+        self._grads: dict[str, Any] = {}
+        self._open: list[_Open] = []
+        self._loss: Any = None
+        self._rate = ""
+        self._optimizer = ""
+
+    def tell(self, event: Event) -> Caption:
+        """Return the caption of the next event: a template of `SENTENCES` and its words."""
+        self._learn(event)
+        if event.ph == BEGIN:
+            self._open.append(_Open(event))
+            return self._begins(event)
+        if event.ph == END:
+            span = self._open.pop() if self._open else _Open(event)
+            error = value_of_event(event, "error")
+            told = ["failed", event.name, _text(error)] if error else self._ends(event, span)
+            if event.kind == "op" and self._open:
+                self._open[-1].ops.append(_op_of(event, span.begin))
+            return told
+        return self._instant(event)
+
+    # --- what is known by now ---------------------------------------------------------------------
+
+    def _learn(self, event: Event) -> None:
+        if event.kind == "function" and event.ph == BEGIN:
+            self._values.clear()
+            self._grads.clear()
+        if event.kind == "get_updates":
+            self._optimizer = event.name
+        for delta in event.deltas:
+            if delta.name == "tensor_map" and isinstance(delta.value, dict):
+                self._values.update({key: _array(x) for key, x in delta.value.items()})
+            elif delta.name == "tensor_map" and delta.key is not None:
+                self._values[str(delta.key)] = _array(delta.value)
+            elif delta.name == "grads" and delta.key is not None and event.phase == "backward":
+                self._grads[str(delta.key)] = delta.value
+                for span in self._open[-2:]:  # the op, and the call around it
+                    span.arrived.append((str(delta.key), delta.value))
+            elif delta.name == "total_loss" and delta.value is not None:
+                self._loss = delta.value
+            elif delta.name == "lr":
+                self._rate = _number(delta.value)
+
+    # --- what begins ------------------------------------------------------------------------------
+
+    def _begins(self, event: Event) -> Caption:
+        if event.kind == "function" and self._values:
+            fed = value_of_event(event, "inputs")
+            names = value_of_event(event, "feed_names")
+            pairs = zip(names or (), fed or (), strict=False)
+            words = [f"{name} = {said(x)}" for name, x in pairs if "sample_weights" not in name]
+            return ["fed", _listed(words)] if words else ["runs", event.name]
+        if event.kind == "node" and event.phase == "forward":
+            return ["call.begins", event.name, self._inputs_of(event.name)]
+        if event.kind == "node" and event.phase == "backward":
+            arrived = self._grads.get(event.name)
+            if arrived is None:
+                is_call = value_of_event(event, "layer") is not None
+                return ["grad.begins.unknown" if is_call else "slope.begins", event.name]
+            return ["grad.begins", event.name, said(arrived)]
+        if event.kind == "op" and event.phase in RUNNING:
+            return ["op.begins", _short(event.name), _kind_of(event), _inputs_said(event)]
+        if event.kind == "update.param":
+            grad = value_of_event(event, "g")
+            return ["update.begins", event.name, said(grad)]
+        if event.kind in RUNNING and event.act not in ("build", "compile"):
+            return ["kind.update.alone"] if event.kind == "update" else [f"{event.kind}.begins"]
+        return _meaning(event)
+
+    def _inputs_of(self, name: str) -> str:
+        words = [
+            f"{source} = {said(self._values[source])}" if source in self._values else source
+            for source in self._sources.get(name, ())
+        ]
+        return _listed(words) or "?"
+
+    # --- what is done -----------------------------------------------------------------------------
+
+    def _ends(self, event: Event, span: _Open) -> Caption:
+        if event.kind == "node" and event.phase == "forward":
+            return self._called(event, span)
+        if event.kind == "node" and event.phase == "backward":
+            return self._went_back(event, span)
+        if event.kind == "op" and event.phase in RUNNING:
+            return self._computed(event, span)
+        if event.kind == "update.param":
+            return self._updated(event, span)
+        if event.kind == "loss" and self._loss is not None and event.act != "compile":
+            return ["loss.done", said(self._loss)]
+        if event.kind == "function" and self._loss is not None and self._grads:
+            return ["step.done", said(self._loss)]
+        if event.kind in RUNNING and event.act not in ("build", "compile"):
+            return [f"{event.kind}.done"]
+        return _meaning(event)
+
+    def _called(self, event: Event, span: _Open) -> Caption:
+        name, result = event.name, _array(value_of_event(event, "result"))
+        inputs, gives = self._inputs_of(name), said(result)
+        kind = getattr(value_of_event(span.begin, "layer"), "kind", "")
+        last, before, _ = span.ops[-1] if span.ops else ("", None, None)
+        first = _first(before)
+        if last == "relu" and _is_known(first) and _is_known(result):
+            silent = int((np.asarray(result) <= 0).sum())
+            if np.size(result) <= FEW:
+                return ["call.relu", name, inputs, said(first), gives]
+            return ["call.relu.many", name, inputs, gives, str(silent), f"{np.size(result):,}"]
+        if last in SQUASHING and _is_known(first):
+            key = "call.softmax" if last == "softmax" else "call.squashed"
+            return [key, name, inputs, said(first), last, gives]
+        if kind in SENTENCES_OF_LAYERS and _is_known(result):
+            zeros = int((np.asarray(result) == 0).sum())
+            key = SENTENCES_OF_LAYERS[kind]
+            return [key, name, inputs, gives, str(zeros), f"{np.size(result):,}"]
+        if kind in ("Dense", "Conv1D", "Conv2D") and last == "add":
+            return [f"call.{kind.lower()}", name, inputs, gives]
+        return ["call", name, inputs, gives]
+
+    def _computed(self, event: Event, span: _Open) -> Caption:
+        kind, result = _kind_of(event), value_of_event(event, "result")
+        reads, gives = _inputs_said(span.begin), said(result)
+        made = event.where.made
+        if event.phase == "backward" and made is not None and made.gradient_of:
+            if kind == "multiply" and made.gradient_of.endswith("relu"):
+                grad, slope = _pair(value_of_event(span.begin, "inputs"))
+                told = _stopped(grad, slope)
+                if told:
+                    return [f"op.relu.back{_missing(told)}", *told, gives]
+            named = [name for name, _ in span.arrived]
+            named += [str(d.key) for d in event.deltas if d.name == "grads" and d.key is not None]
+            if named:
+                return [_zero("op.back.named", result), kind, gives, _listed(dict.fromkeys(named))]
+            return ["op.back", kind, made.gradient_of, gives]
+        key = f"op.{kind}" if f"op.{kind}" in SENTENCES else "op"
+        return [key, _short(event.name), kind, reads, gives]
+
+    def _went_back(self, event: Event, span: _Open) -> Caption:
+        name, kind = event.name, getattr(value_of_event(span.begin, "layer"), "kind", "")
+        arrived = self._grads.get(name)
+        parts = [f"d {key} = {said(value)}" for key, value in span.arrived if key != name]
+        if kind == "" and arrived is None:
+            return ["slope", name, _listed(parts)] if parts else ["slope.inner", name]
+        if arrived is not None and _is_zero(arrived):
+            return ["grad.zero", name]
+        weights = [(key, value) for key, value in span.arrived if "/" in key]
+        if kind == "Add" and arrived is not None:
+            return ["grad.add", name, said(arrived), _listed(self._sources.get(name, ()))]
+        told = None
+        for op, reads, _ in span.ops:
+            if op == "multiply":
+                told = told or _stopped(*_pair(reads))
+        slopes = any(op == "relu_slope" for op, _, _ in span.ops)
+        if told and slopes:
+            key = "grad.relu" + ("" if parts else ".last")
+            return [f"{key}{_missing(told)}", name, *told, _listed(parts)]
+        if arrived is None:
+            return ["grad.weights", name, _listed(parts)] if parts else ["grad.passed", name]
+        if weights and all(_is_zero(value) for _, value in weights):
+            return ["grad.dead", name, said(arrived), _listed(key for key, _ in weights)]
+        return ["grad" if parts else "grad.last", name, said(arrived), _listed(parts)]
+
+    def _updated(self, event: Event, span: _Open) -> Caption:
+        old, new = value_of_event(span.begin, "p"), value_of_event(event, "new_p")
+        grad = value_of_event(span.begin, "g")
+        if not (_is_known(old) and _is_known(new)):
+            return ["update.unknown", event.name]
+        change = norm_of(np.asarray(new, "float64") - np.asarray(old, "float64"))
+        if not change:
+            return ["update.stays", event.name, said(old)]
+        if np.size(old) <= FEW:
+            return ["update", event.name, said(old), said(new), said(grad), self._rate]
+        share = f"{figure(100 * change / norm_of(old), digits=2)} %" if norm_of(old) else ""
+        key = "update.many" if share else "update.from_zero"
+        return [key, event.name, figure(change), share, self._rate]
+
+    def _instant(self, event: Event) -> Caption:
+        if event.kind != "update.apply":
+            return _meaning(event)
+        old, new = value_of_event(event, "old"), value_of_event(event, "new")
+        if new is None:
+            new = next((d.value for d in event.deltas if d.key == event.name), None)
+        if old is None or new is None:
+            return ["commit", event.name, said(new)]
+        if _is_known(old) and _is_known(new) and np.array_equal(old, new):
+            return ["commit.same", event.name, said(new)]
+        return ["commit.from", event.name, said(old), said(new)]
+
+
+# What is said of layers that have no op of which the sentence would speak.
+SENTENCES_OF_LAYERS = {
+    "Add": "call.add", "Concatenate": "call.concatenate", "Dropout": "call.dropout",
+    "Flatten": "call.reshape", "Reshape": "call.reshape", "MaxPooling2D": "call.maxpool",
+    "BatchNormalization": "call.batchnorm", "Embedding": "call.embedding",
+    "InputLayer": "call.input", "GlobalAveragePooling2D": "call.average",
+    "AveragePooling2D": "call.average", "LSTM": "call.recurrent", "GRU": "call.recurrent",
+    "SimpleRNN": "call.recurrent",
+}  # fmt: skip
+
+
+def sources_of(edges: Sequence[Any]) -> dict[str, list[str]]:
+    """Return from where the arrows to each box come, in their order."""
+    found: dict[str, list[str]] = {}
+    for edge in edges:
+        found.setdefault(edge.target, []).append(edge.source)
+    return found
+
+
+def said(value: Any) -> str:
+    """Return a value as a sentence has it: a few numbers whole, others by shape and size.
+
+    Examples
+    --------
+    >>> said(np.array([[1.5, 3.0]])), said(np.zeros((32, 20))), said(2.0)
+    ('[1.5, 3]', '(32, 20), ‖·‖ 0', '2')
+    """
+    value = _array(value)
+    if isinstance(value, Statistics):
+        shape = value.kind.partition("[")[2].rstrip("]").replace(",", ", ")
+        return f"({shape}), {_sized(value)}"
+    if not _is_known(value):
+        return _text(value)
+    array = np.asarray(value)
+    if not array.ndim:
+        return _number(array)
+    if array.size > FEW:
+        return f"{array.shape}, {_sized(statistics_of(array))}"
+    while array.ndim > 1 and array.shape[0] == 1:
+        array = array[0]
+    return _nested(array)
+
+
+def _nested(array: np.ndarray) -> str:
+    parts = [_nested(part) if part.ndim else _number(part) for part in array]
+    return f"[{', '.join(parts)}]"
+
+
+def _number(value: Any) -> str:
+    if not _is_known(value):
+        return _text(value)
+    return figure(float(np.asarray(value))).replace("-", MINUS)
+
+
+def _sized(found: Statistics) -> str:
+    if not found.is_sound:
+        return f"{found.nans + found.infinities} NaN/Inf!"
+    return f"‖·‖ {figure(found.norm)}"
+
+
+def _text(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, (tuple, list)) and value:
+        value = value[0]  # of an output and its mask, or of several outputs
+    return value
+
+
+def _first(values: Any) -> Any:
+    return values[0] if isinstance(values, (tuple, list)) and values else values
+
+
+def _pair(values: Any) -> tuple[Any, Any]:
+    found = tuple(values) if isinstance(values, (tuple, list)) else ()
+    return found if len(found) == 2 else (None, None)
+
+
+def _is_known(value: Any) -> bool:
+    """Tell whether the numbers of an array are there, not its figures alone."""
+    if isinstance(value, (bool, int, float)):
+        return True
+    return isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub"
+
+
+def _is_zero(value: Any) -> bool:
+    return _is_known(value) and not np.any(value)
+
+
+def _zero(key: str, value: Any) -> str:
+    return f"{key}.zero" if _is_zero(value) else key
+
+
+def _stopped(one: Any, other: Any) -> list[str] | None:
+    """Return what a slope of 0 and 1 lets through and what it stops, as words; None if no slope."""
+    if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
+        return None
+    slope, grad = (np.asarray(x, "float64") for x in (other, one))
+    if not np.isin(slope, (0.0, 1.0)).all():
+        slope, grad = grad, slope
+    if not slope.size or not np.isin(slope, (0.0, 1.0)).all():
+        return None
+    through, held = grad[slope == 1], grad[slope == 0]
+    if grad.size <= FEW:
+        return [_some(through), _some(held)]
+    return [f"{through.size:,} / {grad.size:,}", f"{held.size:,}"]
+
+
+def _some(numbers: np.ndarray) -> str:
+    return ", ".join(_number(number) for number in numbers) or "0"
+
+
+def _missing(told: list[str]) -> str:
+    """Return which of two sentences is meant where nothing was stopped."""
+    return ".all" if told[1] == "0" else ""
+
+
+def _listed(words: Any) -> str:
+    found = list(words)
+    more = f", … (+{len(found) - MOST_NAMES})" if len(found) > MOST_NAMES else ""
+    return ", ".join(found[:MOST_NAMES]) + more
+
+
+def _kind_of(event: Event) -> str:
+    return str(value_of_event(event, "op") or event.kind)
+
+
+def _inputs_said(event: Event) -> str:
+    return _listed(said(x) for x in value_of_event(event, "inputs") or ()) or "—"
+
+
+def _op_of(event: Event, begin: Event) -> tuple[str, Any, Any]:
+    return _kind_of(event), value_of_event(begin, "inputs"), value_of_event(event, "result")
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("gradients/").removeprefix("update/")
+
+
+def _meaning(event: Event) -> Caption:
+    """Return what an event of this kind means, and of what it speaks."""
+    key = f"kind.{event.kind}"
+    name = layer_of(event.name) if event.kind == "node.create" else event.name
+    if event.kind not in MEANINGS:
+        return ["said", name or event.kind]
+    return [key, name] if name and name != event.kind else [f"{key}.alone"]

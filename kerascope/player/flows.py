@@ -1,0 +1,129 @@
+"""What flows along the arrows of a player's picture: the values of a step, and its gradients.
+
+What a call gives lies on the arrows that leave its box, the gradient that arrives at it on the way
+back. A few numbers are shown themselves, some more as a picture of cells, all others by their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import numpy as np
+
+from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.statistics import Statistics, figure, statistics_of
+
+FORWARD, GRADIENT = range(2)  # ways on which a value flows
+FEW = 4  # numbers that are shown themselves
+SOME = 64  # numbers that are shown as cells without text
+LEVELS = "zyxwvutsr0123456789"  # of a cell, from the least to the greatest
+MIDDLE = LEVELS.index("0")
+LOSS = "loss"  # the box of the loss, where a picture has one
+RUNNING = ("forward", "loss", "backward", "update", "commit")  # phases in which arrays are computed
+
+Spec = list[Any]
+
+
+class Flows:
+    """The values on the arrows; `feed` moves on by one event.
+
+    Parameters
+    ----------
+    boxes : container of str
+        The ids of the boxes of the picture.
+
+    Attributes
+    ----------
+    now : dict of (str, int) to list
+        By box and way: how the value is shown, `spec_of`.
+
+    Examples
+    --------
+    >>> flows = Flows({"d": None})
+    >>> value = [Delta("tensor_map", "d", np.array([[1.0, 0.0]]))]
+    >>> flows.feed(Event(0, "function", "forward", "op", "E", 3, "op", "d/dot", deltas=value))
+    >>> flows.now
+    {('d', 0): [1.0, 'c', '1', '0']}
+    """
+
+    def __init__(self, boxes: Container[str], alias: dict[str, str] | None = None) -> None:
+        self.now: dict[tuple[str, int], Spec] = {}
+        self._boxes = boxes
+        self._alias = alias or {}
+
+    def feed(self, event: Event) -> None:
+        """Move on to the values at one more event."""
+        if event.kind == "function" and event.ph == BEGIN:
+            self.now.clear()
+        runs = event.phase in RUNNING and event.act not in ("build", "compile")
+        for delta in event.deltas:
+            if delta.name == "tensor_map" and isinstance(delta.value, dict):
+                for key, value in delta.value.items():
+                    self._put(key, FORWARD, value)
+            elif delta.name == "tensor_map" and delta.key is not None:
+                self._put(str(delta.key), FORWARD, delta.value)
+            elif delta.name == "total_loss":
+                self._put(LOSS, FORWARD, delta.value)
+            elif delta.name == "grads" and delta.key is not None and runs:
+                self._put(str(delta.key), GRADIENT, delta.value)
+
+    def _put(self, key: str, way: int, value: Any) -> None:
+        box = self.box_of(key)
+        if isinstance(value, tuple) and value:
+            value = value[0]  # the second is its mask
+        spec = spec_of(value)
+        if box and spec:
+            self.now[box, way] = spec
+
+    def box_of(self, key: str) -> str:
+        """Return the box whose output a key of `tensor_map` is; "" if it is none."""
+        for name in (key, key.rpartition(":")[0]):
+            name = self._alias.get(name, name)
+            if name in self._boxes:
+                return name
+        return ""
+
+
+def spec_of(value: Any) -> Spec:
+    """Return how a value is shown: its size, a letter, and what the letter needs.
+
+    "c" is followed by the numbers, "h" by the number of columns and a letter for each cell, "b" by
+    the shape; an empty list is no array of numbers.
+
+    Examples
+    --------
+    >>> spec_of(np.array([3.0, -4.0])), spec_of(np.zeros((32, 20))), spec_of("text")
+    ([5.0, 'c', '3', '-4'], [0.0, 'b', '(32, 20)'], [])
+    >>> spec_of(np.array([[1.0, -1.0, 0.5], [0.0, 0.0, 0.0]]))
+    [1.5, 'h', 3, '9z5000']
+    """
+    if isinstance(value, Statistics):
+        shape = value.kind.partition("[")[2].rstrip("]")
+        return [_size(value), "b", f"({shape.replace(',', ', ')})"]
+    if (
+        not isinstance(value, (np.ndarray, np.generic))
+        or np.asarray(value).dtype.kind not in "fiub"
+    ):
+        return []
+    array = np.asarray(value)
+    size = _size(statistics_of(array))
+    if array.size <= FEW:
+        return [size, "c", *(figure(number) for number in array.ravel().tolist())]
+    if array.size <= SOME and size is not None:
+        columns = array.shape[-1] if array.ndim > 1 else array.size
+        return [size, "h", columns, _cells(array)]
+    return [size, "b", str(array.shape)]
+
+
+def _size(found: Statistics) -> float | None:
+    """Return the norm; None where a number is none, or infinite."""
+    return float(figure(found.norm)) if found.norm is not None and found.is_sound else None
+
+
+def _cells(array: np.ndarray) -> str:
+    numbers = array.astype("float64").ravel()
+    most = float(np.abs(numbers).max(initial=0.0)) or 1.0
+    # A number that is not 0 is never shown as one.
+    far = np.sign(numbers) * np.maximum(np.ceil(np.abs(numbers) / most * 9 - 0.5), numbers != 0)
+    return "".join(LEVELS[MIDDLE + int(level)] for level in far)

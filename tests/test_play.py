@@ -1,0 +1,308 @@
+"""`ks.play` and `kerascope play`: one step as a page, seen from outside."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from browser import OpenPage, browser, wait_until
+
+import kerascope as ks
+from kerascope.errors import ArgumentError, NotCompiledError
+from kerascope.layers import Add, Dense, Input
+from kerascope.models import Model
+from kerascope.player.captions import Narrator, sources_of
+from kerascope.player.sentences import SENTENCES
+
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+BATCH = np.array([[1.0, 2.0]]), np.array([[3.0, 2.0]])
+SCRIPT = """\
+import sys
+import numpy as np
+from keras.layers import Dense
+from keras.models import Sequential
+model = Sequential([Dense(3, activation="relu", input_shape=(2,), name="h"), Dense(1, name="y")])
+model.compile("sgd", "mse")
+model.fit(np.ones((8, 2)), np.ones((8, 1)), batch_size=2, epochs=2, verbose=0)
+print("arguments", sys.argv[1:])
+"""
+# Whether the middle of the box that is computed now is seen, at every step.
+OUT_OF_VIEW = """() => {
+  const frame = document.querySelector(".picture"), slider = document.querySelector("#moment");
+  const out = [];
+  for (let i = 0; i <= +slider.max; i++) {
+    slider.value = i;
+    slider.dispatchEvent(new Event("input"));
+    const box = document.querySelector(".box.focus .line");
+    if (!box) continue;
+    const one = box.getBoundingClientRect(), around = frame.getBoundingClientRect();
+    if (one.left < around.left - 1 || one.right > around.right + 1 || one.top < around.top - 1
+      || one.bottom > around.bottom + 1 || around.bottom > innerHeight + 1) out.push(i);
+  }
+  return out;
+}"""
+NAMELESS = """() => [...document.querySelectorAll("button, select, input, [tabindex='0']")]
+  .filter((one) => one.checkVisibility() && !one.getAttribute("aria-label")
+    && !one.textContent.trim() && !one.labels?.length)
+  .map((one) => one.outerHTML)"""
+
+
+def small_model(optimizer="sgd"):
+    x = Input((2,), name="x")
+    hidden = Dense(2, activation="relu", name="hidden")(x)
+    twist = Dense(2, name="twist")(hidden)
+    model = Model(x, Add(name="sum")([hidden, twist]), name="small")
+    model.compile(optimizer, "mse")
+    model.set_weights(
+        [np.array([[1, -1], [0.5, -1]]), np.zeros(2), np.array([[1, 0.5], [-1, 1]]), np.zeros(2)]
+    )
+    return model
+
+
+def deep_model(layers=16):
+    x = h = Input((8,), name="x")
+    for number in range(layers):
+        h = Dense(8, activation="relu", name=f"d{number}")(h)
+    model = Model(x, Dense(1, name="y")(h), name="deep")
+    model.compile("sgd", "mse")
+    return model
+
+
+@pytest.fixture(scope="module")
+def small():
+    return ks.play(small_model(), *BATCH)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def opened(chromium):
+    found = []
+
+    def open_page(path, address="", **options):
+        found.append(OpenPage(chromium, path, address, **options))
+        wait_until(found[-1].page, "document.querySelector('.runs') !== null")  # it is unpacked
+        return found[-1].page
+
+    yield open_page
+    for one in found:
+        assert len(set(one.requests)) == 1
+        assert one.complaints == []
+        one.close()
+
+
+def sentences(player) -> list[str]:
+    """Return what each event that is played says, without the stars."""
+    narrator = Narrator(sources_of(player.picture.graph.edges))
+    shown = {event.t for event in player.events}
+    found = []
+    for event in player.tape[: player.events[-1].t + 1]:
+        key, *words = narrator.tell(event)
+        if event.t in shown:
+            found.append(SENTENCES[key][0].format(*words).replace("*", "").replace("\u2212", "-"))
+    return found
+
+
+# --- what is played -------------------------------------------------------------------------------
+
+
+def test_a_step_is_played_and_the_model_is_as_before():
+    model = small_model("adam")
+    model.fit(*BATCH, epochs=2, verbose=0)
+    before = [*model.get_weights(), *model.optimizer.get_weights()]
+    ks.play(model, *BATCH)
+    after = [*model.get_weights(), *model.optimizer.get_weights()]
+    assert len(before) == len(after)
+    assert all(map(np.array_equal, before, after))
+
+
+def test_the_lanes_are_those_of_the_step_in_the_order_in_which_they_run(small):
+    assert [name for name, _ in small.lanes] == ["forward", "loss", "backward", "update", "commit"]
+    assert small.events[0].name == "train_function"
+
+
+def test_without_a_target_the_forward_pass_is_played():
+    player = ks.play(small_model(), BATCH[0])
+    assert [name for name, _ in player.lanes] == ["forward"]
+
+
+def test_a_tape_is_played_whole():
+    model = small_model()
+    with ks.trace(model) as tape:
+        model.predict(BATCH[0])
+    assert len(ks.play(tape).moments) == len(tape)
+
+
+@pytest.mark.parametrize(
+    ("subject", "batch", "error", "words"),
+    [
+        (None, (), ArgumentError, "a model with a batch"),
+        ("model", (), ArgumentError, "a batch is needed"),
+        ("bare", BATCH, NotCompiledError, "compile it"),
+    ],
+)
+def test_what_cannot_be_played_says_what_is_missing(subject, batch, error, words):
+    x = Input((2,))
+    models = {"model": small_model(), "bare": Model(x, Dense(2)(x))}
+    with pytest.raises(error, match=words):
+        ks.play(models.get(subject), *batch)
+
+
+def test_one_step_of_adam_takes_less_than_200_kilobytes():
+    x = h = Input((20,), name="x")
+    for number in range(2):
+        h = Dense(64, activation="relu", name=f"d{number}")(h)
+    model = Model(x, Dense(1, name="y")(h))
+    model.compile("adam", "mse")
+    player = ks.play(model, np.ones((32, 20)), np.ones((32, 1)))
+    assert len(player.html.encode()) < 200_000
+
+
+def test_what_is_too_fine_for_a_page_is_left_out_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr("kerascope.player.playing.MOST_STEPS", 100)
+    player = ks.play(small_model(), *BATCH)
+    assert {event.grain for event in player.events} == {"act", "phase", "node"}
+    assert re.search(r"[\d,]+ finer events left out", player.about["en"])
+
+
+# --- what a step says -----------------------------------------------------------------------------
+
+
+def test_a_step_tells_its_numbers_and_the_reason(small):
+    said = sentences(small)
+    for sentence in (
+        "The step begins with what is fed: x = [1, 2], sum_target = [3, 2].",
+        "hidden takes x = [1, 2], makes [2, -3], and relu gives [2, 0]: what lies below 0 is "
+        "silent.",
+        "sum adds hidden = [2, 0], twist = [2, 1]: [4, 1].",
+        "The loss is 1.",
+        "An Add hands its gradient on unchanged: [1, -1] goes to each of hidden, twist.",
+        "relu lets 1.5 through and stops -3 where it was silent: [1.5, 0].",
+        "In hidden relu lets 1.5 through and stops -3 where it was silent; so d hidden/bias = "
+        "[1.5, 0], d hidden/kernel = [[1.5, 0], [3, 0]].",
+        "With the gradient [1.5, 0] and the rate 0.01, hidden/bias shall go from [0, 0] to "
+        "[-0.015, 0].",
+    ):
+        assert sentence in said
+
+
+def test_a_gradient_that_is_zero_is_told_as_one():
+    x = Input((2,), name="x")
+    model = Model(x, Dense(1, activation="softmax", name="y")(Dense(2, name="h")(x)))
+    model.compile("sgd", "binary_crossentropy")
+    said = sentences(ks.play(model, BATCH[0], np.array([[0.0]])))
+    assert any(text.startswith("What arrives at h is exactly 0") for text in said)
+
+
+def test_every_sentence_has_the_same_words_in_both_languages():
+    for key, (english, chinese) in SENTENCES.items():
+        assert all((english, chinese)), key
+        assert set(re.findall(r"{\d}", chinese)) == set(re.findall(r"{\d}", english)), key
+        assert english.count("*") == chinese.count("*"), key
+
+
+# --- the page in a browser ------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("make", [small_model, deep_model])
+def test_what_is_computed_now_is_in_view_at_every_step(opened, tmp_path, make, viewport):
+    model = make()
+    size = model.input_shape[1], model.output_shape[1]
+    path = tmp_path / "step.html"
+    ks.play(model, np.ones((2, size[0])), np.ones((2, size[1])), path, level="node")
+    page = opened(path, viewport=viewport, reduced_motion="reduce")
+    assert page.evaluate(OUT_OF_VIEW) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.browser
+def test_keys_work_as_soon_as_the_page_is_open_and_the_address_holds_the_step(
+    opened, small, tmp_path
+):
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path)
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(".count").startswith("2 / ")
+    there = page.url
+    page.keyboard.press("End")
+    assert "The step is done" in page.inner_text(".sentence")
+    page.keyboard.press("Home")
+    assert page.inner_text(".count").startswith("1 / ")
+    page.keyboard.press(" ")
+    assert page.get_attribute("[data-do=play]", "aria-label") == "Pause"
+    page.keyboard.press(" ")
+    assert page.get_attribute("[data-do=play]", "aria-label") == "Play"
+    assert opened(path, "#" + there.partition("#")[2]).inner_text(".count").startswith("2 / ")
+
+
+@pytest.mark.browser
+def test_values_lie_on_the_arrows_and_zero_is_a_broken_line(opened, tmp_path):
+    x = Input((2,), name="x")
+    model = Model(x, Dense(1, activation="softmax", name="y")(Dense(2, name="h")(x)), name="dead")
+    model.compile("sgd", "binary_crossentropy")
+    path = tmp_path / "dead.html"
+    ks.play(model, BATCH[0], np.array([[0.0]]), path)
+    page = opened(path)
+    page.keyboard.press("End")
+    cells = page.locator(".cells.way0 text").all_text_contents()
+    assert cells[:2] == ["1", "2"]
+    assert page.locator(".gradient.zero").count() >= 1
+    dashes = "getComputedStyle(document.querySelector('.gradient.zero')).strokeDasharray"
+    assert page.evaluate(dashes) not in ("none", "")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_control_has_a_name_and_the_language_is_the_readers(opened, small, tmp_path, scheme):
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path, color_scheme=scheme, viewport=PHONE)
+    assert page.evaluate(NAMELESS) == []
+    page.click("label:has(#language-zh)")
+    page.keyboard.press("End")
+    assert "这一步完成了" in page.inner_text(".sentence")
+
+
+@pytest.mark.browser
+def test_two_tapes_are_played_side_by_side_and_linked_in_time(opened, tmp_path):
+    left, right = small_model(), small_model("adam")
+    path = tmp_path / "two.html"
+    ks.play(left, *BATCH, path, beside=right, names=("sgd", "adam"))
+    page = opened(path)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    first, second = page.locator(".told").all_inner_texts()
+    assert first == second != ""
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def run(*words, folder):
+    command = [sys.executable, "-m", "kerascope", "play", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_command_plays_the_first_step_of_a_script(tmp_path):
+    (tmp_path / "train.py").write_text(SCRIPT, encoding="utf-8")
+    done = run("train.py", "-o", "page.html", "data.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "arguments ['data.csv']"
+    assert re.match(r"wrote page\.html: \d+ events · 4 boxes", done.stdout.splitlines()[1])
+    assert "<title>train.py</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_script_that_builds_nothing_leaves_no_page(tmp_path):
+    (tmp_path / "empty.py").write_text("x = 1\n", encoding="utf-8")
+    done = run("empty.py", folder=tmp_path)
+    assert done.returncode == 1
+    assert "built no model" in done.stderr
+    assert not (tmp_path / "empty.html").exists()
