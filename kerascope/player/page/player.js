@@ -457,7 +457,8 @@
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || !target.matches) return;
-    if (target.matches("input:not([type=range]), select, pre, .tables")) return;
+    if (target.matches("input:not([type=range], [type=radio]), select, pre, .tables")) return;
+    if (key.startsWith("Arrow") && target.type === "radio") return;
     if (key === " " && target.matches("button, summary")) return;
     if (!KEYS[key]) return;
     ACTIONS[KEYS[key]]();
