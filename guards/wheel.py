@@ -292,6 +292,10 @@ def uses() -> Iterator[Use]:
     yield kerascope("summary", "examples/shared_layer.py", says=("encoder",))
     yield kerascope("trace", "examples/example.py", says=("backward",))
     yield kerascope("profile", "examples/fixed_example.py", says=("dense_1",))
+    yield kerascope(
+        "play", "examples/fixed_example.py", "-o", "step.html", says=("wrote step.html",),
+        writes=(("step.html", b"<!DOCTYPE html>"),),
+    )  # fmt: skip
     yield python(_SAVE, says=(r"model\.keras True\s+model\.h5 True",))
     yield kerascope("summary", "model.keras", says=("dense_1",))
     typed = "b dense_2\nc\np tensor_map\nrecord t.jsonl\nq\n"

@@ -40,6 +40,7 @@ class Flows:
 
     Examples
     --------
+    >>> from kerascope.trace.events import Delta
     >>> flows = Flows({"d": None})
     >>> value = [Delta("tensor_map", "d", np.array([[1.0, 0.0]]))]
     >>> flows.feed(Event(0, "function", "forward", "op", "E", 3, "op", "d/dot", deltas=value))
@@ -96,7 +97,7 @@ def spec_of(value: Any) -> Spec:
     >>> spec_of(np.array([3.0, -4.0])), spec_of(np.zeros((32, 20))), spec_of("text")
     ([5.0, 'c', '3', '-4'], [0.0, 'b', '(32, 20)'], [])
     >>> spec_of(np.array([[1.0, -1.0, 0.5], [0.0, 0.0, 0.0]]))
-    [1.5, 'h', 3, '9z5000']
+    [1.5, 'h', 3, '9z4000']
     """
     if isinstance(value, Statistics):
         shape = value.kind.partition("[")[2].rstrip("]")

@@ -333,7 +333,7 @@ def test_on_paper_everything_is_unfolded_and_nothing_is_cut(opened):
 @pytest.mark.browser
 def test_a_player_on_paper_is_whole_and_nothing_lies_over_another_thing(opened):
     page = opened("13-symbolic-differentiation.html")
-    wait_until(page, "document.querySelector('iframe').clientHeight > 2000")
+    wait_until(page, "document.querySelector('iframe').clientHeight > 1200")
     page.emulate_media(media="print")
     found = page.evaluate("""() => {
         const inside = document.querySelector("iframe").contentDocument;
