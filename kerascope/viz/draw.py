@@ -25,6 +25,7 @@ from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
+from kerascope.viz.overlays.step_figures import with_step_figures
 from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.theme import THEMES
 
@@ -110,7 +111,9 @@ def draw(
     at : int, optional
         With `values`: the picture after so many steps of the forward pass.
     gradients : tuple (x, y), optional
-        For a compiled model: the size of the gradient that arrives at each call.
+        For a compiled model: the size of the gradient that arrives at each call. At the levels
+        "gradient" and "training" the batch fills the cards: sizes of gradients, weights and slots,
+        and by how much each weight changes. Nothing is trained.
     highlight : str, layer or list of these, optional
         Ids or names of boxes, or patterns with `*`.
     diff : model, Graph, Drawing or list of arrays, optional
@@ -316,10 +319,15 @@ def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Gra
 
 
 def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
-    _require_calls(subject, graph, "gradients=")
+    is_on_ladder = bool(graph.attrs.get("ladder")) and isinstance(subject, Network)
+    if not is_on_ladder:
+        _require_calls(subject, graph, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
         raise ArgumentError(
             f"draw: gradients expected a batch (x, y); got {type(gradients).__name__}."
         )
     require_compiled(subject, "draw: gradients=")
+    if is_on_ladder:
+        x, y = gradients
+        return with_step_figures(graph, subject, x, y, where="draw: gradients=")
     return with_gradient_norms(graph, *gradient_norms_of(subject, *gradients))

@@ -397,6 +397,15 @@ def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
 def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[str]:
     """Yield the title at the left, and at the right what else is said, before the mark if any."""
     y = rect.y + rect.height / 2 + FRAME_SIZE * 0.36
+    if "share" in node.attrs:
+        room = rect.width - 4 * CELL_PADDING
+        x, width = rect.x + 2 * CELL_PADDING, room * float(node.attrs["share"])
+        for look, length in (("bar-ground", room), ("bar", width)):
+            yield (
+                f'<rect class="{look}" x="{number(x)}" y="{number(rect.bottom - 5)}" '
+                f'width="{number(length)}" height="3"/>'
+            )
+        y -= 2
     text = measure.text
     x = rect.x + CELL_PADDING + 3
     yield text_element("sign", x, y, text.sign, FRAME_SIZE)
@@ -535,11 +544,16 @@ def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Ite
     yield f".frame{{fill:{palette.group_fill};stroke:{palette.group_line}}}"
     yield f".edge{{stroke:{palette.edge}}}"
     yield f".head{{fill:{palette.edge}}}"
+    has_bars = any("share" in node.attrs for node in graph.nodes)
+    if has_bars:
+        yield f".bar-ground{{fill:{palette.group_line};opacity:.25}}"
     for kind, style in styles.items():
         fill, line, sign = palette.box(style.hue)
         yield f".k-{kind} .line{{fill:{fill};stroke:{line}}}"
         yield f".k-{kind} .inner{{fill:none}}"
         yield f".k-{kind} .sign{{fill:{sign}}}"
+        if has_bars:
+            yield f".k-{kind} .bar{{fill:{line}}}"
         yield f".k-{kind} .cells{{stroke:{line}}}"
     for role, hue in (("gradient", "purple"), ("update", "green")):
         if is_ladder(graph):

@@ -72,18 +72,36 @@ def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
     update:line/kernel/momentum -> slot:line/kernel/momentum
     update:line/kernel -> line/kernel
     """
+    return ladder_of_step(model, where).graph(model)
+
+
+def ladder_of_step(model: Any, where: str) -> StepLadder:
+    """Return the ladder of a train step, with the tensors that its boxes stand for."""
     require_compiled(model, where)
     step = step_of(model)
     forward = forward_of_model(model, [*step.parameters, *model.weights])
     picture = picture_of_sweep(forward, step.parameters, clean(model.name))
-    drawing = _Step(Ladder(model, forward, picture), step)
+    drawing = StepLadder(Ladder(model, forward, picture), step)
     drawing.add_slots()
     drawing.add_updates()
-    return drawing.ladder.graph("training", drawing.caption(model))
+    return drawing
 
 
-class _Step:
-    """Adds to the ladder what the optimizer adds."""
+class StepLadder:
+    """Adds to the ladder what the optimizer adds.
+
+    Attributes
+    ----------
+    ladder : Ladder
+    lines : dict of Variable to str
+        The box of each weight.
+    slots : dict of Variable to str
+        The box of each slot.
+    drawn : list of (Pair, str)
+        Each pair that is drawn, and the box of its new value.
+    untold : list of str
+        Names of the variables that are written and have no box.
+    """
 
     def __init__(self, ladder: Ladder, step: Step) -> None:
         self.ladder = ladder
@@ -100,6 +118,10 @@ class _Step:
             found = ladder.gradient_of.get(self.lines[parameter])
             if found is not None:
                 self._gradients.setdefault(gradient, []).append(found)
+
+    def graph(self, model: Any) -> Graph:
+        """Return the picture."""
+        return self.ladder.graph("training", self.caption(model))
 
     def _weights(self) -> list[Variable]:
         return [v for v, box in self.forward.leaves.items() if box in self.ladder.card_of]  # type: ignore[misc]

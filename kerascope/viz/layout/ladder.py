@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kerascope.viz.boxes import BoxText, PictureOptions
+from kerascope.viz.boxes import BoxText, PictureOptions, shortened
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import (
     DEPTH_SIZE,
@@ -53,6 +53,7 @@ CARD_PADDING, CELL_GAP, CELL_PADDING = 8.0, 12.0, 8.0
 LEAST_CELL = 62.0
 SIGN_WIDTH, MARK_WIDTH = 17.0, 16.0
 VIAS_BESIDE = 4
+LONGEST_FIGURE = 32  # characters of what a value is told by on a card
 GUTTER, LANE = 48.0, 9.0
 LEAST_BETWEEN = 150.0
 
@@ -605,9 +606,12 @@ def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
     if options.label is not None:
         title = options.label(node).split("\n")[0]
     quiet = []
+    if node.attrs.get("detail") and node.attrs["column"] in ("gradient", "new"):
+        title = ""  # the line says whose it is
     if node.kind == "variable" and options.show_shapes:
         quiet.append(str(node.attrs.get("output_shapes", "")))
-    quiet += str(node.attrs.get("detail", "")).split("\n")[:1]
+    detail = " ".join(str(node.attrs.get("detail", "")).split())
+    quiet.append(shortened(detail, LONGEST_FIGURE))
     text = BoxText(style_of(node.kind).sign, title, tuple(filter(None, quiet)))
     width = SIGN_WIDTH + text_width(title, NAME_SIZE, True) + 2 * CELL_PADDING
     width += sum(text_width(line, LINE_SIZE) + 8 for line in text.lines)
@@ -674,8 +678,13 @@ class _Lines:
             self.strokes.append(Stroke((number,), Path(tuple(moved)), look))
             if edge.label and is_upward:
                 end = moved[-1]
-                y = end[1] + 14 + 10 * self._port(edge.target, "via")
-                self.words.append(Words(end[0] + 4, _r(y), edge.label, SMALL_SIZE, look))
+                width = text_width(edge.label, SMALL_SIZE)
+                is_from_right = moved[0][0] > end[0] + 1 or (
+                    len(moved) > 4 and moved[-4][0] > end[0]
+                )
+                x = end[0] - width - 4 if is_from_right else end[0] + 4
+                y = end[1] + 14 + 10 * self._port(edge.target, f"via {is_from_right}")
+                self.words.append(Words(_r(x), _r(y), edge.label, SMALL_SIZE, look))
 
     # --- on a card --------------------------------------------------------------------------------
 

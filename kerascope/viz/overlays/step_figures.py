@@ -1,0 +1,148 @@
+"""A batch on a ladder: how large gradients, slots and changes of weights are in one step.
+
+Nothing is trained and nothing is written: the new values are computed beside the old ones. Sizes
+are L2 norms over the whole array. Each box gets a number and, on a card, a bar (`share`), full at
+the greatest of its column; the bar of a new value is full at a change of 1 % of the weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.trace.statistics import figure, norm_of
+from kerascope.viz.boxes import caption_with
+from kerascope.viz.extract.gradients import computed, fed_model
+from kerascope.viz.extract.training import StepLadder, ladder_of_step
+from kerascope.viz.graph import Attribute, Graph
+from kerascope.viz.overlays.marking import with_attributes
+
+FULL_CHANGE = 0.01
+
+
+def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "draw") -> Graph:
+    """Return a ladder with the sizes of a batch's gradients, and of what the step would write.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of a compiled model's level "gradient" or "training".
+    model : Model
+    x, y : array_like, list of array_like, or dict by name
+        A batch, as for `model.train_on_batch`.
+    where : str
+        Who asks, for the messages.
+
+    Returns
+    -------
+    Graph
+        Boxes get a line and `gradient_norm` (of gradients), `norm` (of weights and slots; of a slot
+        after the step) or `change` (of new values: by which part of its norm a weight changes, or
+        the norm of the change where the weight is all zero).
+
+    Raises
+    ------
+    DataError
+        The arrays do not fit the model.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.models import Model
+    >>> from kerascope.viz.extract.training import training_graph
+    >>> inputs = Input((3,), name="x")
+    >>> layer = Dense(1, use_bias=False, kernel_initializer="ones", name="sum")
+    >>> model = Model(inputs, layer(inputs))
+    >>> model.compile("sgd", "mse")
+    >>> batch = np.ones((1, 3)), np.zeros((1, 1))
+    >>> graph = with_step_figures(training_graph(model), model, *batch)
+    >>> [graph.node(f"{one}:sum/kernel").attrs["detail"] for one in ("grad", "update")]
+    ['‖∂‖ 10.39', 'Δ 6 % of ‖w‖']
+    """
+    step = ladder_of_step(model, where)
+    tensors: dict[str, Tensor] = {
+        one: x for one, x in step.ladder.picture.tensors.items() if one in step.ladder.boxes
+    }
+    tensors |= {box_id: pair.new_value for pair, box_id in step.drawn}
+    tensors["loss of the step"] = step.ladder.forward.loss
+    _take_over_slots(step, model)
+    arrays = computed(tensors, *fed_model(model, (x, y), True, where))
+    loss = float(np.asarray(arrays.pop("loss of the step")).ravel()[0])
+    known = {node.id for node in graph.nodes}
+    attributes: dict[str, dict[str, Attribute]] = {
+        step.ladder.forward.loss_id: {"detail": figure(loss)}
+    }
+    for one in step.ladder.picture.tensors:
+        if one in arrays:
+            norm = norm_of(arrays[one])
+            words = f"\u2016\u2202\u2016 {figure(norm)}"
+            attributes[one] = {"gradient_norm": norm, "detail": words}
+    for weight, home in step.lines.items():
+        norm = norm_of(weight.get_value())
+        attributes[home] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
+    for pair, box_id in step.drawn:
+        attributes |= _of_new_value(step, pair.variable, box_id, arrays[box_id])
+    attributes = {one: told for one, told in attributes.items() if one in known}
+    found = with_attributes(graph, _with_shares(graph, attributes))
+    words = f"One batch, loss {figure(loss)}; bars are full at the greatest of a column"
+    words += ", of changes at 1 %" if step.drawn and graph.attrs["level"] == "training" else ""
+    return replace(found, attrs={**found.attrs, "caption": caption_with(found.attrs, words)})
+
+
+def _take_over_slots(step: StepLadder, model: Any) -> None:
+    """Give the slots of the picture the numbers of those that the model trains with."""
+    trained = {slot.name: slot for slot in model.optimizer.weights}
+    for slot in step.slots:
+        own = trained.get(slot.name)
+        if own is not None and own is not slot and own.get_value().shape == slot.get_value().shape:
+            slot.set_value(own.get_value())
+
+
+def _of_new_value(
+    step: StepLadder, variable: Variable, box_id: str, array: np.ndarray
+) -> dict[str, dict[str, Attribute]]:
+    """Return what is said of a new value; a new slot is told by its slot."""
+    before = variable.get_value()
+    if variable in step.slots:
+        norm = norm_of(array)
+        words = f"{figure(norm_of(before))} \u2192 {figure(norm)}"
+        return {step.slots[variable]: {"norm": norm, "detail": words}}
+    change, size = norm_of(np.asarray(array) - before), norm_of(before)
+    if not size:
+        return {box_id: {"change": change, "detail": f"\u0394 {figure(change)} from 0"}}
+    share = float(change / size)
+    percent = figure(float(f"{100 * share:.2g}"))
+    return {box_id: {"change": share, "detail": f"\u0394 {percent} % of \u2016w\u2016"}}
+
+
+def _with_shares(
+    graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]]
+) -> dict[str, dict[str, Attribute]]:
+    """Add to each number on a card which part of the greatest of its column it is."""
+    columns: dict[str, dict[str, float]] = {}
+    for one, told in attributes.items():
+        attrs = graph.node(one).attrs
+        column = str(attrs.get("column", ""))
+        if column in ("", "weight"):
+            continue
+        key = (
+            "gradient_norm"
+            if column in ("via", "gradient")
+            else "change"
+            if column == "new"
+            else "norm"
+        )
+        group = "gradient" if column == "via" else column
+        is_share = column != "new" or "from 0" not in str(told["detail"])
+        if is_share and np.isfinite(float(told[key])):
+            columns.setdefault(group, {})[one] = float(told[key])
+    found = {one: dict(told) for one, told in attributes.items()}
+    for column, numbers in columns.items():
+        full = FULL_CHANGE if column == "new" else max(numbers.values()) or 1.0
+        for one, value in numbers.items():
+            found[one]["share"] = min(value / full, 1.0)
+    return found
