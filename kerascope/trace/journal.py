@@ -244,12 +244,22 @@ class Callee:
         self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
         self.is_learned = False  # whether checkpoints hold its variables
+        self._rooms: Values = {}  # copies of what it writes
         self.known_after = -1  # how many breaks there had been when all of them were known
         self.events = 0  # of a call, without those that tell of variables that were set
         guards = [step.guards for step in function.schedule.steps]
         guards.extend(function.schedule.guards_of_followers.values())
         # A number that is computed may decide what is needed: then calls have different events.
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
+
+    def copied(self) -> list[tuple[Variable, np.ndarray]]:
+        """Return the variables that it writes, with copies in memory that is there once."""
+        for v in self.writes:
+            now, room = v.room, self._rooms.get(v)
+            if room is None:
+                room = self._rooms[v] = np.empty_like(now)
+            np.copyto(room, now)
+        return [*self._rooms.items()]
 
     @property
     def can_be_caught_in(self) -> bool:
@@ -344,14 +354,14 @@ class Journal:
         kept = None if stretch.batches_again is not None else self._copied(fed)
         checksum = 0 if stretch.batches_again is None else _checksum(fed)
         made_at = None if stretch.spans else line_outside_the_package()
-        written = None if self._is_met is None else [(v, v.get_value()) for v in callee.writes]
+        written = None if self._is_met is None else callee.copied()
         try:
             if self._alarms is None:
                 outs = callee.compute(fed)
             else:
                 outs = self._guarded(self._alarms, callee, fed, was_set, told)
             if written is not None and self._is_met is not None and self._is_met(outs):
-                self._take_back(written)
+                self._take_back([(v, copy.copy()) for v, copy in written])
                 raise Alarm
         except (Exception, Alarm):
             if before is not None:
