@@ -225,10 +225,11 @@ def demo(arguments: list[str]) -> int:
 
 
 def gallery(arguments: list[str]) -> int:
-    """Draw docs/gallery again and write the pages of docs that code writes."""
+    """Draw the pictures again and write the pages of docs that code writes."""
     prepare("")
-    failed = run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
-    for script in ("program_page.py", "architecture_picture.py", "compatibility_page.py"):
+    failed = run(PYTHON, ROOT / "tests" / "pictures" / "make.py", *arguments)
+    scripts = ["gallery/make.py", "program_page.py", "architecture_picture.py"]
+    for script in (*scripts, "compatibility_page.py"):
         failed = failed or run(PYTHON, ROOT / "docs" / script)
     return failed
 

@@ -1,166 +1,232 @@
-"""Draw the gallery: every small model of tests/zoo.py at every level, and what overlays add.
+"""Draw the gallery: ten pictures, each by a few lines that anybody can type.
 
-    python3 dev.py gallery          writes docs/gallery/*.svg and README.md beside this file
+    python3 dev.py gallery          writes README.md and *.svg beside this file
 
+`PICTURES` has the lines; they run as they stand on the page, and what they call `picture` is kept.
 The pictures are the same at every run, on every machine; a test draws them again and compares.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from kerascope import backend as K
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests"))
-
-import numpy as np
-from zoo import LARGE_ZOO, ZOO
-
-import kerascope as ks
-from kerascope import backend as K
-from kerascope.viz.drawing import Drawing
-
-WIDTH = 420
+WIDTH = 760
 
 
-class Picture(NamedTuple):
+class Shown(NamedTuple):
     """One picture of the gallery.
 
     Attributes
     ----------
     file : str
-    title : str
-        What it shows, in a few words.
+        Its name; the code binds what is saved under it to `picture`.
+    title, words : str
     code : str
-        How to draw it.
-    drawing : Drawing
     """
 
     file: str
     title: str
+    words: str
     code: str
-    drawing: Drawing
 
 
-LEVELS = {
-    "node": "one box per call",
-    "layer": "one box per layer",
-    "op": "one box per op",
-    "gradient": "each gradient beside what it belongs to",
-    "training": "a step of training",
-}
+BEGINNING = """\
+import numpy as np
+import kerascope as ks
+from kerascope.layers import *
+from kerascope.models import Model, Sequential
+"""
+
+PICTURES = [
+    Shown(
+        "step.svg",
+        "One step of training",
+        "Forward down the left side, backward up the right; between them each layer's weights, "
+        "their gradients, Adam's two slots and what is written at the end.",
+        """\
+x = Input((20,), name="x")
+h = Dense(64, activation="relu", name="wide")(x)
+h = Dense(64, activation="relu", name="deep")(h)
+model = Model(x, Dense(1, activation="sigmoid", name="score")(h), name="classifier")
+model.compile("adam", "binary_crossentropy")
+picture = ks.draw(model, level="training")
+""",
+    ),
+    Shown(
+        "shared.svg",
+        "A layer that is called twice",
+        "One box is one call. The gradient of the weights that both calls share is a sum, and its "
+        "terms have names.",
+        """\
+one, other = Input((4,), name="one"), Input((4,), name="other")
+encoder = Dense(3, activation="tanh", name="encoder")
+near = Dot(1, name="near")([encoder(one), encoder(other)])
+model = Model([one, other], near, name="siamese")
+model.compile("sgd", "mse")
+picture = ks.draw(model, level="gradient")
+""",
+    ),
+    Shown(
+        "resnet50.svg",
+        "A net of 176 layers on one page",
+        "What repeats is one box of several copies; `expand=` opens it, and on the HTML page a "
+        "click does.",
+        """\
+from kerascope.applications import ResNet50
+
+picture = ks.draw(ResNet50(weights=None))
+""",
+    ),
+    Shown(
+        "transformer.svg",
+        "What is inside",
+        "A nested model is a frame; the settings of each layer stand in its box.",
+        """\
+def block(name):
+    x = Input((6, 8))
+    a = MultiHeadAttention(2, 4, name="attention")(x, x)
+    a = LayerNormalization(name="norm_1")(Add(name="add_1")([x, a]))
+    f = Dense(8, name="narrow")(Dense(16, activation="relu", name="wide")(a))
+    return Model(x, LayerNormalization(name="norm_2")(Add(name="add_2")([a, f])), name=name)
 
 
-def of_the_zoo(name: str) -> Iterator[Picture]:
-    """Yield the pictures of a small model: every level, and what is inside it."""
+tokens = Input((6,), dtype="int32", name="tokens")
+h = Embedding(50, 8, name="embedding")(tokens)
+h = block("block_1")(h)
+scores = Dense(50, activation="softmax", name="scores")(block("block_2")(h))
+picture = ks.draw(Model(tokens, scores, name="transformer"), expand="block_1")
+""",
+    ),
+    Shown(
+        "values.svg",
+        "What each call gives",
+        "Real arrays in their boxes, at any moment of the forward pass. Here the logarithm of a "
+        "negative number has just come out.",
+        """\
+x = Input((2,), name="x")
+h = Dense(2, kernel_initializer="ones", name="sum")(x)
+log = Lambda(ks.backend.log, name="log")(h)
+model = Model(x, Dense(1, kernel_initializer="ones", name="score")(log), name="broken")
+picture = ks.draw(model, values=np.array([[1.0, 2.0], [-3.0, 0.5]]), at=2)
+""",
+    ),
+    Shown(
+        "gradient_norms.svg",
+        "Where the gradient dies",
+        "The size of the gradient at each call: through four layers of sigmoid little is left.",
+        """\
+layers = [Dense(8, activation="sigmoid", kernel_initializer="ones", name=f"h{i}") for i in range(4)]
+model = Sequential([Input((8,)), *layers, Dense(1, kernel_initializer="ones", name="score")])
+model.compile("sgd", "mse")
+picture = ks.draw(model, gradients=(np.ones((4, 8)), np.zeros((4, 1))))
+""",
+    ),
+    Shown(
+        "diff.svg",
+        "What changed",
+        "Two versions of a model in one picture: added, removed, changed.",
+        """\
+def net(units, with_dropout):
+    x = Input((8,), name="x")
+    h = Dense(units, activation="relu", name="hidden")(x)
+    h = Dropout(0.5, name="drop")(h) if with_dropout else h
+    return Model(x, Dense(3, activation="softmax", name="scores")(h), name="net")
+
+
+picture = ks.draw(net(16, True), diff=net(8, False))
+""",
+    ),
+    Shown(
+        "failure.svg",
+        "How far it came",
+        "An error that a call raised is drawn, too: what was built, and which call failed.",
+        """\
+try:
+    x = Input((8, 8, 3), name="image")
+    h = Conv2D(4, 3, name="conv")(x)
+    Add(name="skip")([x, h])
+except ValueError as error:
+    picture = ks.draw(error)
+""",
+    ),
+    Shown(
+        "maps.svg",
+        "What a layer sees",
+        "The feature maps of a convolution for one digit.",
+        """\
+from kerascope.datasets import digits
+
+(images, _), _ = digits.load_data()
+kernel = np.zeros((3, 3, 1, 4))
+kernel[:, 0, 0, 0], kernel[:, 2, 0, 0] = -1, 1  # edges from left to right
+kernel[0, :, 0, 1], kernel[2, :, 0, 1] = -1, 1  # and from top to bottom
+kernel[1, 1, 0, 2], kernel[:, :, 0, 3] = 1, 1 / 9  # the image itself, and its mean
+x = Input((8, 8, 1), name="image")
+conv = Conv2D(4, 3, padding="same", use_bias=False, name="edges")
+model = Model(x, conv(x), name="looks")
+conv.set_weights([kernel])
+picture = ks.show(conv, images[:1].reshape(1, 8, 8, 1) / 16.0)
+""",
+    ),
+    Shown(
+        "ops.svg",
+        "The ops of one layer",
+        "What a call of a recurrent cell is made of, op by op.",
+        """\
+cell = SimpleRNNCell(2, name="cell")
+x, state = Input((3,), name="x"), Input((2,), name="state")
+output, _ = cell(x, states=[state])
+picture = ks.draw(output)
+""",
+    ),
+]
+
+
+def drawn(shown: Shown) -> Any:
+    """Return what the lines of a picture make."""
     K.clear_session()
-    model = ZOO[name]()
-    model.compile("rmsprop", "mse")
-    for level, words in LEVELS.items():
-        drawing = ks.draw(model, level=level)
-        yield Picture(f"{name}_{level}.svg", words, f'ks.draw(model, level="{level}")', drawing)
-        if level == "node" and drawing.view.whole.groups:
-            opened = ks.draw(model, expand_nested=True, depth_ranks=True)
-            code = "ks.draw(model, expand_nested=True, depth_ranks=True)"
-            yield Picture(f"{name}_expanded.svg", "what is inside", code, opened)
+    names: dict[str, Any] = {}
+    exec(compile(BEGINNING + shown.code, "gallery.py", "exec"), names)
+    return names["picture"]
 
 
-def of_the_large(name: str) -> Iterator[Picture]:
-    """Yield the picture of a large model, as it is drawn if nothing is said."""
-    K.clear_session()
-    drawing = ks.draw(LARGE_ZOO[name]())
-    yield Picture(f"{name}.svg", "collapsed to what a person can read", "ks.draw(model)", drawing)
-
-
-def small(units: int = 2) -> ks.Model:
-    """Return a model whose numbers are simple enough to be the same on every machine."""
-    x = ks.Input((2,), name="x")
-    left = ks.layers.Dense(units, kernel_initializer="ones", name="left")(x)
-    right = ks.layers.Dense(2, kernel_initializer="ones", activation="relu", name="right")(x)
-    return ks.Model(x, ks.layers.Concatenate(name="both")([left, right]), name="small")
-
-
-def of_overlays() -> Iterator[Picture]:
-    """Yield pictures with marks: values, a moment of a run, gradients, differences, a failure."""
-    K.clear_session()
-    batch = np.array([[1.0, 2.0], [-3.0, 0.5]])
-    yield Picture(
-        "values.svg", "what each call gives", "ks.draw(model, values=batch)",
-        ks.draw(small(), values=batch),
-    )  # fmt: skip
-    yield Picture(
-        "moment.svg", "after two steps of the forward pass", "ks.draw(model, values=batch, at=1)",
-        ks.draw(small(), values=batch, at=1),
-    )  # fmt: skip
-    model = small()
-    model.compile("sgd", "mse")
-    yield Picture(
-        "gradient_norms.svg", "the size of the gradient at each call",
-        "ks.draw(model, gradients=(batch, targets))",
-        ks.draw(model, gradients=(batch, np.zeros((2, 4)))),
-    )  # fmt: skip
-    yield Picture(
-        "diff.svg", "what changed since", "ks.draw(model, diff=before)",
-        ks.draw(small(units=3), diff=small()),
-    )  # fmt: skip
-    yield Picture(
-        "dark.svg", "dark, from left to right",
-        'ks.draw(model, theme="dark", rankdir="LR", highlight="right")',
-        ks.draw(small(), theme="dark", rankdir="LR", highlight="right"),
-    )  # fmt: skip
-    try:
-        x = ks.Input((2,), name="x")
-        h = ks.layers.Dense(3, name="h")(x)
-        ks.layers.Add(name="sum")([x, h])
-    except ValueError as error:
-        yield Picture("failure.svg", "how far it came", "ks.draw(error)", ks.draw(error))
-
-
-def sections() -> dict[str, Callable[[], Iterator[Picture]]]:
-    """Return the parts of the gallery by their titles."""
-    parts: dict[str, Callable[[], Iterator[Picture]]] = {"overlays": of_overlays}
-    parts |= {name: lambda name=name: of_the_large(name) for name in LARGE_ZOO}
-    return parts | {name: lambda name=name: of_the_zoo(name) for name in ZOO}
-
-
-def page(parts: dict[str, list[Picture]]) -> str:
-    """Return the gallery's page in Markdown."""
+def page(pictures: dict[str, str]) -> str:
+    """Return the gallery's page in Markdown, with these SVG texts by their files."""
     lines = [
         "# Gallery",
         "",
-        "Every picture here was drawn by kerascope; `python3 dev.py gallery` draws them again. In",
-        "the code, `ks` is `import kerascope as ks`, and `model` is the model of that name in",
-        "[tests/zoo.py](../../tests/zoo.py), compiled with `rmsprop` and `mse`.",
+        "Ten pictures, each with the lines that made it. They all begin with",
+        "",
+        f"```python\n{BEGINNING}```",
+        "",
+        "`picture.save(...)` keeps each as SVG, PNG, PDF, a page in one HTML file, text and",
+        "more. [A sheet of the tests](../../tests/pictures/README.md) has every kind of model at",
+        "every level.",
         "",
     ]
-    for title, pictures in parts.items():
-        lines += [f"## {title.replace('_', ' ')}", ""]
-        for picture in pictures:
-            width = min(WIDTH, round(picture.drawing.layout.width))
-            lines += [
-                f"**{picture.title}**: `{picture.code}`",
-                "",
-                f'<img src="{picture.file}" width="{width}" alt="{title}: {picture.title}">',
-                "",
-            ]
+    for shown in PICTURES:
+        lines += [f"## {shown.title}", "", shown.words, ""]
+        lines += [f"```python\n{shown.code}```", ""]
+        width = min(WIDTH, round(float(re.search(r'width="([\d.]+)"', pictures[shown.file])[1])))
+        lines += [f'<img src="{shown.file}" width="{width}" alt="{shown.title}">', ""]
     return "\n".join(lines)
 
 
 def main() -> None:
     """Write everything, and remove pictures that are no longer drawn."""
-    parts = {title: list(draw()) for title, draw in sections().items()}
-    written = {"README.md"}
-    for pictures in parts.values():
-        for picture in pictures:
-            picture.drawing.save(HERE / picture.file)
-            written.add(picture.file)
-    (HERE / "README.md").write_text(page(parts), encoding="utf-8")
+    pictures = {shown.file: drawn(shown).svg for shown in PICTURES}
+    for file, svg in pictures.items():
+        (HERE / file).write_text(svg, encoding="utf-8")
+    (HERE / "README.md").write_text(page(pictures), encoding="utf-8")
     for old in HERE.glob("*.svg"):
-        if old.name not in written:
+        if old.name not in pictures:
             old.unlink()
-    print(f"wrote {len(written)} files to docs/gallery")
+    print(f"wrote {len(pictures)} pictures to docs/gallery")
 
 
 if __name__ == "__main__":
