@@ -129,6 +129,10 @@ edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
 edge.register("explanation", _renderer("kerascope.viz.tables", "ExplanationTable"))
 edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
 edge.register("profile", _renderer("kerascope.viz.profile", "profile"))
+_TRAINING_CURVES = "kerascope.viz.tensors.training_curves"
+edge.register("history", _renderer(_TRAINING_CURVES, "plot_history"))
+edge.register("tape_curves", _renderer(_TRAINING_CURVES, "plot_tape"))
+edge.register("gradient_flow", _renderer(_TRAINING_CURVES, "gradient_flow"))
 edge.register("tape", _renderer("kerascope.debugger.tape_html", "html_of_tape"))
 
 # `%load_ext kerascope` in a notebook

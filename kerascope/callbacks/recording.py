@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import edge
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import write_whole
@@ -212,6 +213,39 @@ class History(Callback):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
+
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Draw the losses and metrics over the epochs, those of the validation dashed.
+
+        Parameters
+        ----------
+        *names : str
+            Which of them, "loss" or "acc"; by default all.
+        **options
+            `log=True`: each line upwards is a power of ten. `title` and `theme` ("auto", "light",
+            "dark"). `ax=...`, axes of matplotlib, or `backend="matplotlib"` (the extra `plot`):
+            draw with matplotlib.
+
+        Returns
+        -------
+        Picture
+            Shows itself in a notebook and in a terminal; `.save("curves.svg")` keeps it as .svg,
+            .png, .pdf, .html or .txt. With matplotlib its Figure, or the axes that were given.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such name, or no epoch yet.
+
+        Examples
+        --------
+        >>> history = History()
+        >>> history.on_epoch_end(0, {"loss": 2.0, "val_loss": 3.0})
+        >>> history.on_epoch_end(1, {"loss": 1.0, "val_loss": 2.5})
+        >>> history.plot()
+        <Picture of training: loss: at the end loss 1, val_loss 2.5. Keep it by ...>
+        """
+        return edge.show("history", self, names=names, **options)
 
 
 # --- a CSV file -----------------------------------------------------------------------------------

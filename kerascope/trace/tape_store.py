@@ -607,6 +607,54 @@ class Tape:
         """Return a row for each event, with texts for values: what a notebook shows."""
         return [_row(event) for event in self.whole()[slice(start, stop)]]
 
+    # --- pictures ---------------------------------------------------------------------------------
+
+    def plot(self, name: str = "loss", figure: str = "|g|", **options: Any) -> Any:
+        """Draw a metric or a weight over the batches.
+
+        Parameters
+        ----------
+        name : str
+            "loss", a metric, a weight as "dense_1/kernel", or several as "dense_*/kernel".
+        figure : {"|g|", "|w|", "change"}
+            What is drawn of a weight: the norm of its gradient, its own norm, or how much a batch
+            changed it, relative to it.
+        **options
+            `log`: whether lines upwards are powers of ten (by default as the numbers need it);
+            `most=200`: how many batches are read; `theme`, `ax` and `backend` as for
+            `History.plot`.
+
+        Returns
+        -------
+        Picture
+
+        Raises
+        ------
+        ArgumentError
+            There is no such name, or no batch.
+        """
+        return edge.show("tape_curves", self, name=name, figure=figure, **options)
+
+    def gradient_flow(self, **options: Any) -> Any:
+        """Draw the norm of the gradient of each layer over the batches, layer above layer.
+
+        Parameters
+        ----------
+        **options
+            `by`: "layer" or "weight"; `most=200`: how many batches are read; `theme`.
+
+        Returns
+        -------
+        Picture
+            A row for each layer, a column for each batch. Vanishing gradients are rows that fade.
+
+        Raises
+        ------
+        ArgumentError
+            There is no batch of a training, or no gradient, on the tape.
+        """
+        return edge.show("gradient_flow", self, **options)
+
     # --- files ------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerascope.trace.statistics import figure
-from kerascope.viz.layout import measures
 from kerascope.viz.tensors.panels import Panel, Panels, ordinal, thinned
 from kerascope.viz.tensors.scales import LEVELS, MINUS_INF, NAN, ODD_LEVELS, PLUS_INF, Scale
-from kerascope.viz.tensors.sheet import Box, Raster, Shape, Sheet, Stroke, Words
+from kerascope.viz.tensors.sheet import Box, Raster, Shape, Sheet, Stroke, Words, moved, room_for
 
 MARGIN, GAP = 16.0, 12.0
 TITLE, HEADING, LINE, SMALL = 15.0, 13.0, 10.5, 9.0
@@ -66,14 +65,9 @@ class HeatMaps:
 
 def _right_end(shape: Shape) -> float:
     if isinstance(shape, Words):
-        width = text_width(shape.text, shape.size, shape.bold)
+        width = room_for(shape.text, shape.size, shape.bold)
         return shape.x + width * {"start": 1.0, "middle": 0.5, "end": 0.0}[shape.anchor]
     return max(x for x, _ in shape.points) if isinstance(shape, Stroke) else shape.x + shape.width
-
-
-def text_width(text: str, size: float, bold: bool = False) -> float:
-    """Return the room for a text, with some to spare: a reader's font may be a wider one."""
-    return measures.text_width(text, size, bold) * 1.12
 
 
 # --- a part ---------------------------------------------------------------------------------------
@@ -100,7 +94,7 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
         is_full = in_row == part.panels_in_row if part.panels_in_row else x + width > WIDTH + MARGIN
         if in_row and is_full:
             x, y, in_row = MARGIN, row_end + GAP, 0
-        shapes += [_moved(shape, x, y) for shape in drawn]
+        shapes += [moved(shape, x, y) for shape in drawn]
         x, row_end, in_row = x + width + GAP, max(row_end, y + height), in_row + 1
     y = row_end + GAP
     if part.is_shared and part.panels:
@@ -114,12 +108,6 @@ def _axes_words(part: Panels) -> str:
     return ", ".join(
         f"{what}: {name}" for what, name in words if name.strip() and name != what[:-1]
     )
-
-
-def _moved(shape: Shape, x: float, y: float) -> Shape:
-    if isinstance(shape, Stroke):
-        return shape._replace(points=tuple((a + x, b + y) for a, b in shape.points))
-    return shape._replace(x=shape.x + x, y=shape.y + y)
 
 
 def _heading(panel: Panel, part: Panels) -> tuple[str, str]:
@@ -147,11 +135,9 @@ def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
     every = [word for row in words for word in row]
     columns = panel.column_labels if len(panel.column_labels) > 1 else ()
     rows = panel.row_labels if len(panel.row_labels) > 1 else ()
-    wide = max(
-        [text_width(w, LINE) for w in every] + [text_width(w, SMALL) for w in columns] + [18]
-    )
+    wide = max([room_for(w, LINE) for w in every] + [room_for(w, SMALL) for w in columns] + [18])
     wide += 2 * CELL_PADDING
-    left = max((text_width(word, SMALL) for word in rows), default=0) + (5 if rows else 0)
+    left = max((room_for(word, SMALL) for word in rows), default=0) + (5 if rows else 0)
     for column, label in enumerate(columns):
         shapes.append(
             Words(left + (column + 0.5) * wide, top + SMALL, label, SMALL, "quiet", "middle")
@@ -186,6 +172,8 @@ def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
     # Of a few rows and many columns, or the other way round, cells are no squares.
     wide = max(cell, min(LARGEST_CELL, NARROWEST_PANEL / max(columns, 1)))
     high = max(cell, min(LARGEST_CELL, 40.0 / max(rows, 1)))
+    if _are_names(panel.row_labels):  # each of them shall have room
+        high = max(high, SMALL + 4)
     width, height = columns * wide, rows * high
     left = 0.0
     if len(part.panels) <= 16 and min(rows, columns) > 0:
@@ -200,15 +188,19 @@ def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
     return shapes, max(left + width, right), top + height
 
 
+def _are_names(labels: Sequence[str]) -> bool:
+    return not all(label.isdecimal() for label in labels)
+
+
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
 ) -> tuple[list[Shape], float, float]:
     """Return labels of as many rows and columns as have room, and where the image begins then."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
-    widest = max((text_width(label, SMALL) for label in columns), default=0) + 8
+    widest = max((room_for(label, SMALL) for label in columns), default=0) + 8
     own.append(_spaced(len(columns), widest / wide) if len(columns) > 1 else [])
-    left = max((text_width(rows[i], SMALL) for i in own[0]), default=0.0) + (4 if own[0] else 0)
+    left = max((room_for(rows[i], SMALL) for i in own[0]), default=0.0) + (4 if own[0] else 0)
     shapes: list[Shape] = [
         Words(left + (i + 0.5) * wide, top + SMALL, columns[i], SMALL, "quiet", "middle")
         for i in own[1]
@@ -273,11 +265,11 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
         yield Words(place, y + LEGEND_HEIGHT + SMALL + 2, text, SMALL, "quiet", anchor)
     x = MARGIN + LEGEND_WIDTH + 2 * GAP
     for level in _odd_ones(part):
-        word = ODD_SIGNS[level]
+        word = dict(part.odd_words).get(level, ODD_SIGNS[level])
         yield Box(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
         yield from _odd_cells(np.array([[level]]), x, y, LEGEND_HEIGHT, LEGEND_HEIGHT)
         yield Words(x + LEGEND_HEIGHT + 4, y + SMALL, word, SMALL, "quiet")
-        x += LEGEND_HEIGHT + 4 + text_width(word, SMALL) + GAP
+        x += LEGEND_HEIGHT + 4 + room_for(word, SMALL) + GAP
 
 
 # --- in characters --------------------------------------------------------------------------------
@@ -323,9 +315,14 @@ def _text_block(panel: Panel, part: Panels, width: int, ascii_only: bool) -> _Bl
             return _Block((*(line[:width] for line in head), *lines), True)
     rows, columns = panel.values.shape
     most = width if len(part.panels) == 1 else min(width, 32)
-    steps = -(-rows // TALLEST) or 1, -(-columns // most) or 1
+    names = panel.row_labels if _are_names(panel.row_labels) else ("",) * rows
+    left = min(max(map(len, names), default=0), width // 3)
+    steps = -(-rows // TALLEST) or 1, -(-columns // (most - (left and left + 1))) or 1
     values = thinned(panel.values, steps)
-    lines = ["".join(signs_of(values[row], panel.scale, ascii_only)) for row in range(len(values))]
+    lines = [
+        name[:left].ljust(left and left + 1) + "".join(signs_of(row, panel.scale, ascii_only))
+        for name, row in zip(names[:: steps[0]], values, strict=True)
+    ]
     if max(steps) > 1:
         every = (("row", steps[0]), ("column", steps[1]))
         head.append("in text: " + ", ".join(f"every {ordinal(n)} {w}" for w, n in every if n > 1))
@@ -402,7 +399,8 @@ def _text_legend(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
         entries = [(down[i], 0.5 - 0.5 * i / steps[-1]) for i in steps[:0:-1]] + entries
     words = [f"'{sign}' {figure(scale.number(share), 2)}" for sign, share in entries]
     odd = {NAN: nan, PLUS_INF: infinite[0], MINUS_INF: infinite[1]}
-    words += [f"{odd[level]} {ODD_SIGNS[level]}" for level in _odd_ones(part)]
+    meanings = {**ODD_SIGNS, **dict(part.odd_words)}
+    words += [f"{odd[level]} {meanings[level]}" for level in _odd_ones(part)]
     line = ""
     for word in words:
         if len(line) + len(word) + 2 > width:

@@ -100,6 +100,8 @@ class Panels:
     notes : tuple of str
     summary : str
         Shape, least, greatest, NaN and infinities of the whole array.
+    odd_words : tuple of (int, str)
+        What levels of no finite number mean here, if it is not just that.
     """
 
     title: str
@@ -111,6 +113,7 @@ class Panels:
     is_shared: bool
     notes: tuple[str, ...]
     summary: str
+    odd_words: tuple[tuple[int, str], ...] = ()
 
     @property
     def has_numbers(self) -> bool:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kerascope.viz.layout.measures import text_width
+
 
 class Box(NamedTuple):
     """A rectangle.
@@ -73,6 +75,18 @@ class Raster(NamedTuple):
 
 
 Shape = Box | Words | Stroke | Raster
+
+
+def room_for(text: str, size: float, bold: bool = False) -> float:
+    """Return the room for a text, with some to spare: a reader's font may be a wider one."""
+    return text_width(text, size, bold) * 1.12
+
+
+def moved(shape: Shape, x: float, y: float) -> Shape:
+    """Return a shape that lies so much further right and down."""
+    if isinstance(shape, Stroke):
+        return shape._replace(points=tuple((a + x, b + y) for a, b in shape.points))
+    return shape._replace(x=shape.x + x, y=shape.y + y)
 
 
 @dataclass(frozen=True)

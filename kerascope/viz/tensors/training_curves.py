@@ -1,0 +1,273 @@
+"""Pictures of a training: `history.plot()`, `tape.plot(...)`, `tape.gradient_flow()`.
+
+A `History` has a number for each epoch. A tape has all batches: those of which nobody heard are
+executed again for it, so of very many some are read, evenly spaced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from kerascope.callbacks import History
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
+from kerascope.trace.events import UNLOOKED
+from kerascope.trace.history import value_of_event
+from kerascope.trace.statistics import norm, relative_change
+from kerascope.trace.tape_store import BatchOnTape, Tape
+from kerascope.viz.tensors.curves import BACKENDS, Axes, Curve, Curves, draw_with_matplotlib, styled
+from kerascope.viz.tensors.heat_maps import HeatMaps
+from kerascope.viz.tensors.panels import Part, ordinal, panels_of
+from kerascope.viz.tensors.picture import Picture
+from kerascope.viz.tensors.scales import MINUS_INF
+
+VALIDATION = "val_"
+MOST_BATCHES = 200
+LOSSES = "losses"
+
+
+# --- epochs ---------------------------------------------------------------------------------------
+
+
+def plot_history(
+    history: History,
+    names: Sequence[str] = (),
+    *,
+    log: bool = False,
+    ax: Any = None,
+    backend: str | None = None,
+    title: str = "training",
+    theme: str = "auto",
+) -> Any:
+    """Return the picture of `history.plot()`; see there."""
+    logs = history.history
+    if not logs:
+        raise ArgumentError(
+            "plot: this History has no epochs yet; expected one that `fit` returned."
+        )
+    known = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in logs))
+    for name in names:
+        if name.removeprefix(VALIDATION) not in known:
+            raise ArgumentError(
+                f"plot: no {name!r} in the history. {did_you_mean(name, known)}"
+                f"It has: {', '.join(known)}."
+            )
+    wanted = [name.removeprefix(VALIDATION) for name in names] or known
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(wanted):
+        is_loss = name == "loss" or name.endswith("_loss")
+        groups.setdefault(LOSSES if is_loss else name, []).append(name)
+    axes = []
+    for group, members in groups.items():
+        curves = []
+        for color, name in enumerate(members):
+            for style, full in enumerate((name, f"{VALIDATION}{name}")):
+                if full in logs:
+                    y = tuple(map(_number, logs[full]))
+                    curves.append(Curve(full, _places(history.epoch, len(y)), y, style, color))
+        group = members[0] if len(members) == 1 else group
+        axes.append(Axes(group, "epoch", tuple(curves), log))
+    return drawn(Curves(title, tuple(axes)), ax, backend, theme)
+
+
+def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
+    """Return the epochs of the last so many numbers: a callback may begin to log later."""
+    return tuple(
+        map(float, epochs[len(epochs) - number :] if number <= len(epochs) else range(number))
+    )
+
+
+def _number(value: Any) -> float:
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        return math.nan
+    return float(array.reshape(()))
+
+
+def drawn(curves: Curves, ax: Any, backend: str | None, theme: str) -> Any:
+    """Return a picture of curves; where axes or a backend say so, matplotlib's."""
+    if backend is not None and backend not in BACKENDS:
+        raise ArgumentError(
+            f"plot: backend={backend!r}; expected one of {', '.join(BACKENDS)}. "
+            f"{did_you_mean(str(backend), BACKENDS)}".rstrip()
+        )
+    if ax is not None or backend == "matplotlib":
+        return draw_with_matplotlib(curves, ax)
+    return Picture(curves, theme)
+
+
+# --- batches --------------------------------------------------------------------------------------
+
+
+def _gradient(values: BatchValues, name: str) -> float:
+    return norm(values.gradients[name]) if name in values.gradients else math.nan
+
+
+def _weight(values: BatchValues, name: str) -> float:
+    return norm(values.weights[name][1]) if name in values.weights else math.nan
+
+
+def _change(values: BatchValues, name: str) -> float:
+    if name not in values.weights:
+        return math.nan
+    found = relative_change(*values.weights[name])
+    return math.nan if found is None else found
+
+
+FIGURES: Mapping[str, tuple[str, Callable[[BatchValues, str], float]]] = {
+    "|g|": ("norm of the gradient", _gradient),
+    "|w|": ("norm of the weight after the batch", _weight),
+    "change": ("change by the batch, relative to the weight", _change),
+}
+
+
+def plot_tape(
+    tape: Tape,
+    name: str = "loss",
+    figure: str = "|g|",
+    *,
+    log: bool | None = None,
+    most: int = MOST_BATCHES,
+    ax: Any = None,
+    backend: str | None = None,
+    theme: str = "auto",
+) -> Any:
+    """Return the picture of `tape.plot(...)`; see there."""
+    with _as_it_lies(tape):
+        batches = list(tape.batches())
+        if not batches:
+            raise ArgumentError(
+                "plot: the tape has no batch of a training; expected a `fit` on it."
+            )
+        outs = _outs(tape, batches)
+        if name in outs:
+            x = tuple(float(i) for i in range(len(batches)))
+            curves: tuple[Curve, ...] = (Curve(name, x, outs[name]),)
+            axes = Axes(name, "batch", curves, bool(log))
+            return drawn(Curves(f"{name} of each batch", (axes,)), ax, backend, theme)
+        if figure not in FIGURES:
+            raise ArgumentError(
+                f"plot: figure={figure!r}; expected one of {', '.join(FIGURES)}. "
+                f"{did_you_mean(str(figure), FIGURES)}".rstrip()
+            )
+        places, values, notes = _values(tape, batches, most)
+    weights = list(dict.fromkeys(n for one in values for n in (*one.gradients, *one.weights)))
+    matching = [weight for weight in weights if fnmatchcase(weight, name)]
+    if not matching:
+        raise ArgumentError(
+            f"plot: no weight or metric {name!r} on the tape. "
+            f"{did_you_mean(name, [*weights, *outs])}It has: {', '.join([*outs, *weights])}."
+        )
+    words, of = FIGURES[figure]
+    curves = styled([Curve(one, places, tuple(of(v, one) for v in values)) for one in matching])
+    axes = Axes(f"{figure}: {words}", "batch", curves, _is_wide(curves) if log is None else log)
+    return drawn(Curves(f"{figure} of {name}", (axes,), tuple(notes)), ax, backend, theme)
+
+
+@contextmanager
+def _as_it_lies(tape: Tape) -> Iterator[None]:
+    """Let batches of which nobody heard be read one by one, and not all be put on the tape."""
+    if tape.settle is not None:
+        tape.settle()
+    tells_all, tape.tells_all = tape.tells_all, False
+    try:
+        yield
+    finally:
+        tape.tells_all = tells_all
+
+
+def _is_wide(curves: Sequence[Curve]) -> bool:
+    found = [y for curve in curves for y in curve.y if 0 < y < math.inf]
+    return bool(found) and max(found) > 100 * min(found)
+
+
+def _outs(tape: Tape, batches: Sequence[BatchOnTape]) -> dict[str, tuple[float, ...]]:
+    """Return the loss and the metrics of all batches by their names."""
+    most = max(len(one.outs or ()) for one in batches)
+    names = ["loss", *(f"#{number}" for number in range(1, most))]
+    model = _model_of(tape, batches[0])
+    own = list(getattr(model, "metrics_names", ()) or ())
+    names = own if len(own) == most else names
+    return {
+        name: tuple(
+            float(one.outs[i]) if one.outs is not None and i < len(one.outs) else math.nan
+            for one in batches
+        )
+        for i, name in enumerate(names[:most])
+    }
+
+
+def _model_of(tape: Tape, one: BatchOnTape) -> Any:
+    if one.fit < 0:
+        return None
+    event = tape.told(one.fit)
+    return None if event.kind == UNLOOKED else tape.live(value_of_event(event, "model"))
+
+
+def _values(
+    tape: Tape, batches: Sequence[BatchOnTape], most: int
+) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
+    """Return the numbers of batches, and their places; of very many every n-th is read."""
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ArgumentError(f"plot: most={most!r}; expected a number of batches, 1 or more.")
+    step = math.ceil(len(batches) / most)
+    chosen = list(range(0, len(batches), step))
+    notes = []
+    if step > 1:
+        notes.append(f"{len(chosen)} of {len(batches)} batches are drawn: every {ordinal(step)}")
+    values = [values_of_batch(events_of_batch(tape, batches[i].t).events) for i in chosen]
+    if not any(one.gradients for one in values):
+        raise ArgumentError(
+            "plot: the tape tells no gradients; expected one that was recorded in detail: "
+            "`with kerascope.trace() as tape:` around `fit`."
+        )
+    return tuple(map(float, chosen)), values, notes
+
+
+# --- gradient flow --------------------------------------------------------------------------------
+
+
+def gradient_flow(
+    tape: Tape, *, by: str = "layer", most: int = MOST_BATCHES, theme: str = "auto"
+) -> Picture:
+    """Return the picture of `tape.gradient_flow()`; see there."""
+    if by not in ("layer", "weight"):
+        raise ArgumentError(f"gradient_flow: by={by!r}; expected 'layer' or 'weight'.")
+    with _as_it_lies(tape):
+        batches = list(tape.batches())
+        if not batches:
+            raise ArgumentError(
+                "gradient_flow: the tape has no batch of a training; expected a `fit` on it."
+            )
+        places, values, notes = _values(tape, batches, most)
+    groups: dict[str, list[str]] = {}
+    for weight in dict.fromkeys(name for one in values for name in one.gradients):
+        groups.setdefault(weight.rpartition("/")[0] if by == "layer" else weight, []).append(weight)
+    sizes = np.array([[_of_group(one, members) for one in values] for members in groups.values()])
+    with np.errstate(divide="ignore"):
+        powers = np.log10(sizes)
+    labels = ((by, tuple(groups)), ("batch", tuple(f"{int(x)}" for x in places)))
+    part = Part("", powers, (by, "batch"), labels=labels, notes=tuple(notes))
+    found = sizes[np.isfinite(sizes) & (sizes > 0)]
+    words = [f"{len(groups)} {by}s x {len(places)} batches"]
+    if found.size:
+        words.append(f"|g| from {found.min():.3g} to {found.max():.3g}")
+    for count, word in (((sizes == 0).sum(), "of 0"), ((~np.isfinite(sizes)).sum(), "not finite")):
+        words += [f"{int(count)} {word}"] if count else []
+    panels = replace(
+        panels_of(part, 1), summary=" · ".join(words), odd_words=((MINUS_INF, "|g| = 0"),)
+    )
+    return Picture(HeatMaps("gradient flow: log10 |g|", (panels,)), theme)
+
+
+def _of_group(values: BatchValues, members: Sequence[str]) -> float:
+    own = [values.gradients[name] for name in members if name in values.gradients]
+    return float(norm(own)) if own else math.nan
