@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from os import PathLike
+from types import ModuleType
 from typing import Any
 
 from kerascope.engine.base_layer import Layer
@@ -21,6 +23,7 @@ from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
+from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
@@ -30,6 +33,8 @@ from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.theme import THEMES
 
 DIRECTIONS = ("TB", "LR")
+STYLES = ("graph", "figure")
+_FIGURES = "kerascope.viz.figure.figure"  # loaded when the first figure is drawn
 SHAPES = (True, False, "both")
 LONG_ROW = 8  # boxes; more are wider than a page
 
@@ -62,6 +67,9 @@ def draw(
     highlight: Any = None,
     diff: Any = None,
     time_limit: float = TIME_LIMIT,
+    style: str = "graph",
+    figure: str | None = None,
+    width: str | None = None,
     **unknown: Any,
 ) -> Drawing:
     """Draw a model, or what is inside it.
@@ -99,8 +107,9 @@ def draw(
         A larger graph is collapsed to about so many boxes; None shows all.
     engine : {"kerascope", "dot"}
         Our own layout, or Graphviz's.
-    theme : {"auto", "light", "dark"}
-        "auto": as the reader's system wants it, where the format can ask; else light.
+    theme : {"auto", "light", "dark", "print"}
+        "auto": as the reader's system wants it, where the format can ask; else light. "print", of
+        figures: black, white, grey and patterns.
     label : callable, optional
         From a `GraphNode` to the name on its box; further lines become details.
     wrt : Tensor or list of Tensor, optional
@@ -121,6 +130,13 @@ def draw(
         the same, how far the weights have moved; so also for the arrays that `get_weights()` gave.
     time_limit : float
         Seconds that Graphviz may take.
+    style : {"graph", "figure"}
+        "figure": a figure for a paper, in a form that its structure asks for; see
+        `viz.figure.figure.Figure`, which has TikZ and a legend too. Its PNG has 300 dpi.
+    figure : {"neurons", "volumes", "u", "blocks"}, optional
+        The form of a figure, instead of the one that suits.
+    width : str, optional
+        Of a figure in print: "84mm", "3.3in", "240pt"; 174 mm if nothing is said.
 
     Returns
     -------
@@ -145,15 +161,11 @@ def draw(
     """
     if unknown:
         raise _unknown(next(iter(unknown)))
-    _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
-    _check_choice("engine", engine, ENGINES)
-    _check_choice("show_shapes", show_shapes, SHAPES)
-    _check_choice("theme", theme, THEMES)
-    _check_numbers(dpi, time_limit, most)
-    _check_label(label)
-    _check_wrt(wrt, subject)
+    _check_choices(rankdir, engine, show_shapes)
+    figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
+    _check_others(dpi, time_limit, most, label, wrt, subject)
     if to is not None:
-        check_target(to)
+        check_target(to, OF_FIGURES if figures else FORMATS)
     subject, diff = _undrawn(subject), _undrawn(diff)
     expand = _as_expand(as_names(expand), expand_nested)
     data, values = (values, None) if level == "gradient" else (None, values)
@@ -162,12 +174,15 @@ def draw(
         rest = (level, expand_nested, wrt, data, "draw: diff")
         graph = compared(graph, subject, diff, lambda before: _whole_graph(before, *rest))
     graph = marked(graph, subject, values, at, gradients, highlight)
-    view = view_of(graph, expand, most)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, rankdir or _direction(graph), theme, label, show_lines, show_settings,
     )  # fmt: skip
-    drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
+    if figures:
+        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
+    else:
+        view = view_of(graph, expand, most)
+        drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
     if to is not None:
         drawing.save(to)
     return drawing
@@ -232,22 +247,44 @@ def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
         )
 
 
-def _check_numbers(dpi: Any, time_limit: Any, most: Any) -> None:
+def _check_choices(rankdir: Any, engine: Any, show_shapes: Any) -> None:
+    _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
+    _check_choice("engine", engine, ENGINES)
+    _check_choice("show_shapes", show_shapes, SHAPES)
+
+
+def _check_style(
+    style: str, theme: str, figure: Any, width: Any, marks: tuple[Any, ...]
+) -> ModuleType | None:
+    """Return the module that draws figures, if one is wanted."""
+    _check_choice("style", style, STYLES)
+    if style == "figure":
+        _check_choice("theme", theme, (*THEMES, "print"))
+        if any(mark is not None for mark in marks):
+            raise ArgumentError(
+                "draw: a figure shows how a model is built; got style='figure' with values, "
+                "gradients, highlight or diff. Leave these out, or the style."
+            )
+        return import_module(_FIGURES)
+    if theme == "print" or figure is not None or width is not None:
+        raise ArgumentError(
+            f"draw: theme='print', figure and width belong to figures; expected style='figure', "
+            f"got {style!r}. Write draw(model, style='figure', width='84mm')."
+        )
+    _check_choice("theme", theme, THEMES)
+    return None
+
+
+def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, subject: Any) -> None:
     check_positive("draw", "dpi is no resolution", dpi)
     check_positive("draw", "time_limit is no time", time_limit)
     if most is not None:
         check_positive("draw", "most is no number of boxes", most)
-
-
-def _check_label(label: Any) -> None:
     if label is not None and not callable(label):
         raise ArgumentError(
             f"draw: label is no function from a box to its name; got {label!r:.60}. "
             f"Write label=lambda box: box.id."
         )
-
-
-def _check_wrt(wrt: Any, subject: Any) -> None:
     if wrt is not None and isinstance(subject, Network):
         raise ArgumentError(
             "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "

@@ -56,7 +56,11 @@ class Drawing:
     ----------
     view : View
         The whole graph and its closed frames.
+    formats : sequence of str
+        Those that it can be saved in.
     """
+
+    formats: Sequence[str] = FORMATS
 
     def __init__(
         self,
@@ -184,7 +188,7 @@ class Drawing:
         ArgumentError
             There is no such format.
         """
-        meaning = meaning_of(format)
+        meaning = meaning_of(format, self.formats)
         if meaning in PICTURE_FORMATS:
             return self.render(meaning)
         content: str | bytes = self.text() if meaning == "text" else getattr(self, meaning)
@@ -207,7 +211,7 @@ class Drawing:
             Graphviz is needed, and not installed in any form.
         """
         path = Path(path)
-        content = self.to_format(format_of(path))
+        content = self.to_format(format_of(path, self.formats))
         write_whole(path, content)
         return path
 

@@ -9,6 +9,7 @@
 .mmd .mermaid       Mermaid's language
 .json               networkx's node-link form
 .graphml            for networkx, yEd, Gephi, Cytoscape
+.tikz .tex          of a figure: TikZ, alone or as a whole LaTeX document
 ==================  ===============================================================================
 """
 
@@ -26,8 +27,10 @@ MEANINGS = {
     **{"dot": "source", "gv": "source", "mmd": "mermaid", "mermaid": "mermaid"},
     **{"json": "json", "graphml": "graphml"},
 }
+FIGURE_MEANINGS = {"tikz": "tikz", "tex": "tex"}  # what only a figure has besides
 FORMATS = tuple(MEANINGS)
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
+OF_FIGURES = (*FORMATS, *FIGURE_MEANINGS)
 OF_TENSORS = ("svg", "png", "pdf", "html", "txt")  # of a picture that is no graph
 
 
@@ -48,9 +51,9 @@ def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
     if name not in known:
         raise ArgumentError(
             f"draw: unknown format {format!r}; expected one of {', '.join(known)}. "
-            f"{did_you_mean(name, known)}".rstrip()
+            f"{_remedy(name, known)}".rstrip()
         )
-    return MEANINGS[name]
+    return (MEANINGS | FIGURE_MEANINGS)[name]
 
 
 def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
@@ -66,6 +69,12 @@ def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
         raise ArgumentError(
             f"draw: cannot tell the format of {str(path)!r}; expected a name that ends in one of "
             f"{', '.join(suffixes)}, got {path.suffix or 'no suffix'!r}. "
-            f"{did_you_mean(path.suffix, suffixes)}".rstrip()
+            f"{_remedy(path.suffix, suffixes)}".rstrip()
         )
     return path.suffix
+
+
+def _remedy(name: str, known: Sequence[str]) -> str:
+    if name.removeprefix(".") in FIGURE_MEANINGS:
+        return "TikZ is written of figures: draw(model, style='figure')."
+    return did_you_mean(name, known)

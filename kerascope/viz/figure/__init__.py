@@ -1,0 +1,1 @@
+"""Figures for papers: `draw(model, style="figure")`."""

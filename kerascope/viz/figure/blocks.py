@@ -1,0 +1,448 @@
+"""The form "blocks": any model as named boxes, what repeats in a frame with its count.
+
+Boxes follow each other along the page (down a narrow one). Inside a frame they run across that
+direction where they fit, so that frames stand beside each other like columns of a table. A short
+cut around layers is an arrow at the side of the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from kerascope.errors import ArgumentError
+from kerascope.viz.figure.marks import (
+    SMALLEST,
+    Canvas,
+    Data,
+    Page,
+    Point,
+    Polygon,
+    Sheet,
+    rounded,
+    shortened,
+)
+from kerascope.viz.figure.reading import Part, Reading, shape_text
+from kerascope.viz.figure.segments import Segment, Unit, units_of
+from kerascope.viz.figure.words import words_of
+from kerascope.viz.figure.writers import data_of
+from kerascope.viz.layout.measures import text_width
+
+FONT_SLACK = 1.16  # what stands for Helvetica where it is not at hand may be wider
+MOST_DOWN = 14  # units that stand below each other on a narrow page
+GAP = 10.0  # between boxes: an arrow
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something that has a size and can be drawn with its upper left corner at a point.
+
+    Attributes
+    ----------
+    is_box : bool
+        Whether it is one box, and no frame.
+    entry, exit : Point or None
+        Where arrows from the left reach it and leave it to the right, seen from its corner; None
+        for half its height.
+    """
+
+    width: float
+    height: float
+    draw: Callable[[Canvas, float, float], None]
+    is_box: bool = False
+    entry: Point | None = None
+    exit: Point | None = None
+
+
+def suits(reading: Reading) -> bool:
+    """Tell whether there is something to draw."""
+    return bool(reading.parts)
+
+
+def blocks(reading: Reading, page: Page) -> Sheet:
+    """Draw any model."""
+    units = units_of(reading)
+    down = page.narrow and len(units) <= MOST_DOWN
+    room = page.width - 4.0
+    pieces = _pieces(reading, units, page, down, room)
+    if not down and _long(pieces) > room:
+        closer = _pieces(reading, units, replace(page, compact=True), down, room)
+        pieces = closer if _long(closer) <= room else _stacked(pieces)
+    canvas = Canvas(page)
+    bottom = _draw_down(canvas, pieces) if down else _draw_in_lines(canvas, pieces, room)
+    return canvas.sheet(bottom + 2.0, _legend(units))
+
+
+def _pieces(
+    reading: Reading, units: list[Unit], page: Page, down: bool, room: float
+) -> list[Piece]:
+    """Return all units; inside frames boxes go across the page's direction if all have room."""
+    for downwards in (not down, True):
+        pieces = [_unit(reading, unit, page, downwards) for unit in units]
+        if all(piece.width <= room for piece in pieces):
+            return pieces
+    return [
+        piece if piece.width <= room else _summary(unit, page)
+        for piece, unit in zip(pieces, units, strict=True)
+    ]
+
+
+def _draw_down(canvas: Canvas, pieces: list[Piece]) -> float:
+    x, y = canvas.page.width / 2, 2.0
+    for number, piece in enumerate(pieces):
+        if number:
+            canvas.line(((x, y), (x, y + GAP - 0.6)))
+            y += GAP
+        piece.draw(canvas, x - piece.width / 2, y)
+        y += piece.height
+    return y
+
+
+def _draw_in_lines(canvas: Canvas, pieces: list[Piece], room: float) -> float:
+    """Draw pieces from left to right, in as many lines as they need."""
+    lines: list[list[Piece]] = [[]]
+    for piece in pieces:
+        if lines[-1] and _long([*lines[-1], piece]) > room:
+            lines.append([])
+        lines[-1].append(piece)
+    y, came, left = 2.0, None, (0.0, 0.0)
+    for line in lines:
+        high = max(piece.height for piece in line)
+        middle = y + high / 2
+        gap = min((room - _long(line)) / max(1, len(line) - 1), 12.0) + GAP
+        wide = sum(piece.width for piece in line) + gap * (len(line) - 1)
+        x = 2.0 + (room - wide) / 2
+        if came:  # from the end of the line above to the beginning of this one
+            turn = y - 7.0
+            ends = (came[0], came[1]), (came[0], turn), (x + line[0].width / 2, turn)
+            canvas.line((*ends, (x + line[0].width / 2, middle - line[0].height / 2 - 0.6)))
+        for number, piece in enumerate(line):
+            top = middle - piece.height / 2
+            if number:
+                to_x, to_y = piece.entry or (0.0, piece.height / 2)
+                end, turn = (x + to_x - 0.6, top + to_y), x - 0.5 * gap
+                canvas.line((left, (turn, left[1]), (turn, end[1]), end))
+            piece.draw(canvas, x, top)
+            from_x, from_y = piece.exit or (piece.width, piece.height / 2)
+            left = x + from_x, top + from_y
+            x += piece.width + gap
+        last = line[-1]
+        came = (x - gap - last.width / 2, middle + last.height / 2)
+        y += high + 16.0
+    return y - 16.0
+
+
+def _stacked(pieces: list[Piece]) -> list[Piece]:
+    """Return pieces with boxes that follow each other put below each other, beside a frame."""
+    high = max(piece.height for piece in pieces)
+    stacked: list[Piece] = []
+    for is_box, group in groupby(pieces, lambda piece: piece.is_box):
+        column: list[Piece] = []
+        for piece in group:
+            tall = sum(one.height + GAP for one in column) + piece.height
+            if column and (not is_box or tall > high):
+                stacked.append(_stack(column))
+                column = []
+            column.append(piece)
+        stacked.append(_stack(column))
+    return stacked
+
+
+def _stack(column: list[Piece]) -> Piece:
+    if len(column) == 1:
+        return column[0]
+    row, first, last = _row(column, True), column[0], column[-1]
+    entry = (row.width - first.width) / 2, first.height / 2
+    exit = (row.width + last.width) / 2, row.height - last.height / 2
+    return replace(row, entry=entry, exit=exit)
+
+
+def _long(line: Sequence[Piece]) -> float:
+    return sum(piece.width for piece in line) + GAP * (len(line) - 1)
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def _unit(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
+    """Return a unit as a box, as boxes, or as a frame with its count."""
+    if len(unit.drawn) == 1 and len(unit.drawn[0].parts) == 1:
+        return _box(unit, unit.drawn[0].parts[0], page, times=len(unit.copies))
+    inner = _inside(reading, unit, page, down)
+    first = unit.drawn[0].parts[0]
+    if len(unit.copies) == 1 and not reading.sources[first.node.id]:
+        return inner
+    return _framed(unit, inner, page, down)
+
+
+def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
+    """Return the segments of a unit one after another."""
+    pieces = [
+        _residual(unit, segment, page, down)
+        if segment.is_residual
+        else _ranks(reading, unit, segment, page, down)
+        for segment in unit.drawn
+    ]
+    return pieces[0] if len(pieces) == 1 else _row(pieces, down)
+
+
+def _row(pieces: list[Piece], down: bool, gap: float = GAP) -> Piece:
+    """Return pieces below each other, or beside each other, with arrows between."""
+    along = sum(piece.height if down else piece.width for piece in pieces)
+    along += gap * (len(pieces) - 1)
+    across = max(piece.width if down else piece.height for piece in pieces)
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        at = y if down else x
+        for number, piece in enumerate(pieces):
+            if number:
+                middle = (x if down else y) + across / 2
+                ends = ((middle, at), (middle, at + gap - 0.6))
+                canvas.line(ends if down else [(b, a) for a, b in ends])
+                at += gap
+            if down:
+                piece.draw(canvas, x + (across - piece.width) / 2, at)
+                at += piece.height
+            else:
+                piece.draw(canvas, at, y + (across - piece.height) / 2)
+                at += piece.width
+
+    return Piece(across, along, draw) if down else Piece(along, across, draw)
+
+
+def _residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
+    """Return a row of boxes and the short cut around them."""
+    row = _row([_box(unit, part, page, plain=True) for part in segment.way], down)
+    end = _box(unit, segment.way[-1], page, plain=True)
+    side, lead = 9.0, 7.0  # beside the row, before it: where the short cut leaves
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        color = canvas.look.accent("orange")
+        path: tuple[Point, ...]
+        if down:
+            middle, left = x + side + row.width / 2, x + 1.0
+            bottom = y + lead + row.height - end.height / 2
+            canvas.line(((middle, y), (middle, y + lead - 0.6)))
+            stop = x + side + (row.width - end.width) / 2 - 0.6
+            path = ((middle, y + 1.5), (left, y + 1.5), (left, bottom), (stop, bottom))
+            row.draw(canvas, x + side, y + lead)
+        else:
+            middle, low = y + side + row.height / 2, y + 1.0
+            right = x + lead + row.width - end.width / 2
+            canvas.line(((x, middle), (x + lead - 0.6, middle)))
+            stop = y + side + (row.height - end.height) / 2 - 0.6
+            path = ((x + 1.5, middle), (x + 1.5, low), (right, low), (right, stop))
+            row.draw(canvas, x + lead, y + side)
+        canvas.line(path, color=color, width=0.9)
+
+    if down:
+        return Piece(row.width + 2 * side, row.height + lead, draw)
+    return Piece(row.width + lead, row.height + 2 * side, draw)
+
+
+def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
+    """Return parts that branch and join: a rank for each step, all arrows between them."""
+    inside = {part.node.id: part for part in segment.parts}
+    rank: dict[str, int] = {}
+    for one in inside:
+        rank[one] = 1 + max((rank[s] for s in reading.sources[one] if s in inside), default=-1)
+    for one in reversed(inside):  # what feeds only something late stands just before it
+        ahead = [rank[target] for target in reading.targets[one] if target in inside]
+        if ahead and not reading.sources[one]:
+            rank[one] = min(ahead) - 1
+    rows: list[list[str]] = [[] for _ in range(max(rank.values()) + 1)]
+    for one in inside:
+        rows[rank[one]].append(one)
+    boxes = {one: _box(unit, part, page, plain=len(inside) > 6) for one, part in inside.items()}
+    thick = [max(boxes[one].height if down else boxes[one].width for one in row) for row in rows]
+    wide = [
+        sum(boxes[one].width if down else boxes[one].height for one in row) + 6.0 * (len(row) - 1)
+        for row in rows
+    ]
+    fed = [one for one in inside if any(s not in inside for s in reading.sources[one])]
+    lead = GAP + 2 if fed else 0.0  # where what comes in is shared out
+    along, across = lead + sum(thick) + (GAP + 2) * (len(rows) - 1), max(wide)
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        places: dict[str, Point] = {}
+        at = lead
+        for row, size, width in zip(rows, thick, wide, strict=True):
+            beside = (across - width) / 2
+            for one in row:
+                box = boxes[one]
+                if down:
+                    places[one] = x + beside, y + at + (size - box.height) / 2
+                else:
+                    places[one] = x + at + (size - box.width) / 2, y + beside
+                beside += (box.width if down else box.height) + 6.0
+            at += size + GAP + 2
+        for one in inside:
+            for source in reading.sources[one]:
+                if source in inside:
+                    canvas.line(
+                        _between(places[source], boxes[source], places[one], boxes[one], down)
+                    )
+        door = (x + across / 2, y) if down else (x, y + across / 2)
+        for one in fed:
+            canvas.line((door, _between(door, _NOTHING, places[one], boxes[one], down)[1]))
+        for one, (left, top) in places.items():
+            boxes[one].draw(canvas, left, top)
+
+    if not down:
+        return Piece(along, across, draw)
+    last = boxes[rows[-1][-1]]
+    exit = ((across + last.width) / 2, along - thick[-1] / 2) if len(rows[-1]) == 1 else None
+    return Piece(across, along, draw, exit=exit)
+
+
+_NOTHING = Piece(0.0, 0.0, lambda canvas, x, y: None)
+
+
+def _between(a: Point, box: Piece, b: Point, other: Piece, down: bool) -> tuple[Point, Point]:
+    if down:
+        start = a[0] + box.width / 2, a[1] + box.height
+        return start, (b[0] + other.width / 2, b[1] - 0.6)
+    return (a[0] + box.width, a[1] + box.height / 2), (b[0] - 0.6, b[1] + other.height / 2)
+
+
+def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
+    """Return a frame around a unit, with its count and what it gives."""
+    times = len(unit.copies)
+    count = f"\u00d7 {times}" if times > 1 else ""
+    shape = shape_text(unit.drawn[-1].parts[-1].shape)
+    big = page.size + 1.6
+    head = text_width(count, big, True) * FONT_SLACK + text_width(shape, SMALLEST) * FONT_SLACK + 12
+    pad, top, shift = 5.0, 12.0, 2.6 if times > 1 else 0.0
+    lead = 0.0 if unit.drawn[0].is_residual else 4.0
+    tail = 4.0
+    wide = max(inner.width + (2 * pad if down else lead + tail + pad), head)
+    high = (
+        inner.height
+        + top
+        + (lead + tail + 2 if down else (-2.0 if unit.drawn[0].is_residual else pad))
+    )
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        fill, line = canvas.look.frame
+        for off in (shift, 0.0) if shift else (0.0,):
+            outline = rounded(x + off, y + shift - off, wide, high, 4.0)
+            canvas.marks.append(Polygon(outline, fill, line, 0.6, True))
+        left, upper = x, y + shift
+        data = {"count": str(times)}
+        canvas.words(
+            left + wide - 4, upper + 9, count, size=big, anchor="end", bold=True, data=data
+        )
+        canvas.words(left + 4, upper + 8.6, shape, size=SMALLEST, anchor="start", quiet=True)
+        middle = left + wide / 2
+        if down:
+            start = upper + top + lead
+            if lead:
+                canvas.line(((middle, start - lead), (middle, start - 0.6)))
+            inner.draw(canvas, middle - inner.width / 2, start)
+            below = start + inner.height
+            canvas.line(((middle, below), (middle, upper + high)), head=False)
+        else:
+            start = left + (wide - inner.width) / 2
+            inner.draw(canvas, start, upper + top)
+            level = upper + top + inner.height / 2
+            canvas.line(((left, level), (start, level)), head=False)
+            canvas.line(((start + inner.width, level), (left + wide, level)), head=False)
+
+    return Piece(wide + shift, high + shift, draw)
+
+
+# --- boxes ----------------------------------------------------------------------------------------
+
+
+def _box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times: int = 1) -> Piece:
+    """Return a box; a plain one has one line, an addition is a small circle."""
+    layers = unit.layers_of(part)
+    data = data_of(layers, shape_text(part.shape))
+    title, facts = words_of(part, page.narrow)
+    if part.kind == "merge" and title == "add":
+        return _plus(data)
+    if times > 1:
+        title = f"{title} \u00d7 {times}"
+    if plain:
+        title, facts = ", ".join(filter(None, (title, facts))), ""
+        if part.window and part.kind == "convolution":  # as the papers on residual nets have it
+            title = title.replace(" conv,", ",")
+    shape = "" if plain else shape_text(part.shape)
+    if shape in facts.split(", "):  # a row of numbers: its length is said already
+        shape = ""
+    quiet = [one for one in (facts, shape) if one]
+    if page.narrow and len(quiet) == 2:
+        quiet = [", ".join(quiet)]
+    size, small = page.size, SMALLEST
+    most = page.width * (0.6 if page.narrow else 0.26)
+    title = shortened(title, most, size, not plain)
+    wide = max(
+        text_width(title, size, not plain) * FONT_SLACK,
+        *(text_width(one, small) * FONT_SLACK for one in [*quiet, ""]),
+    )
+    wide, high = wide + 8.0, size + 6.0 + len(quiet) * (small + 1.6)
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        canvas.rect(x, y, wide, high, part.kind, corner=2.2, data=data)
+        if canvas.look.box(part.kind)[2]:  # words on a pattern need a ground
+            wipe = rounded(x + 2.5, y + 2, wide - 5, high - 4, 0)
+            canvas.marks.append(Polygon(wipe, canvas.look.ground, "", 0))
+        at = y + size * 0.75 + 3.2
+        canvas.words(x + wide / 2, at, title, size=size, bold=not plain)
+        for one in quiet:
+            at += small + 1.6
+            canvas.words(x + wide / 2, at, one, size=small, quiet=True)
+
+    return Piece(wide, high, draw, is_box=True)
+
+
+def _plus(data: Data) -> Piece:
+    radius = 4.6
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        fill, line, _ = canvas.look.box("merge")
+        cx, cy, arm = x + radius, y + radius, radius * 0.6
+        canvas.circle(cx, cy, radius, fill, line, data)
+        for ends in (((cx - arm, cy), (cx + arm, cy)), ((cx, cy - arm), (cx, cy + arm))):
+            canvas.line(ends, color=line, width=0.9, head=False)
+
+    return Piece(2 * radius, 2 * radius, draw)
+
+
+def _summary(unit: Unit, page: Page) -> Piece:
+    """Return one box for a unit that is too wide to be drawn."""
+    layers = [m for copy in unit.copies for segment in copy for part in segment.parts
+              for m in part.members]  # fmt: skip
+    count = sum(part.count for segment in unit.drawn for part in segment.parts)
+    last = unit.drawn[-1].parts[-1]
+    title = f"{count} layers" + (f" \u00d7 {len(unit.copies)}" if len(unit.copies) > 1 else "")
+    shape = shape_text(last.shape)
+    wide = max(text_width(title, page.size, True), text_width(shape, SMALLEST)) * FONT_SLACK + 10.0
+    if wide > page.width:
+        raise ArgumentError(
+            f"draw: a block of the figure has no room; expected a width of at least {wide:.0f}pt, "
+            f"got {page.width:.0f}pt. Give width='174mm'."
+        )
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        canvas.rect(x, y, wide, 22.0, "model", corner=2.2, data=data_of(layers, shape))
+        canvas.words(x + wide / 2, y + 9.5, title, bold=True)
+        canvas.words(x + wide / 2, y + 18.0, shape, size=SMALLEST, quiet=True)
+
+    return Piece(wide, 22.0, draw)
+
+
+def _legend(units: list[Unit]) -> str:
+    sentences = ["Each box is a layer with what belongs to it (activation, dropout, batch norm)."]
+    repeated = [len(unit.copies) for unit in units if len(unit.copies) > 1]
+    if repeated:
+        sentences.append(
+            "A frame with \u00d7 n stands for n blocks of one build, each with its own"
+        )
+        sentences.append("weights.")
+    if any(segment.is_residual for unit in units for segment in unit.drawn):
+        sentences.append("Arrows at the side of a frame are residual connections")
+        projected = any(unit.has_projections() for unit in units)
+        sentences.append("(in some blocks with a projection)." if projected else ".")
+    return " ".join(sentences).replace(" .", ".")

@@ -1,0 +1,242 @@
+"""`Figure`: the picture for a paper, and which form a model takes.
+
+`draw(model, style="figure")` returns one. It is a `Drawing` whose SVG, PDF and PNG are the figure;
+it has TikZ besides, and a legend. The form follows from how the model is built (`FORMS`, the first
+that suits), or is asked for by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.records import counted
+from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.collapse.view import View, closed_for
+from kerascope.viz.drawing import Drawing
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
+from kerascope.viz.figure import blocks, neurons, u_shape, volumes
+from kerascope.viz.figure.look import Look
+from kerascope.viz.figure.marks import Page, Sheet
+from kerascope.viz.figure.reading import (
+    Part,
+    Reading,
+    is_quiet_in_blocks,
+    is_quiet_in_images,
+    is_quiet_in_u,
+    read,
+)
+from kerascope.viz.figure.writers import dot_of_sheet, svg_of_sheet, tex_of_sheet, tikz_of_sheet
+from kerascope.viz.formats import OF_FIGURES
+from kerascope.viz.graph import Graph, GraphNode
+
+DEFAULT_WIDTH = "174mm"
+FIGURE_DPI = 300.0  # of print
+NARROWEST, WIDEST = 100.0, 1500.0  # points
+_POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
+
+
+class Form(NamedTuple):
+    """One way to draw a model."""
+
+    suits: Callable[[Reading], bool]
+    drawn: Callable[[Reading, Page], Sheet]
+    is_quiet: Callable[[GraphNode, Part, bool], bool]
+    wants: str  # what a model must be
+
+
+FORMS = {
+    "neurons": Form(neurons.suits, neurons.neurons, is_quiet_in_images,
+                    "one row of dense layers on rows of numbers"),
+    "volumes": Form(volumes.suits, volumes.volumes, is_quiet_in_images,
+                    "one row of layers with convolutions or poolings among them"),
+    "u": Form(u_shape.suits, u_shape.u_shape, is_quiet_in_u,
+              "a way down and up again in resolution, with tensors that are joined across"),
+    "blocks": Form(blocks.suits, blocks.blocks, is_quiet_in_blocks, "any layers"),
+}  # fmt: skip
+
+
+class Figure(Drawing):
+    """A model as a figure for a paper.
+
+    Parameters
+    ----------
+    graph : Graph or View
+    options : PictureOptions
+        Of these only the theme counts: "print" (black, white, grey, patterns), "dark", or light.
+    form : {"volumes", "u", "neurons", "blocks", "columns"}, optional
+    width : str
+        As it is printed: "84mm", "3.3in", "240pt".
+    dpi, time_limit : float
+
+    Attributes
+    ----------
+    form : str
+        How the model is drawn.
+    """
+
+    formats: Sequence[str] = OF_FIGURES
+
+    def __init__(
+        self,
+        graph: Graph | View,
+        options: PictureOptions,
+        *,
+        form: str | None = None,
+        width: str = DEFAULT_WIDTH,
+        dpi: float = FIGURE_DPI,
+        **rest: Any,
+    ) -> None:
+        others = replace(options, theme="light") if options.theme == "print" else options
+        super().__init__(graph, others, dpi=dpi, **rest)  # its text and its page have no "print"
+        theme = "light" if options.theme == "auto" else options.theme
+        page = Page(points_of(width), Look(theme))
+        self.form, reading = form_of(self.graph, form)
+        self.reading = reading
+        self._sheet = FORMS[self.form].drawn(reading, page)
+
+    @property
+    def svg(self) -> str:
+        """The figure as an SVG text, as large as it is printed, on a transparent ground."""
+        return svg_of_sheet(self._sheet, self.title)
+
+    @property
+    def tikz(self) -> str:
+        """The figure as a `tikzpicture`, to be read by a LaTeX document."""
+        return tikz_of_sheet(self._sheet)
+
+    @property
+    def tex(self) -> str:
+        """The figure as a whole LaTeX document."""
+        return tex_of_sheet(self._sheet)
+
+    @property
+    def title(self) -> str:
+        """What it shows, in a few words."""
+        parameters = int(self.whole.attrs.get("parameters", 0))
+        layers = sum(node.kind not in ("input", "tensor") for node in self.whole.nodes)
+        name = self.graph.name or "model"
+        return f"{name}: {counted(layers, 'layer')}, {counted(parameters, 'parameter')}"
+
+    @property
+    def legend(self) -> str:
+        """Sentences for the caption in the paper."""
+        return f"{self.title}. {self._sheet.legend}"
+
+    @cached_property
+    def _printed(self) -> str:
+        return dot_of_sheet(self._sheet)
+
+    def render(self, format: str) -> bytes:
+        """Return the figure as "svg", "png" or "pdf".
+
+        Raises
+        ------
+        MissingToolError
+            Graphviz is needed for PNG and PDF, and not installed in any form.
+        """
+        if format == "svg":
+            return self.svg.encode("utf-8")
+        limit = self.time_limit
+        return render(self._printed, format, dpi=self.dpi, engine="positions", time_limit=limit)
+
+    def __repr__(self) -> str:
+        """Return one line that says what the figure shows."""
+        return f"<Figure of {self.title}, as {self.form}. Keep it by .save('figure.pdf')>"
+
+
+def form_of(graph: Graph, form: str | None) -> tuple[str, Reading]:
+    """Return the form that a model takes, or that was asked for, and the model as it reads it.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such form, or the model does not have what it needs.
+    """
+    if form is None:
+        for name, one in FORMS.items():
+            reading = read(graph, one.is_quiet)
+            if one.suits(reading):
+                return name, reading
+    if form not in FORMS:
+        raise ArgumentError(
+            f"draw: unknown form of a figure; expected one of {tuple(FORMS)}, got {form!r}. "
+            f"{did_you_mean(str(form), FORMS)}".rstrip()
+        )
+    reading = read(graph, FORMS[form].is_quiet)
+    if not FORMS[form].suits(reading):
+        raise ArgumentError(
+            f"draw: {graph.name!r} cannot be drawn with figure={form!r}, which wants "
+            f"{FORMS[form].wants}. Leave figure out, or write figure='blocks', which "
+            f"draws any model."
+        )
+    return form, reading
+
+
+def points_of(width: str) -> float:
+    """Return a width of paper in points.
+
+    Raises
+    ------
+    ArgumentError
+        It is no such width.
+
+    Examples
+    --------
+    >>> round(points_of("84mm"), 1), points_of("3.5in"), points_of("240pt")
+    (238.1, 252.0, 240.0)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(mm|cm|in|pt)\s*", str(width))
+    if not found:
+        raise ArgumentError(
+            f"draw: width is the width in print, a number and mm, cm, in or pt; got {width!r}. "
+            f"Write width='84mm' for one column, or width='174mm' for the whole page."
+        )
+    points = float(found[1]) * _POINTS[found[2]]
+    if not NARROWEST <= points <= WIDEST:
+        raise ArgumentError(
+            f"draw: no figure is {width} wide; expected {NARROWEST / _POINTS['mm']:.0f}mm to "
+            f"{WIDEST / _POINTS['mm']:.0f}mm, got {points / _POINTS['mm']:.0f}mm. "
+            f"Write width='84mm' for one column."
+        )
+    return points
+
+
+def figure_of(
+    graph: Graph,
+    expand: Any,
+    options: PictureOptions,
+    form: str | None = None,
+    width: str | None = None,
+    dpi: float = DEFAULT_DPI,
+    time_limit: float = TIME_LIMIT,
+) -> Figure:
+    """Return the figure of a graph at level "node" with all its frames.
+
+    Nested models are one thing each, unless they are opened by `expand`.
+
+    Raises
+    ------
+    ArgumentError
+        The graph is none of calls of layers, or there is nothing in it.
+    """
+    if graph.attrs.get("level", "node") not in ("node", "layer"):
+        raise ArgumentError(
+            f"draw: a figure shows the layers of a model; expected level 'node', got "
+            f"{graph.attrs['level']!r}. Leave out the level, or style='figure'."
+        )
+    if not graph.nodes:
+        raise ArgumentError(
+            f"draw: expected layers that a figure could show, got none in {graph.name!r}. "
+            f"Add layers first."
+        )
+    closed = closed_for(graph, expand, len(graph.nodes) + 1)
+    dots = FIGURE_DPI if dpi == DEFAULT_DPI else dpi
+    width = width or DEFAULT_WIDTH
+    view = View(graph, closed)
+    return Figure(view, options, form=form, width=width, dpi=dots, time_limit=time_limit)

@@ -1,0 +1,312 @@
+"""What a figure is made of: polygons, circles, lines and words on a sheet, measured in points.
+
+The forms (`volumes.py`, `u_shape.py`, ...) put marks on a `Canvas`; the writers (`writers.py`) turn
+the finished `Sheet` into SVG, TikZ, or the language in which Graphviz draws PDF and PNG. y grows
+downwards. A mark carries `data`: which layers it stands for and what their shape is, so that a
+figure can be held against its model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kerascope.viz.figure.look import Look
+from kerascope.viz.layout.measures import text_width
+
+Point = tuple[float, float]
+Data = Mapping[str, str]
+
+SMALLEST = 6.0  # points: no text of a figure is smaller
+HEAD = 3.6  # length of an arrow's head
+NONE = ""  # no colour: not filled, no outline
+ELLIPSIS = "\u2026"
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A filled outline; `hatch` is a key of `HATCHES`, in the colour of the line."""
+
+    points: tuple[Point, ...]
+    fill: str
+    line: str
+    width: float = 0.7
+    dashed: bool = False
+    hatch: str = ""
+    data: Data = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    line: str
+    width: float = 0.9
+    data: Data = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A line through points, with a head at its end or not."""
+
+    points: tuple[Point, ...]
+    line: str
+    width: float = 0.7
+    dashed: bool = False
+    data: Data = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Words:
+    """One line of text; `anchor` is what of it lies at x: "start", "middle" or "end"."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    color: str
+    anchor: str = "middle"
+    bold: bool = False
+    data: Data = field(default_factory=dict)
+
+    @property
+    def width(self) -> float:
+        """How wide it is in Helvetica."""
+        return text_width(self.text, self.size, self.bold)
+
+    @property
+    def left(self) -> float:
+        """Where it begins."""
+        return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
+
+
+Mark = Polygon | Circle | Stroke | Words
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A finished figure: its size in points, its marks in the order of drawing, its legend."""
+
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+    legend: str
+
+    def drawn(self) -> Iterator[Mark]:
+        """Yield the marks with the lines of patterns, which no format has in the same way."""
+        for mark in self.marks:
+            yield mark
+            if isinstance(mark, Polygon) and mark.hatch:
+                for line in hatching(mark.points, mark.hatch):
+                    yield Stroke(line, mark.line, 0.3)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What all forms must know: how wide the figure is printed, and how things look."""
+
+    width: float
+    look: Look
+    compact: bool = False  # texts as on a narrow page, where all would else not stand in one line
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is one column of a page: another drawing, with fewer words."""
+        return self.width < 340.0
+
+    @property
+    def size(self) -> float:
+        """Size of most texts."""
+        return 6.4 if self.narrow or self.compact else 7.4
+
+
+class Canvas:
+    """Collects marks."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.look = page.look
+        self.marks: list[Mark] = []
+
+    def rect(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        kind: str,
+        *,
+        corner: float = 0.0,
+        dashed: bool = False,
+        line_width: float = 0.7,
+        data: Data | None = None,
+    ) -> None:
+        """Draw a rectangle in the colours of a kind of layer."""
+        fill, line, hatch = self.look.box(kind)
+        points = rounded(x, y, width, height, corner)
+        self.marks.append(Polygon(points, fill, line, line_width, dashed, hatch, data or {}))
+
+    def words(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float | None = None,
+        anchor: str = "middle",
+        bold: bool = False,
+        quiet: bool = False,
+        data: Data | None = None,
+    ) -> None:
+        """Write one line whose letters stand on y."""
+        color = self.look.quiet if quiet else self.look.text
+        size = max(SMALLEST, size or self.page.size)
+        if text:
+            self.marks.append(Words(x, y, text, size, color, anchor, bold, data or {}))
+
+    def line(
+        self,
+        points: Iterable[Point],
+        *,
+        color: str | None = None,
+        width: float = 0.7,
+        head: bool = True,
+        dashed: bool = False,
+        data: Data | None = None,
+    ) -> None:
+        """Draw a line, with a head at its end."""
+        path = tuple(points)
+        color = color or self.look.edge
+        if not head:
+            self.marks.append(Stroke(path, color, width, dashed, data or {}))
+            return
+        (x0, y0), (x, y) = path[-2:]
+        length = math.hypot(x - x0, y - y0) or 1.0
+        u, v = (x - x0) / length, (y - y0) / length
+        long = min(HEAD, length * 0.7)
+        half = long * 0.36
+        neck = (x - u * long * 0.9, y - v * long * 0.9)
+        self.marks.append(Stroke((*path[:-1], neck), color, width, dashed, data or {}))
+        wings = tuple(
+            (x - u * long - s * v * half, y - v * long + s * u * half) for s in (1.0, -1.0)
+        )
+        self.marks.append(Polygon(((x, y), *wings), color, NONE, 0.0))
+
+    def circle(
+        self, x: float, y: float, radius: float, fill: str, line: str, data: Data | None = None
+    ) -> None:
+        """Draw a filled circle."""
+        self.marks.append(Circle(x, y, radius, fill, line, data=data or {}))
+
+    def sheet(self, height: float, legend: str) -> Sheet:
+        """Return what was drawn."""
+        return Sheet(self.page.width, height, tuple(self.marks), legend)
+
+
+def rounded(x: float, y: float, width: float, height: float, corner: float) -> tuple[Point, ...]:
+    """Return the outline of a rectangle; round corners are short straight lines.
+
+    Examples
+    --------
+    >>> rounded(0, 0, 2, 1, 0)
+    ((0, 0), (2, 0), (2, 1), (0, 1))
+    """
+    right, bottom = x + width, y + height
+    if not corner:
+        return (x, y), (right, y), (right, bottom), (x, bottom)
+    corners = (
+        (right - corner, y + corner, -90),
+        (right - corner, bottom - corner, 0),
+        (x + corner, bottom - corner, 90),
+        (x + corner, y + corner, 180),
+    )
+    return tuple(
+        (
+            cx + corner * math.cos(math.radians(start + step)),
+            cy + corner * math.sin(math.radians(start + step)),
+        )
+        for cx, cy, start in corners
+        for step in (0, 30, 60, 90)
+    )
+
+
+# --- patterns -------------------------------------------------------------------------------------
+
+# Directions of lines in degrees, and their distance in points.
+HATCHES = {
+    "rising": ((-45.0, 2.4),),
+    "falling": ((45.0, 2.4),),
+    "level": ((0.0, 2.2),),
+    "upright": ((90.0, 2.2),),
+    "crossed": ((45.0, 3.0), (-45.0, 3.0)),
+}
+
+
+def hatching(points: Sequence[Point], hatch: str) -> Iterator[tuple[Point, Point]]:
+    """Yield the lines of a pattern inside a convex outline.
+
+    Examples
+    --------
+    >>> [*hatching(((0, 0), (4, 0), (4, 3), (0, 3)), "level")]
+    [((0.0, 2.2), (4.0, 2.2))]
+    """
+    for degrees, gap in HATCHES[hatch]:
+        u, v = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        across = [y * u - x * v for x, y in points]
+        for number in range(math.ceil(min(across) / gap), math.ceil(max(across) / gap)):
+            offset = number * gap
+            cuts = sorted(_cuts(points, across, offset), key=lambda cut: cut[0] * u + cut[1] * v)
+            if len(cuts) >= 2 and cuts[0] != cuts[-1]:
+                yield cuts[0], cuts[-1]
+
+
+def _cuts(points: Sequence[Point], across: Sequence[float], offset: float) -> Iterator[Point]:
+    """Yield where a line of the pattern meets the outline."""
+    for i, ((x0, y0), a0) in enumerate(zip(points, across, strict=True)):
+        (x1, y1), a1 = points[(i + 1) % len(points)], across[(i + 1) % len(points)]
+        if min(a0, a1) < offset < max(a0, a1):
+            share = (offset - a0) / (a1 - a0)
+            yield round(x0 + (x1 - x0) * share, 3), round(y0 + (y1 - y0) * share, 3)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
+    """Return a text that is no wider: cut at a word if that leaves enough of it, else anywhere.
+
+    Examples
+    --------
+    >>> shortened("multi head attention", 60.0, 7.0)
+    'multi head\u2026'
+    >>> shortened("attention", 60.0, 7.0)
+    'attention'
+    """
+    if text_width(text, size, bold) <= width:
+        return text
+    cut = text
+    while cut and text_width(cut + ELLIPSIS, size, bold) > width:
+        cut = cut[:-1]
+    word = cut[: cut.rfind(" ")] if " " in cut.rstrip() else cut
+    kept = word if len(word) * 2 > len(cut) else cut
+    return kept.rstrip(" ,(") + ELLIPSIS
+
+
+def fitting_size(text: str, width: float, size: float, bold: bool = False) -> float | None:
+    """Return the greatest size up to `size` at which a text is no wider, None if none can be read.
+
+    Examples
+    --------
+    >>> fitting_size("4096", 100.0, 7.4), fitting_size("4096", 5.0, 7.4)
+    (7.4, None)
+    """
+    while size >= SMALLEST:
+        if text_width(text, size, bold) <= width:
+            return size
+        size = round(size - 0.1, 1)
+    return None

@@ -1,0 +1,288 @@
+"""What a figure reads from a graph: parts worth drawing, and who feeds whom.
+
+A figure leaves out what an author leaves out: activations, dropout, batch normalization, padding
+and flattening belong to the layer before them. Nothing is lost by that: a `Part` lists all the
+boxes of the graph that it stands for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from kerascope.viz.graph import Graph, GraphNode
+
+Shape = tuple[int | None, ...]
+
+QUIET_KINDS = ("activation", "noise")
+TIMES = "\u00d7"
+_AUTOMATIC = re.compile(r".*_\d+$")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing of a figure, and the boxes of the graph that it stands for.
+
+    Attributes
+    ----------
+    node : GraphNode
+        The box that gives it its name and its kind.
+    shape : Shape or None
+        Of its first output, without the batch; None where nothing knows it.
+    members : tuple of str
+        Ids of all its boxes, its own first.
+    activation : str
+    count : int
+        Number of boxes in the whole graph: a closed frame hides some.
+    sources_count : int
+        Number of parts that feed it.
+    classes : tuple of str
+        Classes of its boxes.
+    """
+
+    node: GraphNode
+    shape: Shape | None
+    members: tuple[str, ...]
+    activation: str = ""
+    count: int = 1
+    sources_count: int = 0
+    classes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of its box; of what makes an image larger "upsampling"."""
+        return figure_kind(self.node)
+
+    @property
+    def settings(self) -> list[str]:
+        """How the layer is set, piece by piece: "3x3", "stride 2"."""
+        return [one for one in str(self.node.attrs.get("settings", "")).split(", ") if one]
+
+    @property
+    def window(self) -> str:
+        """The window of a convolution or a pooling as "3\u00d73", "" if nothing says it."""
+        found = next((s for s in self.settings if re.fullmatch(r"\d+(x\d+)*", s)), "")
+        return found.replace("x", TIMES) if self.kind in _WITH_WINDOW else ""
+
+
+_WITH_WINDOW = ("convolution", "pooling", "upsampling")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A model as parts and arrows between them.
+
+    Attributes
+    ----------
+    graph : Graph
+    parts : dict of str to Part
+        By the id of their box, each before those that it feeds.
+    sources, targets : dict of str to tuple of str
+        Ids of the parts that feed a part, and of those that it feeds; each once.
+    """
+
+    graph: Graph
+    parts: dict[str, Part]
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def chain(self) -> list[Part] | None:
+        """The parts one after another, None if the model branches or joins."""
+        straight = all(len(ends) <= 1 for ends in (*self.sources.values(), *self.targets.values()))
+        roots = [one for one, sources in self.sources.items() if not sources]
+        return [*self.parts.values()] if straight and len(roots) == 1 else None
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of all parts."""
+        return {part.kind for part in self.parts.values()}
+
+
+def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Reading:
+    """Return a graph as parts.
+
+    Parameters
+    ----------
+    graph : Graph
+    is_quiet : callable
+        Whether a box belongs to the part before it; asked of boxes with one source, with that part
+        and whether nothing else takes what it gives.
+    """
+    sources: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
+    for edge in graph.edges:
+        if edge.source != edge.target:
+            sources[edge.target][edge.source] = None
+    taken = Counter(source for ends in sources.values() for source in ends)
+    parts: dict[str, Part] = {}
+    home: dict[str, str] = {}
+    for node in in_order(graph.nodes, sources):
+        feeding = dict.fromkeys(home[source] for source in sources[node.id])
+        before = next(iter(feeding), "")
+        alone = taken[next(iter(sources[node.id]), "")] == 1
+        if len(feeding) == 1 and is_quiet(node, parts[before], alone):
+            home[node.id] = before
+            parts[before] = _joined(parts[before], node)
+        else:
+            home[node.id] = node.id
+            activation = str(node.attrs.get("activation", ""))
+            hidden = max(1, int(node.attrs.get("members", 0)))
+            facts = (shape_of(node), (node.id,), activation, hidden, len(feeding))
+            parts[node.id] = Part(node, *facts, (class_of(node),))
+    between: dict[str, dict[str, None]] = {one: {} for one in parts}
+    for target, ends in sources.items():
+        for source in ends:
+            if home[source] != home[target]:
+                between[home[target]][home[source]] = None
+    return connected(graph, parts, between)
+
+
+def connected(graph: Graph, parts: dict[str, Part], sources: dict[str, dict[str, None]]) -> Reading:
+    """Return a reading whose arrows are given from their ends."""
+    targets: dict[str, dict[str, None]] = {one: {} for one in parts}
+    for target, ends in sources.items():
+        for source in ends:
+            targets[source][target] = None
+    both = ({one: tuple(ends) for one, ends in sides.items()} for sides in (sources, targets))
+    return Reading(graph, parts, *both)
+
+
+def _joined(part: Part, node: GraphNode) -> Part:
+    """Return a part with one box more."""
+    activation = part.activation
+    if node.kind == "activation":
+        activation = str(node.attrs.get("activation", "")) or _word(node)
+    hidden = max(1, int(node.attrs.get("members", 0)))
+    members = (*part.members, node.id)
+    classes = (*part.classes, class_of(node))
+    count = part.count + hidden
+    return replace(part, members=members, activation=activation, count=count, classes=classes)
+
+
+def _word(node: GraphNode) -> str:
+    """Return what the class of an activation is called: "LeakyReLU" as "leaky relu"."""
+    name = str(node.attrs.get("class_name", "")).split(": ")[-1]
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("_", " ")
+
+
+def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) -> list[GraphNode]:
+    """Return boxes so that each comes after those that feed it, else as they came."""
+    waiting = [*nodes]
+    done: dict[str, GraphNode] = {}
+    while waiting:
+        later = []
+        for node in waiting:
+            if sources[node.id].keys() <= done.keys():
+                done[node.id] = node
+            else:
+                later.append(node)
+        if len(later) == len(waiting):  # a loop: a layer called on its own output, as one box
+            first = later.pop(0)
+            done[first.id] = first
+        waiting = later
+    return [*done.values()]
+
+
+# --- what a box says ------------------------------------------------------------------------------
+
+
+def shape_of(node: GraphNode) -> Shape | None:
+    """Return the shape of the first output of a box without the batch.
+
+    Examples
+    --------
+    >>> shape_of(GraphNode("a", "a", "dense", attrs={"output_shapes": "(None, 2, 3); (None, 4)"}))
+    (2, 3)
+    """
+    first = str(node.attrs.get("output_shapes", "")).split(" or ")[0].split("; ")[0]
+    if not first.startswith("("):
+        return None
+    return tuple(ast.literal_eval(first))[1:]
+
+
+def shape_text(shape: Shape | None) -> str:
+    """Return a shape as figures write it.
+
+    Examples
+    --------
+    >>> shape_text((28, 28, 6)), shape_text((None, 512))
+    ('28\u00d728\u00d76', '?\u00d7512')
+    """
+    return TIMES.join("?" if side is None else str(side) for side in shape or ())
+
+
+def class_of(node: GraphNode) -> str:
+    """Return the class of the layer; of an operation between layers its name."""
+    return str(node.attrs.get("class_name", ""))
+
+
+def figure_kind(node: GraphNode) -> str:
+    """Return the kind of a box; of what makes an image larger "upsampling"."""
+    name = class_of(node)
+    if name.startswith("UpSampling") or (name.startswith("Conv") and "Transpose" in name):
+        return "upsampling"
+    return node.kind
+
+
+def has_own_name(node: GraphNode) -> bool:
+    """Tell whether somebody chose the layer's name.
+
+    Examples
+    --------
+    >>> has_own_name(GraphNode("C1", "C1", "convolution", attrs={"class_name": "Conv2D"}))
+    True
+    """
+    automatic = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_of(node)).lower()
+    plain = re.sub(r"[^a-z0-9]", "", automatic)
+    stem = re.sub(r"_\d+$", "", node.label)
+    return re.sub(r"[^a-z0-9]", "", stem.lower()) not in (plain, plain.removesuffix("layer"))
+
+
+def is_flattening(node: GraphNode) -> bool:
+    """Tell whether a box only lays out anew, or pads, what comes in."""
+    name = class_of(node)
+    known = ("Flatten", "ZeroPadding", "Cropping", "Masking", "Identity", "CenterCrop")
+    return name.startswith(known)
+
+
+def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool = True) -> bool:
+    """Tell whether a figure of volumes leaves a box out."""
+    if node.kind in (*QUIET_KINDS, "normalization"):
+        return True
+    return node.kind == "shaping" and is_flattening(node)
+
+
+def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
+    """Tell whether a U leaves a box out; a cropping before a joining is part of the copy."""
+    return is_quiet_in_images(node) and "Crop" not in class_of(node)
+
+
+def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
+    """Tell whether a figure of blocks leaves a box out: only what stands in a row with it."""
+    if not alone:
+        return False
+    if node.kind == "normalization":
+        return before.kind == "merge" or class_of(node).startswith("BatchNorm")
+    return node.kind in QUIET_KINDS or (node.kind == "shaping" and is_flattening(node))
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+def sides_of(shape: Shape | None) -> tuple[tuple[int, ...], int]:
+    """Return the sides of an image (or a sequence) and its channels; no sides for a row of numbers.
+
+    Images with channels first are known by their equal sides.
+
+    Examples
+    --------
+    >>> sides_of((28, 28, 6)), sides_of((6, 28, 28)), sides_of((120,))
+    (((28, 28), 6), ((28, 28), 6), ((), 120))
+    """
+    known = tuple(side or 1 for side in shape or (1,))
+    if len(known) == 3 and known[1] == known[2] and known[0] != known[1]:
+        return known[1:], known[0]
+    return known[:-1], known[-1]

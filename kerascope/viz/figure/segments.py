@@ -1,0 +1,186 @@
+"""How a model falls into pieces one after another, and which of them repeat.
+
+A *cut* is a part through which everything flows; between two cuts lies a `Segment`. Neighbouring
+segments, or rows of segments, of one build are one `Unit` with a count: "x 12".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kerascope.viz.figure.reading import Part, Reading, class_of, sides_of
+
+LONGEST_PERIOD = 12
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What lies after one cut, up to and with the next.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        In the order of the flow.
+    way : tuple of Part
+        The longest way through it.
+    is_residual : bool
+        Whether it is `way` and a short cut around it: the input itself, or one projection of it.
+    build : object
+        Equal for segments that repeat each other.
+    """
+
+    parts: tuple[Part, ...]
+    way: tuple[Part, ...]
+    is_residual: bool
+    build: object
+
+    @property
+    def projections(self) -> tuple[Part, ...]:
+        """What stands in the short cut of a residual segment."""
+        return tuple(part for part in self.parts if part not in self.way)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Segments that are drawn once, and all their copies.
+
+    Attributes
+    ----------
+    copies : tuple of tuple of Segment
+        All have as many segments.
+    """
+
+    copies: tuple[tuple[Segment, ...], ...]
+
+    @property
+    def drawn(self) -> tuple[Segment, ...]:
+        """What stands for all copies: the last, for the first may shrink what comes in."""
+        return self.copies[-1]
+
+    def layers_of(self, part: Part) -> tuple[str, ...]:
+        """Return the ids of all boxes that a drawn part stands for, in all copies."""
+        found: list[str] = []
+        for number, segment in enumerate(self.drawn):
+            for copy in self.copies:
+                found += _alike(segment, copy[number], part)
+        return tuple(found)
+
+    def has_projections(self) -> bool:
+        """Tell whether a short cut of some copy is not the input itself."""
+        return any(
+            segment.projections for copy in self.copies for segment in copy if segment.is_residual
+        )
+
+
+def _alike(drawn: Segment, other: Segment, part: Part) -> list[str]:
+    """Return the boxes of the part of another segment that stands where `part` does."""
+    if not drawn.is_residual:
+        return [m for a, b in zip(drawn.parts, other.parts, strict=True) if a == part
+                for m in b.members]  # fmt: skip
+    found = [m for a, b in zip(drawn.way, other.way, strict=True) if a == part for m in b.members]
+    if part == drawn.way[-1]:
+        found += [member for one in other.projections for member in one.members]
+    return found
+
+
+def units_of(reading: Reading) -> list[Unit]:
+    """Return a model as units, one after another."""
+    segments = segments_of(reading)
+    units: list[Unit] = []
+    i = 0
+    while i < len(segments):
+        period, times = _repeats(segments, i)
+        copies = [segments[i + k * period : i + (k + 1) * period] for k in range(times)]
+        units.append(Unit(tuple(tuple(copy) for copy in copies)))
+        i += period * times
+    return units
+
+
+def _repeats(segments: list[Segment], start: int) -> tuple[int, int]:
+    """Return how long a repeated row that begins here is, and how often it comes: 1, 1 for none."""
+    best = (1, 1)
+    for period in range(1, min(LONGEST_PERIOD, (len(segments) - start) // 2) + 1):
+        times = 1
+        while _builds(segments, start + times * period, period) == _builds(segments, start, period):
+            times += 1
+        if times > 1 and period * times > best[0] * best[1]:
+            best = (period, times)
+    return best
+
+
+def _builds(segments: list[Segment], start: int, period: int) -> list[object] | None:
+    if start + period > len(segments):
+        return None
+    return [segment.build for segment in segments[start : start + period]]
+
+
+# --- segments -------------------------------------------------------------------------------------
+
+
+def segments_of(reading: Reading) -> list[Segment]:
+    """Return the pieces between the cuts of a model."""
+    order = [*reading.parts]
+    place = {one: i for i, one in enumerate(order)}
+    reach = [0] * len(order)  # the last part that something before this one feeds
+    furthest = -1
+    roots = [place[one] for one, sources in reading.sources.items() if not sources]
+    leaves = [place[one] for one, targets in reading.targets.items() if not targets]
+    last_root, first_leaf = max(roots), min(leaves)
+    for i, one in enumerate(order):
+        reach[i] = furthest
+        furthest = max([furthest, *(place[target] for target in reading.targets[one])])
+    cuts = [i for i in range(len(order)) if reach[i] <= i and i >= last_root and i <= first_leaf]
+    if not cuts or cuts[-1] != len(order) - 1:
+        cuts.append(len(order) - 1)
+    bounds = [-1, *cuts]
+    return [
+        _segment(reading, [reading.parts[one] for one in order[before + 1 : cut + 1]])
+        for before, cut in pairwise(bounds)
+    ]
+
+
+def _segment(reading: Reading, parts: list[Part]) -> Segment:
+    inside = {part.node.id: i for i, part in enumerate(parts)}
+    length: dict[str, int] = {}
+    for part in parts:
+        one = part.node.id
+        sources = [source for source in reading.sources[one] if source in inside]
+        length[one] = 1 + max((length[source] for source in sources), default=0)
+    way = [parts[-1]]
+    while sources := [s for s in reading.sources[way[-1].node.id] if s in inside]:
+        way.append(reading.parts[max(sources, key=length.__getitem__)])
+    way.reverse()
+    beside = len(parts) - len(way)
+    ends = reading.sources[parts[-1].node.id]
+    roots = [part for part in parts if not reading.sources[part.node.id]]
+    is_residual = len(way) > 1 and parts[-1].kind == "merge" and not roots and len(ends) == 2 and (
+        (beside == 0 and any(end not in inside for end in ends))
+        or (beside == 1 and len(way) > 2 and _is_around(reading, parts, way))
+    )  # fmt: skip
+    build: object
+    if is_residual:
+        build = ("residual", parts[-1].shape, tuple(_build(part) for part in way))
+    else:
+        build = tuple(
+            (
+                _build(part),
+                part.shape,
+                tuple(inside.get(one, -1) for one in reading.sources[part.node.id]),
+            )
+            for part in parts
+        )
+    return Segment(tuple(parts), tuple(way), is_residual, build)
+
+
+def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
+    """Tell whether the one part beside the way leads from its beginning to its end."""
+    beside = next(part for part in parts if part not in way)
+    return reading.targets[beside.node.id] == (way[-1].node.id,) and not (
+        set(reading.sources[beside.node.id]) & {part.node.id for part in way}
+    )
+
+
+def _build(part: Part) -> object:
+    """Return what must be equal in parts that repeat each other."""
+    return class_of(part.node), sides_of(part.shape)[1], part.window, part.activation

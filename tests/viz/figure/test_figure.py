@@ -1,0 +1,306 @@
+"""Figures for papers: what they say is the model's, at every width, and every text can be read."""
+
+import re
+import shutil
+import struct
+import subprocess
+import xml.etree.ElementTree as ET
+from functools import cache
+
+import pytest
+from figure_models import (
+    KNOWN,
+    SVG,
+    elements,
+    layers_said,
+    lenet,
+    mlp,
+    shape_of_box,
+    shape_read,
+    unet,
+)
+
+import kerascope as ks
+from kerascope import layers as L
+from kerascope.errors import ArgumentError
+from kerascope.models import Model, Sequential
+from kerascope.viz.figure.marks import SMALLEST
+from kerascope.viz.layout.measures import text_width
+
+WIDTHS = ("84mm", "174mm")
+CASES = [(name, width) for name in KNOWN for width in WIDTHS]
+
+
+@cache
+def model_of(name):
+    return KNOWN[name][0]()
+
+
+@cache
+def figure_of(name, width, theme="auto"):
+    return ks.draw(model_of(name), style="figure", width=width, theme=theme)
+
+
+def texts(svg):
+    """Return every text with the box that it fills: left, top, right, bottom."""
+    found = []
+    for one in elements(svg, "text"):
+        size, wide = float(one.get("font-size")), float(one.get("textLength"))
+        side = {None: 0.0, "middle": 0.5, "end": 1.0}[one.get("text-anchor")]
+        left, y = float(one.get("x")) - wide * side, float(one.get("y"))
+        found.append((one, (left, y - 0.7 * size, left + wide, y)))
+    return found
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_model_takes_the_form_in_which_it_is_published(name):
+    assert figure_of(name, "84mm").form == KNOWN[name][1]
+
+
+@pytest.mark.parametrize(("name", "width"), CASES)
+def test_every_layer_of_the_model_is_in_the_figure_once(name, width):
+    figure = figure_of(name, width)
+    said = layers_said(figure.svg)
+    assert sorted(said) == sorted(node.id for node in figure.whole.nodes)
+
+
+@pytest.mark.parametrize(("name", "width"), CASES)
+def test_the_figure_is_as_wide_as_asked_and_no_text_is_smaller_than_6_points(name, width):
+    svg = figure_of(name, width).svg
+    root = ET.fromstring(svg)
+    assert root.get("width") == width
+    points = float(width.removesuffix("mm")) * 72 / 25.4
+    assert float(root.get("viewBox").split()[2]) == pytest.approx(points, abs=0.01)
+    height = float(root.get("viewBox").split()[3])
+    for one, (left, top, right, bottom) in texts(svg):
+        assert float(one.get("font-size")) >= SMALLEST, one.text
+        assert min(left, top) >= 0, one.text
+        assert right <= points, one.text
+        assert bottom <= height, one.text
+
+
+@pytest.mark.parametrize(("name", "width"), CASES)
+def test_no_text_lies_on_another(name, width):
+    placed = texts(figure_of(name, width).svg)
+    for i, (one, a) in enumerate(placed):
+        for other, b in placed[i + 1 :]:
+            apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+            assert apart, (one.text, other.text)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["lenet", "alexnet", "vgg16"])
+def test_the_label_of_every_volume_is_the_shape_of_its_layer(name, width):
+    figure = figure_of(name, width)
+    boxes = {node.id: node for node in figure.whole.nodes}
+    labels = {}
+    for one in elements(figure.svg, "text"):
+        if one.get("data-line") is not None:
+            labels.setdefault(one.get("data-layers"), []).append(one.text)
+    # the layer that gives a volume comes first; what belongs to it (a dropout) follows
+    volumes = [one.get("data-layers").split("\n")[0] for one in elements(figure.svg, "path")
+               if one.get("data-layers")]  # fmt: skip
+    named = {}
+    for layers, lines in labels.items():
+        for layer in layers.split("\n"):
+            named[layer] = shape_read("".join(lines))
+    assert len(volumes) >= 8
+    for layer in volumes:
+        assert named[layer] == shape_of_box(boxes[layer])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("padding", "size"), [("same", 256), ("valid", 572)])
+def test_channels_and_sides_of_a_u_are_those_of_its_layers(padding, size, width):
+    figure = ks.draw(unet(padding, size), style="figure", width=width)
+    boxes = {node.id: node for node in figure.whole.nodes}
+    channels, sides = [], []
+    for one in elements(figure.svg, "text"):
+        layers = (one.get("data-layers") or "").split("\n")
+        shapes = [shape_of_box(boxes[layer]) for layer in layers if layer]
+        if one.get("data-says") == "channels":
+            assert {shape[-1] for shape in shapes} == {int(one.text)}
+            channels.append(int(one.text))
+        elif one.get("data-says") == "sides":
+            assert shape_read(one.text) in {shape[:2] for shape in shapes}
+            sides.append(one.text)
+    assert channels.count(64) == 2
+    assert 1024 in channels
+    assert len(sides) >= 5
+
+
+def test_the_copies_of_a_u_are_dashed_arrows_one_for_each_joining():
+    svg = ks.draw(unet(), style="figure").svg
+    dashed = [one for one in elements(svg, "path") if one.get("stroke-dasharray")]
+    arrows = [one for one in dashed if one.get("fill") == "none"]
+    assert len(arrows) == 4 + 1  # and the one in the key
+
+
+def test_each_neuron_is_a_circle_and_each_weight_a_line():
+    svg = figure_of("mlp", "84mm").svg
+    assert len([*elements(svg, "circle")]) == 4 + 8 + 8 + 3
+    assert len([*elements(svg, "path")]) == 4 * 8 + 8 * 8 + 8 * 3
+
+
+def test_large_dense_layers_are_drawn_in_part_and_say_their_size():
+    model = Sequential([L.Input(shape=(784,)), L.Dense(300), L.Dense(10)])
+    figure = ks.draw(model, style="figure")
+    assert figure.form == "neurons"
+    circles = [one for one in elements(figure.svg, "circle") if float(one.get("r")) > 1]
+    assert len(circles) == 8 + 8 + 10
+    assert {"784", "300", "10"} <= {one.text for one in elements(figure.svg, "text")}
+    assert "left out" in figure.legend
+
+
+def test_repeated_blocks_are_counted():
+    def counts(name, width):
+        found = elements(figure_of(name, width).svg, "text")
+        return [one.text for one in found if one.get("data-count")]
+
+    for width in WIDTHS:
+        assert counts("resnet50", width) == ["\u00d7 3", "\u00d7 4", "\u00d7 6", "\u00d7 3"]
+        assert counts("bert", width) == ["\u00d7 12"]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_print_has_no_colour(name):
+    svg = figure_of(name, "174mm", "print").svg
+    colours = set(re.findall(r"#([0-9A-F]{6})", svg))
+    assert colours
+    assert all(one[:2] == one[2:4] == one[4:] for one in colours)
+
+
+def test_light_and_dark_have_a_transparent_ground_and_other_colours():
+    light, dark = (figure_of("lenet", "84mm", theme).svg for theme in ("light", "dark"))
+    assert light != dark
+    root = ET.fromstring(light)
+    whole = [one for one in root if one.tag == f"{SVG}rect" or one.get("width") == "100%"]
+    assert not whole
+
+
+def test_pdf_and_png_have_the_size_of_print():
+    figure = figure_of("lenet", "84mm")
+    box = re.search(rb"MediaBox \[ 0 0 (\d+) (\d+)", figure.to_format("pdf"))
+    assert abs(int(box[1]) - 84 * 72 / 25.4) < 1.5
+    png = figure.to_format("png")
+    width, _, _, colour_type = struct.unpack(">IIBB", png[16:26])
+    assert abs(width - 84 / 25.4 * 300) < 6
+    assert colour_type == 6  # with transparency
+
+
+def test_the_same_model_gives_the_same_figure():
+    once, again = (ks.draw(lenet(), style="figure", width="84mm") for _ in range(2))
+    assert once.svg.replace("flatten_2", "flatten_1") == again.svg or once.tikz == again.tikz
+
+
+def test_tikz_has_every_text_and_is_balanced():
+    figure = figure_of("unet", "84mm")
+    tikz = figure.to_format("tikz").decode()
+    assert tikz.count("{") == tikz.count("}")
+    assert tikz.count("\\begin{tikzpicture}") == tikz.count("\\end{tikzpicture}") == 1
+    assert len(re.findall(r"\\node\[", tikz)) == len([*elements(figure.svg, "text")])
+    used = set(re.findall(r"kscolor[0-9A-F]{6}", tikz))
+    defined = set(re.findall(r"\\definecolor\{(kscolor[0-9A-F]{6})\}", tikz))
+    assert used == defined
+    assert tikz.isascii()
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no TeX here")
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_document_compiles(name, tmp_path):
+    figure_of(name, "84mm").save(tmp_path / "figure.tex")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "figure.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+
+
+def test_names_with_signs_of_xml_and_tex_are_written_out():
+    model = Sequential([L.Input(shape=(3,)), L.Dense(4, name="a&b<c>_#%$"), L.Dense(2)])
+    figure = ks.draw(model, style="figure")
+    assert "a&b<c>_#%$" in {one.text for one in elements(figure.svg, "text")}
+    assert r"a\&b<c>\_\#\%\$" in figure.tikz
+    assert figure.to_format("pdf").startswith(b"%PDF")
+
+
+def test_a_form_can_be_asked_for():
+    assert (
+        ks.draw(model_of("vgg16"), style="figure", figure="blocks", width="84mm").form == "blocks"
+    )
+    with pytest.raises(ArgumentError, match="figure='blocks'"):
+        ks.draw(mlp(), style="figure", figure="volumes")
+    with pytest.raises(ArgumentError, match="Did you mean 'volumes'"):
+        ks.draw(lenet(), style="figure", figure="volume")
+
+
+@pytest.mark.parametrize("width", ["84", "wide", "-3mm", "5mm", "9in9", 84])
+def test_a_width_that_is_none_is_refused(width):
+    with pytest.raises(ArgumentError, match="width='84mm'"):
+        ks.draw(mlp(), style="figure", width=width)
+
+
+def test_too_many_volumes_say_how_wide_the_figure_must_be():
+    layers = [L.Input(shape=(64, 64, 3))]
+    for number in range(30):
+        layers.append(L.Conv2D(8 + number * 8, 3, padding="same"))
+    model = Sequential(layers)
+    with pytest.raises(ArgumentError, match=r"at least (\d+) mm") as refused:
+        ks.draw(model, style="figure", width="84mm")
+    width = re.search(r"at least (\d+) mm", str(refused.value))[1]
+    assert ks.draw(model, style="figure", width=f"{width}mm").form == "volumes"
+
+
+def test_what_belongs_to_figures_alone_is_refused_elsewhere(tmp_path):
+    for option in ({"theme": "print"}, {"figure": "u"}, {"width": "84mm"}):
+        with pytest.raises(ArgumentError, match="style='figure'"):
+            ks.draw(mlp(), **option)
+    with pytest.raises(ArgumentError, match="style='figure'"):
+        ks.draw(mlp(), to=tmp_path / "m.tikz")
+    with pytest.raises(ArgumentError, match="style"):
+        ks.draw(mlp(), style="poster")
+    with pytest.raises(ArgumentError, match="highlight"):
+        ks.draw(mlp(), style="figure", highlight="dense_*")
+    with pytest.raises(ArgumentError, match="level"):
+        ks.draw(mlp(), style="figure", level="op")
+
+
+def test_a_figure_is_saved_in_all_formats_of_drawings_and_as_tikz(tmp_path):
+    figure = ks.draw(mlp(), tmp_path / "m.tikz", style="figure")
+    assert (tmp_path / "m.tikz").read_text(encoding="utf-8") == figure.tikz
+    for suffix in ("svg", "tex", "json", "html", "txt"):
+        assert figure.save(tmp_path / f"m.{suffix}").stat().st_size > 100
+
+
+def test_nested_models_are_one_box_and_count_their_layers():
+    inner = Sequential([L.Input(shape=(8,)), L.Dense(8), L.Dense(8)], name="tower")
+    a, b = L.Input(shape=(8,)), L.Input(shape=(8,))
+    model = Model([a, b], L.Dense(1)(L.Concatenate()([inner(a), inner(b)])))
+    figure = ks.draw(model, style="figure")
+    assert figure.form == "blocks"
+    words = [one.text for one in elements(figure.svg, "text")]
+    assert words.count("tower") == 2
+
+
+def test_branches_that_join_are_drawn_beside_each_other():
+    x = L.Input(shape=(16, 16, 8))
+    y = L.Conv2D(8, 3, padding="same")(x)
+    for _ in range(3):
+        branches = [L.Conv2D(8, size, padding="same")(y) for size in (1, 3, 5)]
+        y = L.Conv2D(8, 1)(L.Concatenate()(branches))
+    figure = ks.draw(Model(x, y), style="figure", width="84mm")
+    said = layers_said(figure.svg)
+    assert sorted(said) == sorted(node.id for node in figure.whole.nodes)
+    assert "\u00d7 3" in {one.text for one in elements(figure.svg, "text")}
+
+
+def test_a_chain_of_many_layers_is_drawn():
+    model = Sequential([L.Input(shape=(4, 4))] + [L.LayerNormalization() for _ in range(1000)])
+    figure = ks.draw(model, style="figure")
+    assert len(layers_said(figure.svg)) == 1001
+
+
+def test_texts_are_as_wide_as_the_metrics_of_helvetica_say():
+    for one, (left, _, right, _) in texts(figure_of("bert", "84mm").svg):
+        bold = one.get("font-weight") == "bold"
+        assert right - left == pytest.approx(
+            text_width(one.text, float(one.get("font-size")), bold), abs=0.1
+        )
