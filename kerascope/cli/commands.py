@@ -38,6 +38,7 @@ examples:
   kerascope profile example.py                  where its time and memory go, by layer and by op
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
+  kerascope show m.keras conv1 --values x.npy   its feature maps
   kerascope summary mypackage.models:build      a table of the layers
   kerascope examples                            example.py and others, copied to ./examples
   kerascope learn read 0                        the course, chapter by chapter
@@ -127,6 +128,12 @@ COMMANDS = {
         "draw a model",
         f"{options.DRAW_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
         options.add_draw_options,
+    ),
+    "show": Command(
+        "kerascope.cli.tensors.run_show",
+        "draw what a layer holds or gives",
+        f"{options.SHOW_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
+        options.add_show_options,
     ),
     "summary": Command(
         "kerascope.cli.pictures.run_summary",

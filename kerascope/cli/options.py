@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from kerascope.cli.usage import Parser, UsageError, exit_codes
 from kerascope.registry import did_you_mean
-from kerascope.viz.formats import FORMATS
+from kerascope.viz.formats import FORMATS, OF_TENSORS
 
 # --- kerascope run and kerascope trace ------------------------------------------------------------
 
@@ -339,6 +339,16 @@ FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml. A large model i
 60 boxes: nested models, then repeated blocks; an .html opens and closes them. If a script fails
 while it builds a model, the picture shows how far it came and which call failed.
 """
+SHOW_EXAMPLES = """\
+examples:
+  kerascope show model.keras conv1                       its filters, conv1.svg
+  kerascope show model.keras conv1 --values x.npy        its feature maps for the first sample of x
+  kerascope show model.keras lstm_1 --values x.npy --sample 3 -o states.png -o states.html
+  kerascope show model.keras dense_1/kernel -o - --format txt
+
+With --values a layer shows what it gives while the model computes them: attention layers their
+weights, recurrent layers their states over time. FILE ends in .svg .png .pdf .html .txt.
+"""
 SUMMARY_EXAMPLES = """\
 examples:
   kerascope summary model.keras
@@ -383,6 +393,36 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     ):
         add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,
             help=f"write {what}{' (default)' if default else ''}")  # fmt: skip
+
+
+def add_show_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope show`."""
+    add = parser.add_argument
+    add("model", metavar="MODEL")
+    add("layer", metavar="LAYER", nargs="?",
+        help="name of a layer, or of a weight: dense_1/kernel; without it the model's outputs are "
+             "shown")  # fmt: skip
+    _add_reading(parser)
+    add("--values", metavar="FILE", help="arrays for the inputs (.npy, .npz)")
+    add("-o", "--output", action="append", metavar="FILE", default=[],
+        help="where to; may be repeated; - is standard output; default: the layer's name with "
+             ".svg")  # fmt: skip
+    add("--format", choices=OF_TENSORS, default="svg",
+        help="what `-o -` writes, and what is written without -o (default svg)")  # fmt: skip
+    add("--width", type=positive, metavar="N",
+        help="columns of a picture in characters (default: those of the terminal)")  # fmt: skip
+    add("--sample", type=_at_least(0), default=0, metavar="N",
+        help="which sample of the values (default 0)")  # fmt: skip
+    add("--call", type=_at_least(0), default=0, metavar="N",
+        help="which call of a layer that is called more than once (default 0)")  # fmt: skip
+    add("--most", type=positive, default=64, metavar="N",
+        help="at most so many panels; of more, evenly spaced ones (default 64)")  # fmt: skip
+    add("--scale", choices=("shared", "own"), default="shared",
+        help="one scale for all panels (default), or one for each")  # fmt: skip
+    add("--limits", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the ends of the scale")
+    add("--theme", choices=("auto", "light", "dark"), default="auto",
+        help="auto (default): as the reader's system wants it")  # fmt: skip
+    add("--dpi", type=positive, default=96, metavar="N", help="pixels per inch of a PNG")
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
 from kerascope.limits import USUAL
 from kerascope.viz.draw import draw
-from kerascope.viz.drawing import Drawing, check_target
+from kerascope.viz.drawing import check_target
 from kerascope.viz.overlays.diff import diff_lines
 
 STANDARD_OUTPUT = "-"
@@ -38,10 +38,10 @@ def run_draw(options: Namespace) -> int:
     arguments = {name: getattr(options, name) for name in ARGUMENTS}
     arguments["expand"] = _expanded(options.expand)
     if options.values is not None:
-        arguments |= {"values": _arrays(options.values, options.level), "at": options.at}
+        arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
     elif options.at is not None:
         raise UsageError("--at is a step of a run; expected --values FILE with it.")
-    find = partial(find_model, reading=_reading(options, options.level in LEVELS_WITH_LOSS))
+    find = partial(find_model, reading=reading_of(options, options.level in LEVELS_WITH_LOSS))
     try:
         model = find(options.model)
     except ScriptFailed as failure:
@@ -50,7 +50,7 @@ def run_draw(options: Namespace) -> int:
         arguments["diff"] = find(options.diff)
     drawing = draw(model, **arguments)
     _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
-    _write_all(drawing, options, _file_name(attribute or model.name))
+    write_all(drawing, options, file_name(attribute or model.name))
     if options.diff is not None:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
         print("\n".join(diff_lines(drawing.whole)), file=says)
@@ -59,7 +59,7 @@ def run_draw(options: Namespace) -> int:
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
-    model: Any = find_model(options.model, _reading(options))
+    model: Any = find_model(options.model, reading_of(options))
     model.summary(
         line_length=options.width,
         expand_nested=options.expand_nested,
@@ -72,7 +72,8 @@ def run_summary(options: Namespace) -> int:
     return 0
 
 
-def _reading(options: Namespace, with_loss: bool = False) -> Reading:
+def reading_of(options: Namespace, with_loss: bool = False) -> Reading:
+    """Return how a file is to be read."""
     limits = None if options.no_limits else USUAL
     return Reading(with_loss, limits, tuple(options.custom))
 
@@ -89,14 +90,15 @@ def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
         drawing = draw(failure.error, rankdir=options.rankdir)
     except KerascopeError:
         raise failure from None
-    _write_all(drawing, options, "failed", ": how far the model was built")
+    write_all(drawing, options, "failed", ": how far the model was built")
     return 1
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _write_all(drawing: Drawing, options: Namespace, name: str, what: str = "") -> None:
+def write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> None:
+    """Write a `Drawing`, or a `Picture`, into each file that is asked for, and say so."""
     outputs = options.output or [f"{name}.{options.format}"]
     says = sys.stderr if STANDARD_OUTPUT in outputs else sys.stdout
     for output in outputs:
@@ -109,7 +111,7 @@ def _write_all(drawing: Drawing, options: Namespace, name: str, what: str = "") 
             print(f"wrote {drawing.save(output)}{what}", file=says)
 
 
-def _write(drawing: Drawing, format: str, width: int | None) -> None:
+def _write(drawing: Any, format: str, width: int | None) -> None:
     """Write to standard output; bytes as they are, text with one line break at its end."""
     if format == "txt":
         columns = width or shutil.get_terminal_size().columns
@@ -125,7 +127,7 @@ def _write(drawing: Drawing, format: str, width: int | None) -> None:
     sys.stdout.write(content.decode("utf-8").rstrip("\n") + "\n")
 
 
-def _arrays(path: str, level: str) -> Any:
+def arrays_in(path: str, level: str = "") -> Any:
     """Return the arrays of a .npy or .npz file, as `draw(values=...)` takes them.
 
     Raises
@@ -150,12 +152,12 @@ def _arrays(path: str, level: str) -> Any:
     return arrays["x"] if list(arrays) == ["x"] else arrays
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Return a model's name as that of a file.
 
     Examples
     --------
-    >>> _file_name("model_1"), _file_name("a/b: c")
+    >>> file_name("model_1"), file_name("a/b: c")
     ('model_1', 'a_b_c')
     """
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "model"

@@ -1,0 +1,33 @@
+"""`kerascope show MODEL LAYER`: what a layer holds or gives, as pictures of numbers."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from kerascope.cli.models import find_model
+from kerascope.cli.pictures import STANDARD_OUTPUT, arrays_in, file_name, reading_of, write_all
+from kerascope.cli.usage import UsageError, given
+from kerascope.viz.drawing import check_target
+from kerascope.viz.formats import OF_TENSORS
+from kerascope.viz.tensors.show import show
+
+ARGUMENTS = ("layer", "sample", "call", "most", "scale", "limits", "theme", "dpi")  # of `show`
+
+
+def run_show(options: Namespace) -> int:
+    """Draw what `kerascope show` asks for into each of its files."""
+    for output in options.output:
+        if output != STANDARD_OUTPUT:
+            with given():  # before the model is read
+                check_target(output, OF_TENSORS)
+    if options.layer is None and options.values is None:
+        raise UsageError(
+            "show: of a model alone there is nothing to show; expected the name of a layer, or "
+            "--values FILE, or both. (kerascope draw draws its graph.)"
+        )
+    x = None if options.values is None else arrays_in(options.values)
+    model: Any = find_model(options.model, reading_of(options))
+    picture = show(model, x, **{name: getattr(options, name) for name in ARGUMENTS})
+    write_all(picture, options, file_name(options.layer or model.name))
+    return 0
