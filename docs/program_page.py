@@ -20,7 +20,8 @@ TEXT = """\
 # The train step of the documents' example: as a graph, and as a program
 
 The example trains 20 numbers to one, through two layers of 64. Its train step is a graph: the
-forward pass, the loss, the gradients beside what they belong to, and the new values.
+forward pass down the left, the loss, the gradients up the right, and between them each weight
+with its gradient, its slots and its new value.
 
 ![The training graph of the example](program.svg)
 

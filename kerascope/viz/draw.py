@@ -83,7 +83,7 @@ def draw(
         Also save it there; see `Drawing.save`.
     level : {"layer", "node", "op", "gradient", "training"}, optional
         One box per layer, per call (default for a model), or per op (default for what is below);
-        the gradients beside what they belong to; or a whole step of training.
+        the gradients on their way back beside the way forward; or a whole step of training.
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
         What the boxes say. `show_shapes="both"`: the shapes of what goes in, too.
     show_settings : bool

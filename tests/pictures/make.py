@@ -48,7 +48,7 @@ LEVELS = {
     "node": "one box per call",
     "layer": "one box per layer",
     "op": "one box per op",
-    "gradient": "each gradient beside what it belongs to",
+    "gradient": "the way back beside the way forward",
     "training": "a step of training",
 }
 

@@ -632,6 +632,7 @@ class _Lines:
         self.words: list[Words] = []
         self.taken: dict[str, list[list[tuple[float, float]]]] = {"left": [], "right": []}
         self._ports_used: dict[tuple[str, str], int] = {}
+        self._touched: dict[tuple[str, str], list[float]] = {}  # where rungs touch a card
 
     def draw(self) -> None:
         """Draw all of them."""
@@ -653,8 +654,22 @@ class _Lines:
                 bundles.setdefault(self._within(edge), []).append(number)
             else:
                 bundles.setdefault(("between", source, target), []).append(number)
+        for key in bundles:
+            self._note_level_rungs(key)
         for key, numbers in bundles.items():
             self._bundle(key, tuple(numbers))
+
+    def _note_level_rungs(self, key: tuple[str, ...]) -> None:
+        """Note where a rung that goes straight touches its card: others keep away from there."""
+        cards = [one for one in key[1:] if key[0] == "between" and one in self.ladder.cards]
+        for card in cards:
+            box = key[2] if key[1] == card else key[1]
+            kind = self._kind(box)
+            if kind in ("forward", "backward"):
+                middle = self.boxes[box].y + self.boxes[box].height / 2
+                if _is_level(self._card_rect(card), middle):
+                    side = "left" if kind == "forward" else "right"
+                    self._touched.setdefault((card, side), []).append(middle)
 
     def _rail(self, rail: Rail, x: float, is_upward: bool) -> None:
         ladder, level = self.ladder, rail.level
@@ -679,12 +694,10 @@ class _Lines:
             if edge.label and is_upward:
                 end = moved[-1]
                 width = text_width(edge.label, SMALL_SIZE)
-                is_from_right = moved[0][0] > end[0] + 1 or (
-                    len(moved) > 4 and moved[-4][0] > end[0]
-                )
-                x = end[0] - width - 4 if is_from_right else end[0] + 4
+                is_from_right = any(at > end[0] + 1 for at, _ in (moved[0], moved[-4]))
+                left = end[0] - width - 4 if is_from_right else end[0] + 4
                 y = end[1] + 14 + 10 * self._port(edge.target, f"via {is_from_right}")
-                self.words.append(Words(_r(x), _r(y), edge.label, SMALL_SIZE, look))
+                self.words.append(Words(_r(left), _r(y), edge.label, SMALL_SIZE, look))
 
     # --- on a card --------------------------------------------------------------------------------
 
@@ -800,13 +813,17 @@ class _Lines:
         """Return a line from a card to a box on a rail."""
         side = "right" if self._kind(box) == "backward" else "left"
         rect, own = self._card_rect(card), self.boxes[box]
-        number, used = self._port(card, side), self._port(box, "card")
-        middle = own.y + own.height / 2 + (0 if not used else 9 * used)
+        used = self._port(box, "card")
+        middle = own.y + own.height / 2 + 9 * used
         x = rect.x if side == "left" else rect.right
         end = own.right if side == "left" else own.x
-        if rect.y + 4 <= middle <= rect.bottom - 4:
+        if _is_level(rect, middle):
             return [(x, middle), (end, middle)]
-        y = min(rect.y + 12 + 9 * number, rect.bottom - 5)
+        taken = self._touched.setdefault((card, side), [])
+        choices = (rect.y + 11 + 9 * step for step in range(int(rect.height // 9)))
+        free = (y for y in choices if all(abs(y - other) >= 8 for other in taken))
+        y = min(next(free, rect.bottom - 5), rect.bottom - 5)
+        taken.append(y)
         lane = self._lane(side, y, middle)
         return [(x, y), (lane, y), (lane, middle), (end, middle)]
 
@@ -879,7 +896,7 @@ class _Lines:
         (x, y), (to, _) = points[:2] if kinds[1] != "card" else points[-2:]
         text, look = edge.label, ""
         if kinds == ("card", "forward"):
-            text = "reads"
+            text = "reads" if self._port(self.ladder.card_at(edge.source), "reads") == 0 else ""
         elif kinds == ("backward", "card"):
             text, look = _which(self.ladder.nodes[edge.source]), "gradient"
         elif kinds == ("forward", "card"):
@@ -894,6 +911,8 @@ class _Lines:
                 at = max(at, x - 8 - width)
             elif kinds == ("backward", "card"):
                 at = min(at, to + 8)
+            elif kinds == ("forward", "card"):
+                at = max(at, to - 8 - width)
             y += 9 if kinds == ("forward", "card") else -4
             self.words.append(Words(_r(at), _r(y), text, SMALL_SIZE, look or "quiet"))
 
@@ -907,6 +926,11 @@ class _Lines:
         if self._kind(target) == "card":
             points = [*points[:2], (lane, other.y + 9), (other.x, other.y + 9)]
         self.strokes.append(Stroke(numbers, _polyline(points), "gradient", when_pointed=True))
+
+
+def _is_level(card: Rect, y: float) -> bool:
+    """Tell whether a straight rung at this height meets a card."""
+    return card.y + 4 <= y <= card.bottom - 4
 
 
 def _same_slot(one: GraphNode, other: GraphNode) -> bool:
