@@ -298,6 +298,9 @@ def uses() -> Iterator[Use]:
     )  # fmt: skip
     yield python(_SAVE, says=(r"model\.keras True\s+model\.h5 True",))
     yield kerascope("summary", "model.keras", says=("dense_1",))
+    yield kerascope(
+        "show", "model.keras", "dense_1", "-o", "weights.svg", writes=(("weights.svg", _SVG),)
+    )
     typed = "b dense_2\nc\np tensor_map\nrecord t.jsonl\nq\n"
     yield kerascope("debug", "examples/example.py", typed=typed, says=("dense_2", "tensor_map"))
     yield kerascope("replay", "t.jsonl", typed="rs\nq\n", says=(r"\(Kdb\) rs",))

@@ -30,8 +30,9 @@ What a box says about its layer is listed in `extract/layers.py`. Every writer k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import heappop, heappush
 
 from kerascope.errors import ArgumentError, DtypeError
 
@@ -181,6 +182,59 @@ class Graph:
         graph.__dict__.update(name=name, nodes=nodes, edges=edges, groups=groups, attrs=attrs)
         return graph
 
+    @classmethod
+    def from_edges(
+        cls,
+        name: str,
+        boxes: Iterable[GraphNode | str],
+        arrows: Iterable[GraphEdge | tuple[str, str]],
+        frames: Iterable[GraphGroup] = (),
+        attrs: Mapping[str, Attribute] | None = None,
+    ) -> Graph:
+        """Return a graph that somebody else has found, with all depths worked out.
+
+        Parameters
+        ----------
+        name : str
+        boxes : iterable of GraphNode or str
+            A text is a box of kind "layer" that is called so. Their depths are not looked at.
+        arrows : iterable of GraphEdge or (str, str)
+            From the id of a box to that of another.
+        frames : iterable of GraphGroup
+            Outer ones before inner ones. Their depths are not looked at either.
+        attrs : mapping of str to (str, int, float or bool), optional
+            Of the whole; the level is "node" if nothing is said.
+
+        Returns
+        -------
+        Graph
+            In each frame the boxes and the frames inside lie as deep as the longest path from there
+            to what nothing in the frame reads. Where a frame is entered again after it was left,
+            the arrow that leads back into it is not counted.
+
+        Raises
+        ------
+        ArgumentError
+            As for `Graph`; or the arrows make a circle.
+
+        Examples
+        --------
+        >>> arrows = [("a", "b"), ("b", "sum"), ("a", "sum")]
+        >>> graph = Graph.from_edges("skip", ["a", "b", "sum"], arrows)
+        >>> [(box.id, box.depth) for box in graph.nodes]
+        [('a', 2), ('b', 1), ('sum', 0)]
+        """
+        nodes = [GraphNode(box, box, "layer") if isinstance(box, str) else box for box in boxes]
+        edges = tuple(GraphEdge(*one) if isinstance(one, tuple) else one for one in arrows)
+        groups = tuple(frames)
+        attrs = {"level": "node", **(attrs or {})}
+        cls(name, tuple(nodes), edges, groups, attrs)  # what is wrong with the parts is told here
+        depths = _depths(f"Graph {name!r}", nodes, edges, groups)
+        nodes = [replace(box, depth=depths[box.id, False]) for box in nodes]
+        nodes.sort(key=lambda box: -box.depth)
+        deep = tuple(replace(group, depth=depths.get((group.id, True), 0)) for group in groups)
+        return cls(name, tuple(nodes), edges, deep, attrs)
+
     def node(self, node_id: str) -> GraphNode:
         """Return the box with this id.
 
@@ -207,6 +261,64 @@ class Graph:
             if node.group == group:
                 rows.setdefault(node.depth, []).append(node)
         return dict(sorted(rows.items(), reverse=True))
+
+
+Item = tuple[str, bool]  # the id of a box or a frame, and whether it is a frame
+
+
+def _depths(
+    where: str, nodes: list[GraphNode], edges: Iterable[GraphEdge], groups: Iterable[GraphGroup]
+) -> dict[Item, int]:
+    """Return how deep boxes and frames lie, each in the frame around it."""
+    parents = {group.id: group.parent for group in groups}
+    order = _in_order(where, [node.id for node in nodes], edges)
+    paths: dict[str, list[Item]] = {}  # from outside: the frames around a box, and itself
+    for node in nodes:
+        path: list[Item] = [(node.id, False)]
+        group = node.group
+        while group:
+            path.append((group, True))
+            group = parents[group]
+        paths[node.id] = path[::-1]
+    firsts: dict[Item, int] = {}
+    for box in order:
+        for item in paths[box]:
+            firsts.setdefault(item, len(firsts))
+    targets: dict[Item, set[Item]] = {item: set() for item in firsts}
+    for edge in edges:
+        pairs = zip(paths[edge.source], paths[edge.target], strict=False)
+        source, target = next(((a, b) for a, b in pairs if a != b), (None, None))
+        if source is not None and target is not None and firsts[source] < firsts[target]:
+            targets[source].add(target)
+    depths: dict[Item, int] = {}
+    for item in sorted(firsts, key=firsts.__getitem__, reverse=True):
+        depths[item] = 1 + max((depths[other] for other in targets[item]), default=-1)
+    return depths
+
+
+def _in_order(where: str, ids: list[str], edges: Iterable[GraphEdge]) -> list[str]:
+    """Return boxes so that each comes behind those that it reads, else as they were."""
+    readers: dict[str, list[str]] = {one: [] for one in ids}
+    missing = dict.fromkeys(ids, 0)
+    for edge in edges:
+        readers[edge.source].append(edge.target)
+        missing[edge.target] += 1
+    places = {one: place for place, one in enumerate(ids)}
+    ready = [places[one] for one in ids if not missing[one]]
+    order: list[str] = []
+    while ready:
+        order.append(ids[heappop(ready)])
+        for reader in readers[order[-1]]:
+            missing[reader] -= 1
+            if not missing[reader]:
+                heappush(ready, places[reader])
+    if len(order) < len(ids):
+        left = [one for one in ids if missing[one]]
+        raise ArgumentError(
+            f"{where}: expected arrows without a circle; {len(left)} boxes lie on one, or behind "
+            f"it: {', '.join(map(repr, left[:5]))}. Give each call of a part a box of its own."
+        )
+    return order
 
 
 def _distinct(where: str, what: str, ids: Iterable[str]) -> dict[str, None]:
