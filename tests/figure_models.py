@@ -135,7 +135,7 @@ KNOWN = {
     "unet": (unet, "u"),
     "mlp": (mlp, "neurons"),
     "bert": (bert, "blocks"),
-    "seq2seq": (seq2seq, "blocks"),
+    "seq2seq": (seq2seq, "columns"),
 }
 
 

@@ -133,7 +133,7 @@ def draw(
     style : {"graph", "figure"}
         "figure": a figure for a paper, in a form that its structure asks for; see
         `viz.figure.figure.Figure`, which has TikZ and a legend too. Its PNG has 300 dpi.
-    figure : {"neurons", "volumes", "u", "blocks"}, optional
+    figure : {"neurons", "volumes", "u", "columns", "blocks"}, optional
         The form of a figure, instead of the one that suits.
     width : str, optional
         Of a figure in print: "84mm", "3.3in", "240pt"; 174 mm if nothing is said.

@@ -45,6 +45,8 @@ class Piece:
     entry, exit : Point or None
         Where arrows from the left reach it and leave it to the right, seen from its corner; None
         for half its height.
+    leads : bool
+        Whether it draws the head of the arrow that comes in.
     """
 
     width: float
@@ -53,6 +55,7 @@ class Piece:
     is_box: bool = False
     entry: Point | None = None
     exit: Point | None = None
+    leads: bool = False
 
 
 def suits(reading: Reading) -> bool:
@@ -198,8 +201,8 @@ def _row(pieces: list[Piece], down: bool, gap: float = GAP) -> Piece:
         for number, piece in enumerate(pieces):
             if number:
                 middle = (x if down else y) + across / 2
-                ends = ((middle, at), (middle, at + gap - 0.6))
-                canvas.line(ends if down else [(b, a) for a, b in ends])
+                ends = ((middle, at), (middle, at + gap - (0.0 if piece.leads else 0.6)))
+                canvas.line(ends if down else [(b, a) for a, b in ends], head=not piece.leads)
                 at += gap
             if down:
                 piece.draw(canvas, x + (across - piece.width) / 2, at)
@@ -208,7 +211,8 @@ def _row(pieces: list[Piece], down: bool, gap: float = GAP) -> Piece:
                 piece.draw(canvas, at, y + (across - piece.height) / 2)
                 at += piece.width
 
-    return Piece(across, along, draw) if down else Piece(along, across, draw)
+    size = (across, along) if down else (along, across)
+    return Piece(*size, draw, leads=pieces[0].leads)
 
 
 def _residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
@@ -237,8 +241,8 @@ def _residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
         canvas.line(path, color=color, width=0.9)
 
     if down:
-        return Piece(row.width + 2 * side, row.height + lead, draw)
-    return Piece(row.width + lead, row.height + 2 * side, draw)
+        return Piece(row.width + 2 * side, row.height + lead, draw, leads=True)
+    return Piece(row.width + lead, row.height + 2 * side, draw, leads=True)
 
 
 def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
@@ -261,6 +265,8 @@ def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: boo
         for row in rows
     ]
     fed = [one for one in inside if any(s not in inside for s in reading.sources[one])]
+    if len(fed) == 1 and rows[0] == fed:
+        fed = []  # the arrow that comes in leads to it
     lead = GAP + 2 if fed else 0.0  # where what comes in is shared out
     along, across = lead + sum(thick) + (GAP + 2) * (len(rows) - 1), max(wide)
 
@@ -290,10 +296,10 @@ def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: boo
             boxes[one].draw(canvas, left, top)
 
     if not down:
-        return Piece(along, across, draw)
+        return Piece(along, across, draw, leads=bool(fed))
     last = boxes[rows[-1][-1]]
     exit = ((across + last.width) / 2, along - thick[-1] / 2) if len(rows[-1]) == 1 else None
-    return Piece(across, along, draw, exit=exit)
+    return Piece(across, along, draw, exit=exit, leads=bool(fed))
 
 
 _NOTHING = Piece(0.0, 0.0, lambda canvas, x, y: None)
@@ -314,7 +320,7 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
     big = page.size + 1.6
     head = text_width(count, big, True) * FONT_SLACK + text_width(shape, SMALLEST) * FONT_SLACK + 12
     pad, top, shift = 5.0, 12.0, 2.6 if times > 1 else 0.0
-    lead = 0.0 if unit.drawn[0].is_residual else 4.0
+    lead = 0.0 if unit.drawn[0].is_residual else (4.0 if inner.leads else 8.0)
     tail = 4.0
     wide = max(inner.width + (2 * pad if down else lead + tail + pad), head)
     high = (
@@ -338,7 +344,8 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
         if down:
             start = upper + top + lead
             if lead:
-                canvas.line(((middle, start - lead), (middle, start - 0.6)))
+                end = start if inner.leads else start - 0.6
+                canvas.line(((middle, start - lead), (middle, end)), head=not inner.leads)
             inner.draw(canvas, middle - inner.width / 2, start)
             below = start + inner.height
             canvas.line(((middle, below), (middle, upper + high)), head=False)
@@ -346,7 +353,8 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
             start = left + (wide - inner.width) / 2
             inner.draw(canvas, start, upper + top)
             level = upper + top + inner.height / 2
-            canvas.line(((left, level), (start, level)), head=False)
+            end = start if inner.leads else start - 0.6
+            canvas.line(((left, level), (end, level)), head=not inner.leads)
             canvas.line(((start + inner.width, level), (left + wide, level)), head=False)
 
     return Piece(wide + shift, high + shift, draw)

@@ -20,7 +20,7 @@ from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View, closed_for
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
-from kerascope.viz.figure import blocks, neurons, u_shape, volumes
+from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import Page, Sheet
 from kerascope.viz.figure.reading import (
@@ -57,6 +57,8 @@ FORMS = {
                     "one row of layers with convolutions or poolings among them"),
     "u": Form(u_shape.suits, u_shape.u_shape, is_quiet_in_u,
               "a way down and up again in resolution, with tensors that are joined across"),
+    "columns": Form(columns.suits, columns.columns, is_quiet_in_blocks,
+                    "recurrent layers, in columns that the last one joins"),
     "blocks": Form(blocks.suits, blocks.blocks, is_quiet_in_blocks, "any layers"),
 }  # fmt: skip
 

@@ -335,6 +335,7 @@ def _draw_key(canvas: Canvas, layout: Layout, top: float) -> float:
     entries = [
         (look.accent(hue), words, words.startswith("copy")) for hue, words in _arrows(layout)
     ]
+    ways = [{"vermillion": 1.0, "green": -1.0}.get(hue, 0.0) for hue, _ in _arrows(layout)]
     gap = 5.0 if canvas.page.narrow else 18.0
     wide = [14.0 + text_width(words, size) * 1.13 for _, words, _ in entries]
     rows = [range(len(entries))]
@@ -346,6 +347,9 @@ def _draw_key(canvas: Canvas, layout: Layout, top: float) -> float:
         for i in row:
             color, words, dashed = entries[i]
             path = ((x, top - 2.0), (x + 11.0, top - 2.0))
+            if ways[i]:  # as in the figure: down, or up
+                x0, reach = x + 6.0, 4.5 * ways[i]
+                path = ((x0, top - 2.2 - reach), (x0, top - 2.2 + reach))
             canvas.line(path, color=color, width=0.9, dashed=dashed)
             size_here = fitting_size(words, wide[i], size) or SMALLEST
             canvas.words(x + 13.0, top, words, size=size_here, anchor="start", quiet=True)

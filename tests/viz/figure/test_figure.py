@@ -304,3 +304,29 @@ def test_texts_are_as_wide_as_the_metrics_of_helvetica_say():
         assert right - left == pytest.approx(
             text_width(one.text, float(one.get("font-size")), bold), abs=0.1
         )
+
+
+def test_a_recurrent_layer_is_a_row_of_cells_that_say_their_class():
+    tokens = L.Input(shape=(None,), dtype="int32", name="tokens")
+    x = L.Bidirectional(L.LSTM(64, return_sequences=True))(L.Embedding(500, 32)(tokens))
+    model = Model(tokens, L.Dense(3, activation="softmax")(L.GRU(16)(x)))
+    figure = ks.draw(model, style="figure", width="84mm")
+    words = [one.text for one in elements(figure.svg, "text")]
+    assert figure.form == "columns"
+    assert words.count("BiLSTM") == words.count("GRU") == 3
+    assert "128" in words
+    assert "GRU, 16" in words
+
+
+def test_the_state_of_an_encoder_goes_to_its_decoder_and_all_its_steps_to_the_attention():
+    svg = figure_of("seq2seq", "174mm").svg
+    words = [one.text for one in elements(svg, "text")]
+    assert words.count("LSTM") == 6
+    assert words.count("state") == 1
+    assert {"source", "target", "attention", "encoder, 512", "decoder, 512"} <= set(words)
+
+
+def test_recurrent_models_that_stand_in_no_columns_are_blocks():
+    ends = [L.Input(shape=(5, 3)) for _ in range(4)]
+    model = Model(ends, L.Concatenate()([L.LSTM(2)(end) for end in ends]))
+    assert ks.draw(model, style="figure").form == "blocks"
