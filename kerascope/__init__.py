@@ -133,7 +133,7 @@ _TRAINING_CURVES = "kerascope.viz.tensors.training_curves"
 edge.register("history", _renderer(_TRAINING_CURVES, "plot_history"))
 edge.register("tape_curves", _renderer(_TRAINING_CURVES, "plot_tape"))
 edge.register("gradient_flow", _renderer(_TRAINING_CURVES, "gradient_flow"))
-edge.register("tape", _renderer("kerascope.debugger.tape_html", "html_of_tape"))
+edge.register("tape", _renderer("kerascope.player.playing", "html_of_tape"))
 
 # `%load_ext kerascope` in a notebook
 load_ipython_extension = _renderer("kerascope.debugger.notebook", "load_ipython_extension")

@@ -124,7 +124,7 @@ With --step-all or --format it runs without asking, and what it writes is the re
   kerascope debug --format svg --until dense_2:ret train.py > half.svg
 
 formats: text, the stops; md, a Markdown page of them; jsonl, a line for each event, as `record`
-writes it but with the figures of arrays in their place; html, a page of all events and the graph;
+writes it but with the figures of arrays in their place; html, the page that plays all events;
 svg, the graph as it stands at the end. --step-all=GRAIN chooses the stops of text and md (default:
 node) and the events of jsonl and html (default: all). For all but text, what the script prints goes
 to standard error. --until ends the output and the program there; what it names must happen. The

@@ -32,8 +32,8 @@ def run_play(options: Namespace) -> int:
             f"'{path}' built no model: there is nothing to play. Expected a script that calls "
             f"layers."
         )
-    until = first_steps(tape, options.batches)
-    player = play(tape, to=target, title=path.name, level=options.level, until=until)
+    steps, model = first_steps(tape, options.batches)
+    player = play(steps, to=target, title=path.name, level=options.level, graph=model)
     about = player.about["en"] if player.about else ""
     print(f"wrote {target}: {about}", file=sys.stderr if code else sys.stdout)
     return code

@@ -5,7 +5,6 @@ With them: what a session wrote or recorded as one text, and a tape compared wit
 
 from __future__ import annotations
 
-import html
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.nested import found_in, replaced
+from kerascope.player.playing import play
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import Statistics, statistics_of
@@ -33,7 +33,6 @@ from kerascope.trace.tape_store import Difference, Tape, difference
 
 FORMATS = ("md", "txt", "html", "svg")
 COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
-STYLE = "body{font-family:sans-serif}td,th{font-size:13px;text-align:left;padding:2px 8px}"
 
 
 @command("record", group="all of it")
@@ -68,7 +67,7 @@ def replay(debugger: Shell, words: str) -> None:
 
 @command("export", group="all of it", completes=FORMATS)
 def export(debugger: Shell, words: str) -> None:
-    """Write all events as a table, or the graph as it stands here, into a file.
+    """Write all events as a table or a page that plays them, or the graph, into a file.
 
     Usage: export md | txt | html | svg FILE
     Example: export html run.html
@@ -77,7 +76,7 @@ def export(debugger: Shell, words: str) -> None:
     writers: dict[str, Callable[[], str]] = {
         "md": lambda: markdown_of(debugger.session.tape),
         "txt": lambda: text_of(debugger.session.tape),
-        "html": lambda: page_of(debugger.session.tape, _picture(debugger)),
+        "html": lambda: page_of_session(debugger.session, debugger.session.tape.whole(), file),
         "svg": lambda: picture_of(debugger.session).svg,
     }
     if form not in writers:
@@ -87,13 +86,6 @@ def export(debugger: Shell, words: str) -> None:
     text = writers[form]()
     write_whole(path, text.encode("utf-8", "replace"))
     debugger.say(f"{path} written")
-
-
-def _picture(debugger: Shell) -> str:
-    try:
-        return picture_of(debugger.session).svg
-    except ArgumentError:
-        return ""  # a page of a saved tape has the table alone
 
 
 def _path(words: str, command: str, example: str) -> Path:
@@ -133,17 +125,10 @@ def _escaped(cell: str) -> str:
     return cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def page_of(tape: Tape, picture: str = "") -> str:
-    """Return the events as a page, a picture above them."""
-    header, *rows = rows_of(tape)
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>kerascope tape</title>\n'
-        f"<style>{STYLE}</style>\n{picture}\n<table>\n<tr>{head}</tr>\n{body}\n</table></html>\n"
-    )
+def page_of(tape: Tape, title: str, model: Any = None) -> str:
+    """Return the page that plays a tape, with the picture of its model if it still lives."""
+    drawn = model if getattr(model, "outputs", None) else None
+    return play(tape, title=title, graph=drawn).html
 
 
 # --- what a session wrote or recorded, as one text ------------------------------------------------
@@ -222,13 +207,9 @@ def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
     return Event(t, event.act, event.phase, event.kind, event.ph, depth, *facts, deltas)
 
 
-def page_of_session(session: Session, events: Iterable[Event]) -> str:
+def page_of_session(session: Session, events: Iterable[Event], title: str) -> str:
     """Return the page that `export html` writes, of some events of a session."""
-    try:
-        picture = picture_of(session).svg
-    except ArgumentError:
-        picture = ""  # nothing is there to be drawn
-    return page_of(Tape(events, None), picture)
+    return page_of(Tape(events, None), title, session.model)
 
 
 # --- a tape compared with what the same script tells when it runs again ---------------------------

@@ -284,7 +284,10 @@ class Unattended:
         return lines_of_tape(self._events())
 
     def _html(self) -> str:
-        return page_of_session(self._session, self._events())
+        events = self._events()
+        if not events:
+            raise ArgumentError(f"--format html: {self.wanted.title}: {NOTHING}")
+        return page_of_session(self._session, events, self.wanted.title)
 
     def _events(self) -> list[Event]:
         events: list[Event] = self._session.tape.whole()[: self._ended_at]

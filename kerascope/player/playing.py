@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from html import escape
 from os import PathLike
 from typing import Any
 
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
+from kerascope.player.picture import living_model
 from kerascope.player.player import Player, When, end_of, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
@@ -177,11 +179,11 @@ def _is_run(event: Event) -> bool:
     return is_function and any(delta.name == "inputs" for delta in event.deltas)
 
 
-def first_steps(tape: Tape, batches: int) -> int:
-    """Return the time at which the first training steps on a tape end.
+def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
+    """Return the first training steps on a tape as a tape of its own, and the model that lives.
 
     Of each model so many steps count, up to the first one too many; what comes behind it is not
-    looked at, and if nothing is trained all is shown.
+    executed again. If nothing is trained, that is the whole tape.
 
     Parameters
     ----------
@@ -189,22 +191,28 @@ def first_steps(tape: Tape, batches: int) -> int:
     batches : int
     """
     counts: Counter[str] = Counter()
-    last, batch, is_training, depth = -1, -1, False, 0
-    for event in tape:
+    events: list[Event] = []
+    kept, batch, is_training, depth = 0, -1, False, 0
+    for t in range(len(tape)):
+        event: Event = tape[t]
+        events.append(event)
         if event.kind == "batch" and event.ph == BEGIN:
-            batch = event.t
+            batch = len(events)
         if _is_run(event) and not is_training and event.name == "train_function":
             models = [str(delta.value) for delta in event.deltas if delta.name == "model"]
             key = next(iter(models), event.name)
             if counts[key] >= batches:
-                return last
+                break
             counts[key] += 1
             is_training, depth = True, event.depth
         elif is_training and event.ph == END and event.depth == depth:
-            last, is_training = event.t, False
-        elif event.kind == "batch" and event.ph == END and batch < last:
-            last = event.t
-    return last if last >= 0 else len(tape) - 1
+            kept, is_training = len(events), False
+        elif event.kind == "batch" and event.ph == END and batch < kept:
+            kept = len(events)
+    if kept:
+        events = events[:kept]
+    model = living_model(tape, events) if events else None
+    return Tape(events, None), model
 
 
 def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, int]:
@@ -218,6 +226,25 @@ def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, 
         if sum(counts[: place + 1]) <= MOST_STEPS or not place:
             return GRAINS[place], sum(counts[place + 1 :])
     return GRAINS[0], 0
+
+
+def html_of_tape(tape: Tape) -> str:
+    """Return what a notebook shows of a tape: its page, of a long one the first training steps.
+
+    Examples
+    --------
+    >>> html_of_tape(Tape())
+    '<p>Tape: no events. What runs inside the block is recorded.</p>'
+    """
+    if not len(tape):
+        return "<p>Tape: no events. What runs inside the block is recorded.</p>"
+    model = None
+    try:
+        if len(tape) > MOST_STEPS:
+            tape, model = first_steps(tape, 1)
+        return play(tape, graph=model)._repr_html_()
+    except ArgumentError as error:  # it has forgotten them
+        return f"<p>{escape(str(error))}</p>"
 
 
 def _about(player: Player, left_out: int) -> Text:
