@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.nested import found_in, replaced
-from kerascope.player.playing import play
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import Statistics, statistics_of
@@ -32,6 +32,7 @@ from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import Difference, Tape, difference
 
 FORMATS = ("md", "txt", "html", "svg")
+PLAYING = "kerascope.player.playing"  # pictures come with it
 COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
 
 
@@ -128,7 +129,8 @@ def _escaped(cell: str) -> str:
 def page_of(tape: Tape, title: str, model: Any = None) -> str:
     """Return the page that plays a tape, with the picture of its model if it still lives."""
     drawn = model if getattr(model, "outputs", None) else None
-    return play(tape, title=title, graph=drawn).html
+    page: str = import_module(PLAYING).play(tape, title=title, graph=drawn).html
+    return page
 
 
 # --- what a session wrote or recorded, as one text ------------------------------------------------
