@@ -438,3 +438,20 @@ def test_bars_compare_down_a_column():
     assert len(bars) == len([n for n in drawing.graph.nodes if "share" in n.attrs])
     check_arrows(drawing)
     check_cards(drawing)
+
+
+def test_the_way_back_is_as_wide_as_what_flows_and_broken_where_nothing_does():
+    x = Input((3,), name="x")
+    h = Dense(4, activation="relu", kernel_initializer="zeros", name="dead")(x)
+    layer = Dense(1, kernel_initializer="zeros", bias_initializer="ones", name="last")
+    model = Model(x, layer(Dense(2, name="middle")(h)))
+    model.compile("sgd", "mse")
+    svg = ks.draw(model, level="training", gradients=(np.ones((2, 3)), np.zeros((2, 1)))).svg
+    lines = {
+        (one.get("data-source"), one.get("data-target")): one
+        for one in ET.fromstring(svg).iter(f"{SVG}path")
+    }
+    assert "stroke-width:4.5px" in lines["loss", "grad:last"].get("style")
+    dead = lines["grad:last", "grad:middle"]
+    assert "nothing" in dead.get("class").split()
+    assert dead.get("marker-end") is None

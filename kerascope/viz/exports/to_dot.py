@@ -358,7 +358,12 @@ class _PlacedDotWriter(_Writer):
                 edge = self.graph.edges[stroke.edges[0]]
                 attrs = {**edge.attrs, "role": stroke.look}
                 drawn = dataclasses.replace(edge, label="", attrs=attrs)
-                yield self.arrow(drawn, stroke.edges[0], stroke.path, {"style": "solid"})
+                more = {"style": "solid"}
+                if stroke.width:
+                    more["penwidth"] = f"{stroke.width:.2f}"
+                elif stroke.width == 0:  # exactly nothing flows
+                    more |= {"style": "dotted", "color": self.options.palette.quiet_text}
+                yield self.arrow(drawn, stroke.edges[0], stroke.path, more)
 
     def words(self) -> Iterator[str]:
         """Yield the texts that are no box's, and the signs of what is written anew."""

@@ -159,7 +159,9 @@ def _frame(rect: Rect, group: GraphGroup) -> str:
 def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[str]:
     name, detail = group_text(group)
     x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
-    if group.attrs.get("rail"):  # the boxes leave no room for more
+    if group.attrs.get("rail"):  # the boxes leave no room inside
+        if not group.parent:
+            yield text_element("quiet", rect.x + 4, rect.y - 3, name, CELL_SIZE)
         return
     if group.attrs.get("kind") == "card":
         yield text_element("title", x, y - 2, name, FRAME_SIZE, bold=True)
@@ -224,10 +226,12 @@ def _stroke(graph: Graph, stroke: Stroke, theme: str, more: str = "") -> str:
     """Return one line; `data-edges` names all arrows that it stands for, as pairs in JSON."""
     edge = graph.edges[stroke.edges[0]]
     look = _state_class(edge) or stroke.look or "plain"
-    words = " ".join(filter(None, ["edge", stroke.look, _state_class(edge), more]))
+    nothing = "nothing" if stroke.width == 0 else ""
+    words = " ".join(filter(None, ["edge", stroke.look, nothing, _state_class(edge), more]))
+    head = "" if nothing else f'marker-end="url(#kerascope-{theme}-{look})" '
+    width = f'style="stroke-width:{number(stroke.width)}px" ' if stroke.width else ""
     return (
-        f'<path class="{words}" d="{path_data(stroke.path)}" '
-        f'marker-end="url(#kerascope-{theme}-{look})" {_ends(graph, stroke)}>'
+        f'<path class="{words}" d="{path_data(stroke.path)}" {head}{width}{_ends(graph, stroke)}>'
         f"{element('title', _stroke_words(graph, stroke))}</path>"
     )
 
@@ -488,6 +492,7 @@ text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
 # A ladder's lines are told apart by place and colour; a card is no dashed frame.
 _LADDER = f"""\
 .edge.gradient{{stroke-dasharray:none;stroke-width:1.4}}
+.edge.nothing{{stroke-dasharray:2 4}}
 .frame.card{{stroke-dasharray:none}}
 .box .title,.box .sign{{font-size:{FRAME_SIZE}px}}
 .spot{{fill:none;stroke:none;pointer-events:all}}
@@ -558,6 +563,7 @@ def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Ite
     for role, hue in (("gradient", "purple"), ("update", "green")):
         if is_ladder(graph):
             yield f".word.{role}{{fill:{palette.sign(hue)}}}"
+            yield f".edge.gradient.nothing{{stroke:{palette.quiet_text}}}"
         if any(edge.attrs.get("role") == role for edge in graph.edges):
             yield f".edge.{role}{{stroke:{palette.line(hue)}}}"
             yield f".head.{role}{{fill:{palette.line(hue)}}}"

@@ -94,6 +94,8 @@ class Stroke:
         It is no line but a sign at the path's first point: what is there is written anew.
     when_pointed : bool
         It is seen only while its target is pointed at.
+    width : float, optional
+        How much flows along it; 0 for exactly nothing, None where that is not known.
     """
 
     edges: tuple[int, ...]
@@ -101,6 +103,7 @@ class Stroke:
     look: str = ""
     is_mark: bool = False
     when_pointed: bool = False
+    width: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

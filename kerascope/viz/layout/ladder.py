@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import isfinite
 
 from kerascope.viz.boxes import BoxText, PictureOptions, shortened
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
@@ -56,6 +57,7 @@ VIAS_BESIDE = 4
 LONGEST_FIGURE = 32  # characters of what a value is told by on a card
 GUTTER, LANE = 48.0, 9.0
 LEAST_BETWEEN = 150.0
+THINNEST, WIDEST = 1.2, 4.5  # of an arrow whose gradient's size is known
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,10 @@ class _Ladder:
         self.frames: dict[str, Rect] = {}
         self.lanes = {"left": 0, "right": 0}
         self.caption = caption_size(graph)
+        norms = (
+            self.nodes[x].attrs.get("gradient_norm", 0) for x in self.backward.level.names if x
+        )
+        self.greatest = max((float(norm) for norm in norms if isfinite(float(norm))), default=0.0)
 
     def _is_cell(self, node: GraphNode) -> bool:
         return "line" in node.attrs
@@ -690,7 +696,8 @@ class _Lines:
             if is_upward != route.turned:
                 moved.reverse()
             look = "gradient" if is_upward else ""
-            self.strokes.append(Stroke((number,), Path(tuple(moved)), look))
+            width = self._width(edge) if is_upward else None
+            self.strokes.append(Stroke((number,), Path(tuple(moved)), look, width=width))
             if edge.label and is_upward:
                 end = moved[-1]
                 width = text_width(edge.label, SMALL_SIZE)
@@ -800,8 +807,18 @@ class _Lines:
             points = self._rung(source, target)
         else:
             points = self._rung(target, source)[::-1]
-        self.strokes.append(Stroke(numbers, _polyline(points), look))
+        arrives = kinds[1] == "backward"
+        width = self._width(self.ladder.graph.edges[numbers[0]]) if arrives else None
+        self.strokes.append(Stroke(numbers, _polyline(points), look, width=width))
         self._label(numbers, points, kinds)
+
+    def _width(self, edge: GraphEdge) -> float | None:
+        """Return how wide the arrow to a gradient is: by its size, the greatest being widest."""
+        norm = self.ladder.nodes[edge.target].attrs.get("gradient_norm")
+        if norm is None or not isfinite(float(norm)):
+            return None
+        share = float(norm) / self.ladder.greatest if self.ladder.greatest else 0.0
+        return THINNEST + (WIDEST - THINNEST) * share if norm else 0.0
 
     def _kind(self, name: str) -> str:
         return "card" if name in self.ladder.cards else self.ladder.kind[name]
