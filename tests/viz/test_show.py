@@ -26,6 +26,7 @@ from kerascope.layers import (
     Input,
     MultiHeadAttention,
     SimpleRNN,
+    TimeDistributed,
 )
 from kerascope.models import Model, Sequential
 from kerascope.viz.tensors.scales import LEVELS, Scale, color_of
@@ -305,12 +306,12 @@ def test_nan_that_is_thinned_away_is_still_seen():
     values = np.ones((2001, 300))
     values[1001, 7] = np.nan
     (levels,) = read(ks.show(values)).values()
-    assert levels.size < 45_000
+    assert levels.size < 100_000
     assert np.count_nonzero(levels == NAN) == 1
 
 
 def test_what_is_thinned_is_said_and_what_is_drawn_has_its_own_place():
-    values = np.arange(2000.0 * 300).reshape(2000, 300)
+    values = np.arange(2000.0 * 1300).reshape(2000, 1300)
     picture = ks.show(values)
     (levels,) = read(picture).values()
     assert "of 2000 rows are drawn: every" in picture.svg
@@ -326,6 +327,34 @@ def test_of_512_channels_64_are_drawn_and_of_2_both():
     assert len(read(many)) == 64
     assert "64 of 512 channels are drawn: every 8th" in many.svg
     assert {row for row, _ in cells(few)} == {0, 1, 2, 3}
+
+
+def test_a_long_vector_is_no_wider_than_a_screen():
+    (levels,) = read(ks.show(np.arange(5000.0))).values()
+    assert levels.shape == (1, 625)
+    assert float(ElementTree.fromstring(ks.show(np.arange(5000.0)).svg).get("width")) < 800
+
+
+def test_calls_of_a_shared_layer_are_counted_as_they_were_made():
+    a, b = Input((3,), name="a"), Input((3,), name="b")
+    shared = Dense(2, name="shared")
+    model = Model([a, b], [shared(a), shared(b)])
+    x = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("float32")
+    for call, wanted in enumerate(model.predict(list(x))):
+        found = cells(ks.show(model, list(x), layer="shared", call=call))
+        assert found == pytest.approx(dict(np.ndenumerate(wanted)), rel=0.01)
+
+
+def test_what_is_done_at_each_time_step_has_an_axis_of_time():
+    x = np.random.default_rng(0).normal(size=(2, 3, 9, 9, 1)).astype("float32")
+    layer = TimeDistributed(Conv2D(2, 3), name="each")
+    wanted = layer(x)[1]
+    picture = ks.show(layer, x, sample=1)
+    ((low, high),) = ends(picture)
+    found = read(picture) or {}
+    assert list(found)[:2] == ["time step 0, channel 0", "time step 0, channel 1"]
+    for number, levels in enumerate(found.values()):
+        assert is_shown(levels, wanted[number // 2, ..., number % 2], low, high)
 
 
 def test_small_arrays_are_numbers_in_the_terminal_too():
@@ -346,6 +375,13 @@ def test_odd_arrays_have_pictures_in_every_format(values, tmp_path):
     picture = ks.show(values)
     for suffix in ("svg", "png", "pdf", "html", "txt"):
         assert picture.save(tmp_path / f"p.{suffix}").stat().st_size > 30
+
+
+def test_any_title_can_be_drawn(tmp_path):
+    picture = ks.show([[1.0]], title='a "b" \\c ü 中 <d> \x1b')
+    for suffix in ("svg", "png", "pdf", "html", "txt"):
+        assert picture.save(tmp_path / f"p.{suffix}").stat().st_size > 30
+    assert ElementTree.fromstring(picture.svg)[0].text == 'a "b" \\c ü 中 <d> \\x1b'
 
 
 # --- colours --------------------------------------------------------------------------------------

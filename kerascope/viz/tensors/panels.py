@@ -17,7 +17,9 @@ import numpy as np
 from kerascope.trace.statistics import figure
 from kerascope.viz.tensors.scales import Scale
 
-MOST_CELLS = 40_000  # in all panels of a part
+MOST_CELLS = 100_000  # in all panels of a part
+LONGEST_SIDES = {1: 640, 4: 320, 16: 160}  # by the number of panels: cells are pixels at least
+LONGEST_SIDE = 112  # of more panels
 MOST_NUMBERS = 256  # that are written as numbers
 WIDEST_ROW = 16  # of numbers
 
@@ -160,7 +162,7 @@ def panels_of(
     whole = Scale.of(values) if limits is None else _around(limits)
     labels = dict(part.labels)
     each = max(1, math.prod(len(x) for x in chosen))
-    steps = _steps(ordered.shape[-2:], MOST_CELLS // each)
+    steps = _steps(ordered.shape[-2:], each)
     names = (rows, columns)
     notes += [
         f"{math.ceil(size / step)} of {size} {plural(name)} are drawn: every {ordinal(step)}"
@@ -276,17 +278,17 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
     return [range(0, n, s) for n, s in zip(sizes, steps, strict=True)]
 
 
-def _steps(shape: Sequence[int], most: int) -> tuple[int, int]:
-    """Return every how many rows and columns one is drawn, so that at most so many cells are."""
-    rows, columns = (max(1, size) for size in shape)
-    side = max(1.0, math.sqrt(most))
-    if rows * columns <= most:
-        return 1, 1
-    if rows < side:
-        return 1, math.ceil(columns * rows / most)
-    if columns < side:
-        return math.ceil(rows * columns / most), 1
-    return math.ceil(rows / side), math.ceil(columns / side)
+def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
+    """Return every how many rows and columns one is drawn, in each of so many panels."""
+    side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
+    steps = [math.ceil(max(1, size) / side) for size in shape]
+    left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]
+    most = max(1, MOST_CELLS // panels)
+    while left[0] * left[1] > most:
+        longer = left.index(max(left))
+        steps[longer] += 1
+        left[longer] = math.ceil(shape[longer] / steps[longer])
+    return steps[0], steps[1]
 
 
 def thinned(matrix: np.ndarray, steps: tuple[int, int]) -> np.ndarray:

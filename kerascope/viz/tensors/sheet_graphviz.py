@@ -17,7 +17,7 @@ from kerascope.viz.tensors.scales import ODD_LEVELS, color_of
 from kerascope.viz.tensors.sheet import Box, Raster, Shape, Sheet, Stroke, Words
 
 POINTS = 0.75  # of a pixel
-TOGETHER = 60  # shapes in one string: Graphviz reads no longer ones than 16 KB
+TOGETHER = 60  # shapes on a line of the source: Graphviz reads no longer ones than 16 KB
 ANCHORS = {"start": -1, "middle": 0, "end": 1}
 
 
@@ -41,10 +41,10 @@ def render_sheet(sheet: Sheet, format: str, theme: str, dpi: float) -> bytes:
         word for shape in (ground, *sheet.shapes) for word in _xdot(shape, theme, sheet.height)
     ]
     pieces = [" ".join(words[i : i + TOGETHER]) for i in range(0, len(words), TOGETHER)]
-    strings = " + ".join(f'"{piece} "' for piece in pieces)
+    lines = " \\\n".join(pieces)  # a string that goes on: to join strings takes quadratic time
     source = (
         f'digraph {{\ngraph [bb="0,0,{width:g},{height:g}", pad=0, margin=0, '
-        f'bgcolor="{color_of("ground", theme)}", _background={strings}]\n{corners}\n}}'
+        f'bgcolor="{color_of("ground", theme)}", _background="{lines} "]\n{corners}\n}}'
     )
     return render(source, format, dpi=dpi, engine="positions")
 

@@ -25,11 +25,11 @@ from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError, DtypeError, KerascopeError, NotBuiltError
 from kerascope.layers.attention import MultiHeadAttention
 from kerascope.layers.recurrent import RNN, recurrent_inputs
-from kerascope.layers.wrappers import Bidirectional
+from kerascope.layers.wrappers import Bidirectional, TimeDistributed
 from kerascope.nested import found_in
 from kerascope.registry import did_you_mean
 from kerascope.trace.walking import walk
-from kerascope.viz.extract.networks import nothing_changes
+from kerascope.viz.extract.networks import layers_within, nothing_changes
 from kerascope.viz.kinds import kind_of
 from kerascope.viz.tensors.panels import Part, of_sample
 
@@ -226,6 +226,8 @@ def _output(title: str, values: Any, layer: Layer | None) -> Part:
     """Return what a layer gives, with names for its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
+    if isinstance(layer, TimeDistributed) and values.ndim > 2:
+        return _in_time(_output(title, values.reshape(-1, *values.shape[2:]), layer.layer), values)
     if isinstance(layer, (RNN, Bidirectional)) and values.ndim == 3:
         return Part(title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step")
     if kind == "embedding" and values.ndim == 3:
@@ -244,6 +246,13 @@ def _output(title: str, values: Any, layer: Layer | None) -> Part:
     if values.ndim == 1:
         return Part(title, values, (SAMPLE,))
     return _plain(title, values)
+
+
+def _in_time(part: Part, values: np.ndarray) -> Part:
+    """Return a part whose samples were those of all time steps, with the steps as an axis."""
+    axes = (SAMPLE, "time step", *part.axes[1:])
+    rows, columns = part.rows, part.columns
+    return replace(part, values=values, axes=axes, rows=rows, columns=columns)
 
 
 def one_sample(part: Part, sample: int) -> Part:
@@ -291,10 +300,12 @@ def _of_outputs(model: Network, x: Any) -> Shown:
         for step in steps
         for t, array in zip(step.node.output_tensors, step.outputs, strict=True)
     }
-    found = [(t, *by_tensor[t]) for t in model.outputs if t in by_tensor]
-    return Shown(
-        f"what {model.name} gives", [_output(f"{layer.name}", y, layer) for _, layer, y in found]
-    )
+    found = [by_tensor[t] for t in model.outputs if t in by_tensor]
+    parts = [
+        _output(f"output {i}, {layer.name}" if len(found) > 1 else layer.name, y, layer)
+        for i, (layer, y) in enumerate(found)
+    ]
+    return Shown(f"what {model.name} gives", parts)
 
 
 def _steps(model: Network, x: Any) -> list[Any]:
@@ -319,14 +330,17 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
         return Shown(weight.name.split(":")[0], [replace(_weight(weight, own), title="")])
     if layer is None:
         known = ", ".join(layers)
+        around = [one.name for one in model.layers for x in layers_within(one) if x.name == name]
+        hint = f"It is inside {around[0]!r}: show that model. " if around else ""
         raise ArgumentError(
             f"show: {model.label} has no layer and no weight {name!r}. "
-            f"{did_you_mean(name, [*layers, *weights])}Layers: {known}.",
+            f"{hint or did_you_mean(name, [*layers, *weights])}Layers: {known}.",
             subject=model,
         )
     if x is None:
         return _of_weights(layer)
     steps = [step for step in _steps(model, x) if step.layer is layer]
+    steps.sort(key=lambda step: step.node.node_index)  # the run goes by depth
     if not steps:
         raise ArgumentError(
             f"show: layer {name!r} is never called on the way from the inputs of {model.name!r} "
