@@ -28,6 +28,8 @@ from kerascope.viz.nesting import longest_paths
 from kerascope.viz.overlays.marking import known_ids, with_progress, with_states
 from kerascope.viz.overlays.values import with_values
 
+END_OF_FIT = 100  # events that may come behind the last call: callbacks, the ends of spans
+
 # --- the graph of calls as a tape tells it --------------------------------------------------------
 
 
@@ -134,7 +136,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     """Return the model's graph with its states at the time where the stepper stands."""
     if not len(session.tape):
         raise ArgumentError("draw: nothing has happened yet; `s` goes to the first event.")
-    event = session.tape[session.stepper.now]
+    event = _moment(session)
     if session.model is None or not getattr(session.model, "outputs", None):
         graph = graph_of_tape(session.tape[: event.t + 1])
         states = states_on_tape(session, event, graph)
@@ -151,6 +153,16 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     marks = {name: state for name, state in states.items() if state in ("nan", "gradient")}
     marks.update((name, "overridden") for name in _overridden(session, event) if name in known)
     return with_states(graph, marks) if marks else graph
+
+
+def _moment(session: Session) -> Event:
+    """Return the event of which a picture tells: at the end of all, the last call of a function."""
+    tape, now = session.tape, session.stepper.now
+    event: Event = tape[now]
+    if session.stepper.source.ended and now == len(tape) - 1:
+        last = (tape[t] for t in range(now, max(now - END_OF_FIT, -1), -1))
+        return next((e for e in last if e.kind == e.act == "function" and e.ph == END), event)
+    return event
 
 
 def _values_at(session: Session, event: Event, known: dict[str, None]) -> dict[str, Any]:

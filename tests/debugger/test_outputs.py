@@ -208,6 +208,20 @@ def test_html_and_svg_show_the_graph(run):
     assert main(["debug", "--format", "svg", "tests/debugger_transcripts.py"]) == 1  # no model
 
 
+def test_the_picture_of_a_whole_run_or_tape_is_that_of_its_last_call(run, tmp_path, capsys):
+    picture = run(["--format", "svg"], FIT)[1]
+    states = re.findall(r'class="box k-dense is-([a-z]+)"', picture)
+    assert states
+    assert set(states) == {"gradient"}  # each has been computed, and its gradient has come
+    assert "is-pending" not in picture
+    tape = tmp_path / "t.jsonl"
+    with trace() as recorded:
+        fit_two_layers()
+    recorded.save(tape)
+    assert main(["replay", "--format", "svg", str(tape)]) == 0
+    assert "is-pending" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("form", ["jsonl", "md", "html", "svg"])
 def test_a_format_is_the_same_in_every_locale(form, tmp_path):
     path = tmp_path / "script.py"
