@@ -266,6 +266,10 @@ def test_every_control_has_a_name_and_the_language_is_the_readers(opened, small,
     small.save(path)
     page = opened(path, color_scheme=scheme, viewport=PHONE)
     assert page.evaluate(NAMELESS) == []
+    headings = page.locator("h1, h2, h3, h4").evaluate_all(
+        "all => all.map((one) => +one.tagName[1])"
+    )
+    assert set(headings) == {1, 2}  # none is skipped
     page.click("label:has(#language-zh)")
     page.keyboard.press("End")
     assert "这一步完成了" in page.inner_text(".sentence")

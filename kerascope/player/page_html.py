@@ -276,14 +276,14 @@ def _right() -> str:
     return (
         f'<div class="moves"><h2>{_word("tables")}</h2><div class="tables" tabindex="0" '
         f'role="group" aria-label="{" / ".join(WORDS["tables"])}"></div>\n'
-        f'<h3>{_word("peek")}</h3><pre class="peek" tabindex="0" role="group" '
+        f'<h2>{_word("peek")}</h2><pre class="peek" tabindex="0" role="group" '
         f'aria-label="{" / ".join(WORDS["peek"])}"></pre></div>\n'
     )
 
 
 def _source() -> str:
     pieces = "".join(
-        f'<div class="{which}"><h3>{_word(word)} <span class="place"></span></h3>'
+        f'<div class="{which}"><h2>{_word(word)} <span class="place"></span></h2>'
         f'<pre tabindex="0" role="group" aria-label="{" / ".join(dict.fromkeys(WORDS[word]))}">'
         f"<code></code></pre></div>\n"
         for which, word in (("user", "script"), ("engine", "engine"))
