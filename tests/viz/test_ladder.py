@@ -193,6 +193,14 @@ def penalized() -> Model:
     return model
 
 
+def many_ends() -> Model:
+    x = Input((3,), name="x")
+    h = Dense(4, name="h")(x)
+    model = Model(x, [Dense(1, name=f"end_{number}")(h) for number in range(7)], name="many_ends")
+    model.compile("sgd", "mse")
+    return model
+
+
 def often() -> Model:
     xs = [Input((4,), name=f"x{number}") for number in range(6)]
     shared = Dense(4, name="shared")
@@ -219,7 +227,9 @@ def test_open_ladders_of_the_zoo_are_drawn_whole_and_no_arrow_crosses_a_card(lev
     check_cards(drawing)
 
 
-@pytest.mark.parametrize("make", [mlp, lstm, penalized, often, lambda: gan()[0], lambda: gan()[1]])
+@pytest.mark.parametrize(
+    "make", [mlp, lstm, penalized, often, many_ends, lambda: gan()[0], lambda: gan()[1]]
+)
 @pytest.mark.parametrize("level", LADDERS)
 def test_well_known_models_are_drawn_whole(level, make):
     for most in (None, 60, 12):

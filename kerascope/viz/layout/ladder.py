@@ -831,7 +831,7 @@ class _Lines:
         side = "right" if self._kind(box) == "backward" else "left"
         rect, own = self._card_rect(card), self.boxes[box]
         used = self._port(box, "card")
-        middle = own.y + own.height / 2 + 9 * used
+        middle = _along_side(own, 9 * used)
         x = rect.x if side == "left" else rect.right
         end = own.right if side == "left" else own.x
         if _is_level(rect, middle):
@@ -879,7 +879,7 @@ class _Lines:
     def _from_loss(self, source: str, target: str) -> list[Point]:
         """Return a line from a loss to a gradient, or to a card with gradients in it."""
         one = self.boxes[source]
-        y = one.y + one.height / 2 + 7 * self._port(source, "out")
+        y = _along_side(one, 7 * self._port(source, "out"))
         if self._kind(target) == "backward":
             other = self.boxes[target]
             rest = [r for name, r in self.boxes.items() if self.ladder.kind[name] == "backward"]
@@ -943,6 +943,11 @@ class _Lines:
         if self._kind(target) == "card":
             points = [*points[:2], (lane, other.y + 9), (other.x, other.y + 9)]
         self.strokes.append(Stroke(numbers, _polyline(points), "gradient", when_pointed=True))
+
+
+def _along_side(rect: Rect, below: float) -> float:
+    """Return a height at the side of a box, so far below its middle, or above it if need be."""
+    return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 
 
 def _is_level(card: Rect, y: float) -> bool:
