@@ -174,14 +174,20 @@ picture = ks.show(conv, images[:1].reshape(1, 8, 8, 1) / 16.0)
 """,
     ),
     Shown(
-        "ops.svg",
-        "The ops of one layer",
-        "What a call of a recurrent cell is made of, op by op.",
+        "figure.svg",
+        "A figure for a paper",
+        "LeNet-5 at the width of a page; `theme='print'` is black and white, `.tex` is TikZ.",
         """\
-cell = SimpleRNNCell(2, name="cell")
-x, state = Input((3,), name="x"), Input((2,), name="state")
-output, _ = cell(x, states=[state])
-picture = ks.draw(output)
+lenet = Sequential()
+lenet.add(Conv2D(6, 5, activation="tanh", input_shape=(32, 32, 1)))
+lenet.add(AveragePooling2D())
+lenet.add(Conv2D(16, 5, activation="tanh"))
+lenet.add(AveragePooling2D())
+lenet.add(Flatten())
+lenet.add(Dense(120, activation="tanh"))
+lenet.add(Dense(84, activation="tanh"))
+lenet.add(Dense(10, activation="softmax"))
+picture = ks.draw(lenet, style="figure", width="174mm")
 """,
     ),
 ]
