@@ -228,7 +228,7 @@ def gallery(arguments: list[str]) -> int:
     """Draw the pictures again and write the pages of docs that code writes."""
     prepare("")
     failed = run(PYTHON, ROOT / "tests" / "pictures" / "make.py", *arguments)
-    scripts = ["gallery/make.py", "program_page.py", "architecture_picture.py"]
+    scripts = ["gallery/make.py", "figures/make.py", "program_page.py", "architecture_picture.py"]
     for script in (*scripts, "compatibility_page.py"):
         failed = failed or run(PYTHON, ROOT / "docs" / script)
     return failed

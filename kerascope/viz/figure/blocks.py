@@ -31,6 +31,7 @@ from kerascope.viz.layout.measures import text_width
 
 FONT_SLACK = 1.16  # what stands for Helvetica where it is not at hand may be wider
 MOST_DOWN = 14  # units that stand below each other on a narrow page
+TALLEST = 660.0  # points: a page has no more
 GAP = 10.0  # between boxes: an arrow
 
 
@@ -69,12 +70,31 @@ def blocks(reading: Reading, page: Page) -> Sheet:
     down = page.narrow and len(units) <= MOST_DOWN
     room = page.width - 4.0
     pieces = _pieces(reading, units, page, down, room)
+    chosen = pieces
     if not down and _long(pieces) > room:
         closer = _pieces(reading, units, replace(page, compact=True), down, room)
-        pieces = closer if _long(closer) <= room else _stacked(pieces)
+        ways = closer, _stacked(pieces), _stacked(closer)
+        chosen = next((way for way in ways if _long(way) <= room), _stacked(pieces))
+    sheet = _drawn(units, chosen, page, down, room)
+    if sheet.height <= TALLEST:
+        return sheet
+    summed = [
+        _summary(unit, page) if _branches(unit) else piece
+        for unit, piece in zip(units, pieces, strict=True)
+    ]
+    sheet = _drawn(units, summed, page, False, room)
+    more = " A box with a number of layers stands for a block that branches."
+    return replace(sheet, legend=sheet.legend + more)
+
+
+def _drawn(units: list[Unit], pieces: list[Piece], page: Page, down: bool, room: float) -> Sheet:
     canvas = Canvas(page)
     bottom = _draw_down(canvas, pieces) if down else _draw_in_lines(canvas, pieces, room)
     return canvas.sheet(bottom + 2.0, _legend(units))
+
+
+def _branches(unit: Unit) -> bool:
+    return any(len(s.parts) > 1 and not s.is_residual for s in unit.drawn)
 
 
 def _pieces(

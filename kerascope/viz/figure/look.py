@@ -14,7 +14,7 @@ from kerascope.viz.theme import PALETTES, mixed, style_of
 PRINTED = {
     "input": ("#FFFFFF", ""),
     "convolution": ("#F0F0F0", ""),
-    "pooling": ("#A8A8A8", ""),
+    "pooling": ("#B8B8B8", ""),
     "upsampling": ("#FFFFFF", "crossed"),
     "dense": ("#FFFFFF", "rising"),
     "recurrent": ("#E0E0E0", ""),
@@ -36,7 +36,7 @@ class Look:
     Examples
     --------
     >>> Look("print").box("pooling"), Look("print").text
-    (('#A8A8A8', '#000000', ''), '#000000')
+    (('#B8B8B8', '#000000', ''), '#000000')
     """
 
     theme: str

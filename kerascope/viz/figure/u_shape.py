@@ -8,6 +8,7 @@ dashed arrow to where it is joined; what was copied stands there in a dashed fra
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -361,11 +362,11 @@ def _draw_key(canvas: Canvas, layout: Layout, top: float) -> float:
 def _arrows(layout: Layout) -> Iterator[tuple[str, str]]:
     parts = [part for row in layout.rows for part in (*row.down, *row.up)]
     convolutions = [part for part in parts if part.kind == "convolution"]
-    windows = dict.fromkeys(part.window for part in convolutions if part.window)
+    windows = Counter(part.window for part in convolutions if part.window).most_common(1)
     activations = dict.fromkeys(part.activation for part in convolutions[:-1] if part.activation)
     yield (
         "blue",
-        " ".join(["conv", "/".join(windows)]).strip()
+        " ".join(["conv", *(window for window, _ in windows)])
         + "".join(f", {one}" for one in list(activations)[:1]),
     )
     if any("Cropping" in class_of(part.node) for _, _, between in layout.skips for part in between):

@@ -22,6 +22,7 @@ from kerascope.viz.theme import FONT
 
 POINTS_PER_MM = 72 / 25.4
 DASHES = "2.4 1.6"
+LONGEST_TEXT = 4000  # characters; a reader of DOT has room for 16384 bytes
 
 # --- SVG ------------------------------------------------------------------------------------------
 
@@ -67,14 +68,25 @@ def _svg(mark: Mark) -> str:
 
 def dot_of_sheet(sheet: Sheet) -> str:
     """Return DOT with a figure as the background of an empty page."""
-    operations = " ".join(_operations(sheet))
-    background = operations.replace("\\", "\\\\").replace('"', '\\"')
+    background = " + ".join(f'"{piece}"' for piece in _quoted(_operations(sheet)))
     center = f"{number(sheet.width / 2)},{number(sheet.height / 2)}"
     return (
-        f'digraph {{\n  graph [margin=0, pad=0, bgcolor="transparent", _background="{background}"]'
+        f'digraph {{\n  graph [margin=0, pad=0, bgcolor="transparent", _background={background}]'
         f'\n  page [pos="{center}", shape=box, style=invis, fixedsize=true, label="", '
         f"width={sheet.width / 72:.5f}, height={sheet.height / 72:.5f}]\n}}\n"
     )
+
+
+def _quoted(operations: Iterable[str]) -> Iterator[str]:
+    """Yield the operations in texts that are not longer than what Graphviz can read as one."""
+    piece = ""
+    for operation in operations:
+        escaped = operation.replace("\\", "\\\\").replace('"', '\\"')
+        if piece and len(piece) + len(escaped) > LONGEST_TEXT:
+            yield piece
+            piece = ""
+        piece += escaped + " "
+    yield piece
 
 
 def _operations(sheet: Sheet) -> Iterator[str]:

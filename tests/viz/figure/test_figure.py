@@ -188,6 +188,25 @@ def test_pdf_and_png_have_the_size_of_print():
     assert colour_type == 6  # with transparency
 
 
+@pytest.mark.parametrize("name", ["vgg16", "mlp", "unet"])
+def test_a_figure_of_many_marks_is_a_pdf_and_a_png_too(name):
+    """Graphviz reads no text of more than 16 KB; ours has to come in pieces."""
+    figure = figure_of(name, "174mm", "print")
+    assert len(figure.to_format("pdf")) > 3000
+    assert len(figure.to_format("png")) > 10000
+
+
+def test_a_net_of_many_branches_fits_a_page():
+    x = L.Input(shape=(16, 16, 4))
+    y = x
+    for number in range(15):
+        y = L.Concatenate()([L.Conv2D(4 + number, size, padding="same")(y) for size in (1, 3, 5)])
+    figure = ks.draw(Model(x, y), style="figure", width="84mm")
+    root = ET.fromstring(figure.svg)
+    assert float(root.get("viewBox").split()[3]) < 660
+    assert sorted(layers_said(figure.svg)) == sorted(node.id for node in figure.whole.nodes)
+
+
 def test_the_same_model_gives_the_same_figure():
     once, again = (ks.draw(lenet(), style="figure", width="84mm") for _ in range(2))
     assert once.svg.replace("flatten_2", "flatten_1") == again.svg or once.tikz == again.tikz
