@@ -186,3 +186,29 @@ def test_the_json_is_networkx_own_form():
     data = json.loads(Path("m.json").read_text(encoding="utf-8"))
     graph = networkx.node_link_graph(data, edges="edges")
     assert sorted(graph.nodes) == ["encoder", "mix", "out", "x"]
+
+
+def test_a_figure_has_the_width_and_the_form_that_were_asked_for():
+    words = ["draw", "script.py:encoder", "--figure", "84mm", "--theme", "print"]
+    assert main([*words, "-o", "f.svg", "-o", "f.tikz"]) == 0
+    root = ElementTree.parse("f.svg").getroot()
+    assert root.get("width") == "84mm"
+    assert len([*root.iter(f"{SVG}circle")]) == 4 + 3
+    assert Path("f.tikz").read_text(encoding="utf-8").count("\\node") >= 4
+    assert main([*words, "--form", "blocks", "-o", "b.svg"]) == 0
+    assert not [*ElementTree.parse("b.svg").iter(f"{SVG}circle")]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--theme", "print"], "expected --figure WIDTH"),
+        (["--form", "u"], "expected --figure WIDTH"),
+        (["--figure", "wide"], "width='84mm'"),
+        (["-o", "f.tikz"], "style='figure'"),
+    ],
+)
+def test_what_is_wrong_with_a_figure_is_said_before_the_script_runs(words, told, capsys):
+    Path("script.py").write_text("raise SystemExit('it ran')", encoding="utf-8")
+    assert main(["draw", "script.py", *words]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())

@@ -35,35 +35,41 @@ from kerascope.models import Model, Sequential
 
 FIGURES = [
     Shown("lenet.svg", "LeNet-5: a sheet for each feature map", 84, """\
-model = Sequential([
-    Input((32, 32, 1), name="input"),
-    Conv2D(6, 5, activation="tanh", name="C1"),
-    AveragePooling2D(2, name="S2"),
-    Conv2D(16, 5, activation="tanh", name="C3"),
-    AveragePooling2D(2, name="S4"),
-    Flatten(),
-    Dense(120, activation="tanh", name="C5"),
-    Dense(84, activation="tanh", name="F6"),
-    Dense(10, activation="softmax", name="output"),
-], name="lenet")
+model = Sequential(
+    [
+        Input((32, 32, 1), name="input"),
+        Conv2D(6, 5, activation="tanh", name="C1"),
+        AveragePooling2D(2, name="S2"),
+        Conv2D(16, 5, activation="tanh", name="C3"),
+        AveragePooling2D(2, name="S4"),
+        Flatten(),
+        Dense(120, activation="tanh", name="C5"),
+        Dense(84, activation="tanh", name="F6"),
+        Dense(10, activation="softmax", name="output"),
+    ],
+    name="lenet",
+)
 picture = ks.draw(model, style="figure", width="84mm")
 """),
     Shown("alexnet.svg", "AlexNet, for a journal without colours", 84, """\
-model = Sequential([
-    Input((227, 227, 3)),
-    Conv2D(96, 11, strides=4, activation="relu"),
-    MaxPooling2D(3, 2),
-    Conv2D(256, 5, padding="same", activation="relu"),
-    MaxPooling2D(3, 2),
-    Conv2D(384, 3, padding="same", activation="relu"),
-    Conv2D(384, 3, padding="same", activation="relu"),
-    Conv2D(256, 3, padding="same", activation="relu"),
-    MaxPooling2D(3, 2),
-    Flatten(),
-    Dense(4096, activation="relu"),
-    Dense(4096, activation="relu"),
-    Dense(1000, activation="softmax"),
-], name="alexnet")
+model = Sequential(
+    [
+        Input((227, 227, 3)),
+        Conv2D(96, 11, strides=4, activation="relu"),
+        MaxPooling2D(3, 2),
+        Conv2D(256, 5, padding="same", activation="relu"),
+        MaxPooling2D(3, 2),
+        Conv2D(384, 3, padding="same", activation="relu"),
+        Conv2D(384, 3, padding="same", activation="relu"),
+        Conv2D(256, 3, padding="same", activation="relu"),
+        MaxPooling2D(3, 2),
+        Flatten(),
+        Dense(4096, activation="relu"),
+        Dense(4096, activation="relu"),
+        Dense(1000, activation="softmax"),
+    ],
+    name="alexnet",
+)
 picture = ks.draw(model, style="figure", width="84mm", theme="print")
 """),
     Shown("vgg16.svg", "VGG16, across both columns", 174, """\
@@ -92,12 +98,15 @@ model = Model(image, Conv2D(2, 1, activation="softmax")(x), name="unet")
 picture = ks.draw(model, style="figure")
 """),
     Shown("mlp.svg", "A small dense net: each number a circle", 84, """\
-model = Sequential([
-    Input((4,)),
-    Dense(8, activation="relu"),
-    Dense(8, activation="relu"),
-    Dense(3, activation="softmax"),
-], name="mlp")
+model = Sequential(
+    [
+        Input((4,)),
+        Dense(8, activation="relu"),
+        Dense(8, activation="relu"),
+        Dense(3, activation="softmax"),
+    ],
+    name="mlp",
+)
 picture = ks.draw(model, style="figure", width="84mm")
 """),
     Shown("encoder.svg", "An encoder of twelve transformer blocks", 84, """\
@@ -154,6 +163,8 @@ for the caption. PDF and PNG use Helvetica or what this machine has in its place
 wider, prefer `.tikz` or `.svg`. What is left out (activations, dropout, batch normalization,
 flattening) belongs to the layer before it: each mark of the SVG lists in `data-layers` the layers
 that it stands for.
+
+In the shell: `kerascope draw model.keras --figure 84mm --form blocks --theme print -o figure.pdf`.
 
 The lines below all begin with
 """

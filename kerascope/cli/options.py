@@ -325,6 +325,7 @@ model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, i
 what it prints goes to standard error. A file is read without running any code of it.
 """
 LEVELS = ("layer", "node", "op", "gradient", "training")
+FORMS_OF_FIGURES = ("neurons", "volumes", "u", "columns", "blocks")
 DRAW_EXAMPLES = """\
 examples:
   kerascope draw model.keras                         writes its picture, <name>.svg
@@ -334,10 +335,12 @@ examples:
   kerascope draw script.py --level training          losses, gradients, slots, updates
   kerascope draw new.keras --diff old.keras          what was added, removed, changed
   kerascope draw script.py --values batch.npz --at 3 after three steps of the forward pass
+  kerascope draw model.keras --figure 84mm -o f.pdf  a figure for one column of a paper
 
-FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml. A large model is collapsed to about
-60 boxes: nested models, then repeated blocks; an .html opens and closes them. If a script fails
-while it builds a model, the picture shows how far it came and which call failed.
+FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml, of figures .tikz
+and .tex too. A large model is collapsed to about 60 boxes: nested models, then repeated blocks; an
+.html opens and closes them. If a script fails while it builds a model, the picture shows how far it
+came and which call failed.
 """
 SHOW_EXAMPLES = """\
 examples:
@@ -375,8 +378,13 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
         help="from top to bottom (default, but for wide pictures of gradients and training), or "
              "left to right")  # fmt: skip
     add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
-    add("--theme", choices=("auto", "light", "dark"), default="auto",
-        help="auto (default): as the reader's system wants it")  # fmt: skip
+    add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
+        help="auto (default): as the reader's system wants it; print: a figure without colours"
+        )  # fmt: skip
+    add("--figure", metavar="WIDTH",
+        help="a figure for a paper, so wide in print: 84mm, 3.3in, 240pt")  # fmt: skip
+    add("--form", choices=FORMS_OF_FIGURES,
+        help="how a figure is drawn (default: as the model's structure asks for)")  # fmt: skip
     add("--engine", choices=("kerascope", "dot"), default="kerascope",
         help="our own layout (default), or Graphviz's")  # fmt: skip
     add("--dpi", type=positive, default=96, metavar="N", help="pixels per inch of a PNG")

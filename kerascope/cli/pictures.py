@@ -18,6 +18,8 @@ from kerascope.errors import KerascopeError
 from kerascope.limits import USUAL
 from kerascope.viz.draw import draw
 from kerascope.viz.drawing import check_target
+from kerascope.viz.figure.marks import points_of
+from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.overlays.diff import diff_lines
 
 STANDARD_OUTPUT = "-"
@@ -31,11 +33,12 @@ ARGUMENTS = (  # of `draw`, which are called as the options are
 
 def run_draw(options: Namespace) -> int:
     """Draw the model of `kerascope draw` into each of its files."""
+    known = OF_FIGURES if options.figure else FORMATS
     for output in options.output or ["model.svg"]:
         if output != STANDARD_OUTPUT:
             with given():  # before the script runs for an hour
-                check_target(output)
-    arguments = {name: getattr(options, name) for name in ARGUMENTS}
+                check_target(output, known)
+    arguments = {name: getattr(options, name) for name in ARGUMENTS} | _figure(options)
     arguments["expand"] = _expanded(options.expand)
     if options.values is not None:
         arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
@@ -55,6 +58,17 @@ def run_draw(options: Namespace) -> int:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
         print("\n".join(diff_lines(drawing.whole)), file=says)
     return 0
+
+
+def _figure(options: Namespace) -> dict[str, Any]:
+    """Return what `draw` is told of a figure."""
+    if not options.figure:
+        if options.form or options.theme == "print":
+            raise UsageError("--form and --theme print belong to figures; expected --figure WIDTH.")
+        return {}
+    with given():
+        points_of(options.figure)
+    return {"style": "figure", "width": options.figure, "figure": options.form}
 
 
 def run_summary(options: Namespace) -> int:

@@ -7,7 +7,6 @@ that suits), or is asked for by name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +21,7 @@ from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.look import Look
-from kerascope.viz.figure.marks import Page, Sheet
+from kerascope.viz.figure.marks import Page, Sheet, points_of
 from kerascope.viz.figure.reading import (
     Part,
     Reading,
@@ -37,8 +36,6 @@ from kerascope.viz.graph import Graph, GraphNode
 
 DEFAULT_WIDTH = "174mm"
 FIGURE_DPI = 300.0  # of print
-NARROWEST, WIDEST = 100.0, 1500.0  # points
-_POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 
 
 class Form(NamedTuple):
@@ -178,35 +175,6 @@ def form_of(graph: Graph, form: str | None) -> tuple[str, Reading]:
             f"draws any model."
         )
     return form, reading
-
-
-def points_of(width: str) -> float:
-    """Return a width of paper in points.
-
-    Raises
-    ------
-    ArgumentError
-        It is no such width.
-
-    Examples
-    --------
-    >>> round(points_of("84mm"), 1), points_of("3.5in"), points_of("240pt")
-    (238.1, 252.0, 240.0)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(mm|cm|in|pt)\s*", str(width))
-    if not found:
-        raise ArgumentError(
-            f"draw: width is the width in print, a number and mm, cm, in or pt; got {width!r}. "
-            f"Write width='84mm' for one column, or width='174mm' for the whole page."
-        )
-    points = float(found[1]) * _POINTS[found[2]]
-    if not NARROWEST <= points <= WIDEST:
-        raise ArgumentError(
-            f"draw: no figure is {width} wide; expected {NARROWEST / _POINTS['mm']:.0f}mm to "
-            f"{WIDEST / _POINTS['mm']:.0f}mm, got {points / _POINTS['mm']:.0f}mm. "
-            f"Write width='84mm' for one column."
-        )
-    return points
 
 
 def figure_of(

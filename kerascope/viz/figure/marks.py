@@ -9,9 +9,11 @@ figure can be held against its model.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kerascope.errors import ArgumentError
 from kerascope.viz.figure.look import Look
 from kerascope.viz.layout.measures import text_width
 
@@ -19,6 +21,8 @@ Point = tuple[float, float]
 Data = Mapping[str, str]
 
 SMALLEST = 6.0  # points: no text of a figure is smaller
+NARROWEST, WIDEST = 100.0, 1500.0  # points, of a figure
+_POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 HEAD = 3.6  # length of an arrow's head
 NONE = ""  # no colour: not filled, no outline
 ELLIPSIS = "\u2026"
@@ -123,6 +127,35 @@ class Page:
     def size(self) -> float:
         """Size of most texts."""
         return 6.4 if self.narrow or self.compact else 7.4
+
+
+def points_of(width: str) -> float:
+    """Return a width of paper in points.
+
+    Raises
+    ------
+    ArgumentError
+        It is no such width.
+
+    Examples
+    --------
+    >>> round(points_of("84mm"), 1), points_of("3.5in"), points_of("240pt")
+    (238.1, 252.0, 240.0)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(mm|cm|in|pt)\s*", str(width))
+    if not found:
+        raise ArgumentError(
+            f"draw: width is the width in print, a number and mm, cm, in or pt; got {width!r}. "
+            f"Write width='84mm' for one column, or width='174mm' for the whole page."
+        )
+    points = float(found[1]) * _POINTS[found[2]]
+    if not NARROWEST <= points <= WIDEST:
+        raise ArgumentError(
+            f"draw: no figure is {width} wide; expected {NARROWEST / _POINTS['mm']:.0f}mm to "
+            f"{WIDEST / _POINTS['mm']:.0f}mm, got {points / _POINTS['mm']:.0f}mm. "
+            f"Write width='84mm' for one column."
+        )
+    return points
 
 
 class Canvas:
