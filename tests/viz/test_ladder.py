@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from holding import holds_for
 from rich.cells import cell_len
+from strategies import build, recipes
 from zoo import LARGE_ZOO, THINNED_ZOO, ZOO, fresh_names
 
 import kerascope as ks
@@ -234,6 +236,16 @@ def test_open_ladders_of_the_zoo_are_drawn_whole_and_no_arrow_crosses_a_card(lev
 def test_well_known_models_are_drawn_whole(level, make):
     for most in (None, 60, 12):
         drawing = ks.draw(make(), level=level, most=most)
+        check_arrows(drawing)
+        check_cards(drawing)
+
+
+@holds_for(recipes(max_steps=8), few=4, many=40)
+def test_random_models_are_drawn_whole(recipe):
+    model = build(recipe)
+    model.compile("adam", "mse")
+    for most in (None, 12):
+        drawing = ks.draw(model, level="training", most=most)
         check_arrows(drawing)
         check_cards(drawing)
 
