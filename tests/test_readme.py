@@ -1,8 +1,9 @@
-"""The README says what is true: its sessions run, its files exist, its commands are known."""
+"""The README and the tour say what is true: sessions run, files exist, commands are known."""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
 from pathlib import Path
 
@@ -15,16 +16,19 @@ from kerascope.errors import NotYetAttributeError
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+PAGES = {"README.md": README, "docs/tour.md": TOUR}
 
 NUMBERS = {20: "Twenty", 21: "Twenty-one", 22: "Twenty-two"}
 
 
-def test_every_session_prints_what_the_readme_says():
+@pytest.mark.parametrize(("page", "least"), [("README.md", 6), ("docs/tour.md", 15)])
+def test_every_session_prints_what_the_page_says(page, least):
     K.clear_session()
     parser = doctest.DocTestParser()
-    sessions = "".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
-    test = parser.get_doctest(sessions, {}, "README.md", "README.md", 0)
-    assert len(test.examples) > 15
+    sessions = "".join(re.findall(r"```python\n(.*?)```", PAGES[page], flags=re.DOTALL))
+    test = parser.get_doctest(sessions, {}, page, page, 0)
+    assert len(test.examples) > least
     failures = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     runner.run(test, out=failures.append)
@@ -32,10 +36,13 @@ def test_every_session_prints_what_the_readme_says():
 
 
 def named_files() -> list[str]:
-    linked = re.findall(r"\]\(([^)#:]+)\)", README)
-    quoted = re.findall(r"`((?:kerascope|examples|docs|tutorials)/[\w/.]+)`", README)
-    in_commands = re.findall(r"(examples/\w+\.py|dev\.py)", README)
-    return sorted({*linked, *quoted, *in_commands})
+    found = set()
+    for page, text in PAGES.items():
+        links = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+        found.update(os.path.normpath(Path(page).parent / link) for link in links)
+        found.update(re.findall(r"`((?:kerascope|examples|docs|tutorials)/[\w/.]+)`", text))
+        found.update(re.findall(r"(examples/\w+\.py|dev\.py)", text))
+    return sorted(found)
 
 
 @pytest.mark.parametrize("name", named_files())
@@ -56,7 +63,7 @@ def test_the_readme_counts_the_chapters_and_names_their_commands():
 
 
 def test_what_is_said_to_be_missing_is_missing():
-    said = README.split("## What is not here yet")[1]
+    said = TOUR.split("## What is not here yet")[1]
     names = re.findall(r"`([A-Z]\w+)`", said)
     assert len(names) > 1
     for name in names:
@@ -65,3 +72,8 @@ def test_what_is_said_to_be_missing_is_missing():
     for family in ("EfficientNet", "ConvNeXt", "NASNet", "MobileNetV3"):
         assert family in said
         assert not any(name.startswith(family) for name in dir(applications))
+
+
+def test_the_readme_is_one_screen_and_leads_to_the_tour():
+    assert len(README.splitlines()) < 80
+    assert "docs/tour.md" in README
