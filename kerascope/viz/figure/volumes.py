@@ -394,4 +394,4 @@ def _sentences(columns: list[Column], parts: list[Part]) -> Iterator[str]:
     if windows:
         yield f"Windows: {', '.join(windows)}."
     names = [Entry(kind, words) for kind, words in key_of_kinds(parts)]
-    yield f"Kinds: {', '.join(name.words for name in names)}."
+    yield f"Kinds: {'; '.join(name.words for name in names)}."

@@ -130,6 +130,7 @@ _IN_TEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"\u00d7": r"$\times$", "\u00b2": r"$^2$", "\u00b3": r"$^3$", "\u00b7": r"$\cdot$"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{"\u2192": r"$\to$", "\u2026": r"\dots{}"},
 }
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}

@@ -237,7 +237,7 @@ def test_names_with_signs_of_xml_and_tex_are_written_out():
     model = Sequential([L.Input(shape=(3,)), L.Dense(4, name="a&b<c>_#%$"), L.Dense(2)])
     figure = ks.draw(model, style="figure")
     assert "a&b<c>_#%$" in {one.text for one in elements(figure.svg, "text")}
-    assert r"a\&b<c>\_\#\%\$" in figure.tikz
+    assert r"a\&b\textless{}c\textgreater{}\_\#\%\$" in figure.tikz
     assert figure.to_format("pdf").startswith(b"%PDF")
 
 
