@@ -43,6 +43,8 @@ class Part:
         By axis: names in the place of numbers.
     notes : tuple of str
         What is said below it.
+    has_zero : bool
+        Whether zero means something, so that a scale may lie around it.
     """
 
     title: str
@@ -53,6 +55,7 @@ class Part:
     panels_in_row: int = 0
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     notes: tuple[str, ...] = ()
+    has_zero: bool = True
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ def panels_of(
     )
     notes: list[str] = []
     chosen = _chosen([ordered.shape[i] for i in range(len(others))], others, most, notes)
-    whole = Scale.of(values) if limits is None else _around(limits)
+    whole = Scale.of(values, part.has_zero) if limits is None else _around(limits)
     labels = dict(part.labels)
     each = max(1, math.prod(len(x) for x in chosen))
     steps = _steps(ordered.shape[-2:], each)

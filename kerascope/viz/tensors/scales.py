@@ -53,14 +53,17 @@ class Scale:
     is_diverging: bool = False
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Scale:
-        """Return the scale that holds all finite numbers; around zero if there are both signs."""
+    def of(cls, values: np.ndarray, has_zero: bool = True) -> Scale:
+        """Return the scale that holds all finite numbers; around zero if there are both signs.
+
+        Of numbers whose zero means nothing (`has_zero`), as logarithms, it is never around it.
+        """
         values = np.asarray(values, "float64")
         finite = values[np.isfinite(values)]
         if not finite.size:
             return cls(0.0, 1.0)
         low, high = float(finite.min()), float(finite.max())
-        if low < 0 < high:
+        if low < 0 < high and has_zero:
             return cls(-max(-low, high), max(-low, high), True)
         return cls(low, high)
 

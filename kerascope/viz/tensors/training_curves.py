@@ -255,7 +255,7 @@ def gradient_flow(
     with np.errstate(divide="ignore"):
         powers = np.log10(sizes)
     labels = ((by, tuple(groups)), ("batch", tuple(f"{int(x)}" for x in places)))
-    part = Part("", powers, (by, "batch"), labels=labels, notes=tuple(notes))
+    part = Part("", powers, (by, "batch"), labels=labels, notes=tuple(notes), has_zero=False)
     found = sizes[np.isfinite(sizes) & (sizes > 0)]
     words = [f"{len(groups)} {by}s x {len(places)} batches"]
     if found.size:
