@@ -57,6 +57,16 @@
         const id = box.group.dataset.id;
         return all("path.edge", this.svg).filter((path) => path.dataset.source === id);
       });
+      // Asked once: to ask again after something was drawn takes a new layout each time.
+      this.rects = this.boxes.map((group) => {
+        const { x, y, width, height } = group.getBBox();
+        return { x, y, width, height };
+      });
+      this.places = this.boxes.map((group, i) => this.placeOf(i));
+      this.starts = new Map(this.lines.flat().map((path) => {
+        const { x, y } = path.getPointAtLength(0);
+        return [path, { x, y }];
+      }));
       this.back = draw("g", this.svg, { class: "flows" });
       this.svg.insertBefore(this.back, one("g.box", this.svg));
       this.front = draw("g", this.svg, { class: "flows" });
@@ -86,7 +96,7 @@
       this.look(moving);
     }
     mark(focus) {
-      const group = this.boxes[focus], { x, y, width, height } = group.getBBox();
+      const group = this.boxes[focus], { x, y, width, height } = this.rects[focus];
       group.classList.add("focus");
       draw("rect", this.front, { class: "halo", x: x - 5, y: y - 5, width: width + 10, height: height + 10, rx: 9 });
       const words = `▶ ${say("now")}`, wide = words.length * 8 + 10;
@@ -100,7 +110,7 @@
       if (!wide || !high) return;
       const whole = Math.min(wide / width, high / height);
       let scale = Math.min(Math.max(whole, isInside ? Math.min(1, wide / width) : 0.9), 1.35);
-      const box = this.focus >= 0 ? this.boxes[this.focus].getBBox() : null;
+      const box = this.focus >= 0 ? this.rects[this.focus] : null;
       if (box) scale = Math.min(scale, (wide - 16) / (box.width + 12), (high - 16) / (box.height + 30));
       this.svg.style.width = `${width * scale}px`;
       this.svg.style.height = `${height * scale}px`;
@@ -115,11 +125,11 @@
     }
     value(box, spec, fresh) {
       for (const other of this.lines[box]) draw("path", this.back, { class: `passed${fresh ? " fresh" : ""}`, d: other.getAttribute("d") });
-      this.cells(this.place(box), spec, 0, fresh);
+      this.cells(this.places[box], spec, 0, fresh);
     }
     // Where a value lies: on the first arrow that leaves the box, below the box if there is none.
-    place(box) {
-      const [path] = this.lines[box], { x, y, width, height } = this.boxes[box].getBBox();
+    placeOf(box) {
+      const [path] = this.lines[box], { x, y, width, height } = this.rects[box];
       return path ? path.getPointAtLength(Math.min(path.getTotalLength() / 2, 28))
         : { x: x + width / 2, y: y + height + 18 };
     }
@@ -132,11 +142,11 @@
           "stroke-width": zero ? 1.6 : 1.6 + 4.9 * share, "stroke-opacity": zero ? 1 : 0.55 + 0.45 * share,
         });
         draw("title", line, {}, `${say("arriving")} ${path.dataset.source}${zero ? ` ${say("zero")}` : `: ‖·‖ ${size}`}`);
-        const end = path.getPointAtLength(0), x = end.x + 11, y = end.y;
+        const end = this.starts.get(path), x = end.x + 11, y = end.y;
         draw("path", this.back, zero ? { class: "stop", d: `M${x - 6} ${y + 2}h12` }
           : { class: "tip", d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z` });
       }
-      const at = this.place(box), off = beside ? this.wide(beside.spec) / 2 + 4 : 0;
+      const at = this.places[box], off = beside ? this.wide(beside.spec) / 2 + 4 : 0;
       this.cells({ x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh);
     }
     wide([, kind, ...rest]) {
