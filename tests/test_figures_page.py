@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from thinned import thinned
 
 FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures"
 
@@ -25,13 +26,16 @@ def drawn(shown):
     return MAKE.drawn(shown)
 
 
-@pytest.mark.parametrize("shown", MAKE.FIGURES, ids=lambda shown: shown.file)
+@pytest.mark.parametrize(
+    "shown", thinned(MAKE.FIGURES, lambda shown: "figure"), ids=lambda shown: shown.file
+)
 def test_the_lines_on_the_page_draw_the_figure_beside_them(shown):
     kept = (FIGURES / shown.file).read_text(encoding="utf-8")
     assert kept == drawn(shown).svg, f"{shown.file}: run python3 dev.py gallery, and look"
     assert f"```python\n{shown.code}```\n" in PAGE
 
 
+@pytest.mark.slow
 def test_the_page_is_as_it_is_made_today():
     legends = {shown.file: drawn(shown).legend for shown in MAKE.FIGURES}
     assert MAKE.page(legends) == PAGE

@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 TEXT = "{http://www.w3.org/2000/svg}text"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "numbers.md"
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_makes_its_pictures(tmp_path, monkeypatch):
     text = PAGE.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -211,7 +211,7 @@ def test_every_sentence_has_the_same_words_in_both_languages():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("make", [small_model, deep_model])
+@pytest.mark.parametrize("make", [small_model, pytest.param(deep_model, marks=pytest.mark.slow)])
 def test_what_is_computed_now_is_in_view_at_every_step(opened, tmp_path, make, viewport):
     model = make()
     size = model.input_shape[1], model.output_shape[1]

@@ -257,6 +257,7 @@ def test_a_width_that_is_none_is_refused(width):
         ks.draw(mlp(), style="figure", width=width)
 
 
+@pytest.mark.slow
 def test_too_many_volumes_say_how_wide_the_figure_must_be():
     layers = [L.Input(shape=(64, 64, 3))]
     for number in range(30):
