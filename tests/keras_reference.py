@@ -339,6 +339,9 @@ def _short(entry: Answered) -> str:
     return repr(entry.raised or entry.answer)[:200]
 
 
+FLOAT = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?")
+
+
 def _same_answers(one: Answered, other: Answered) -> bool:
     if one.raised != other.raised or one.files.keys() != other.files.keys():
         return False
@@ -367,7 +370,18 @@ def _alike(one: Any, other: Any) -> bool:
         # What is zero by its formula is noise of rounding: another program has another.
         near = 10 * TOLERANCE * abs(one[np.isfinite(one)]).max(initial=0.0) + ZERO
         return one.shape == other.shape and np.allclose(one, other, 1e-3, near, equal_nan=True)
-    return bool(one == other) or _said(one) == _said(other)
+    return bool(one == other) or _said(one) == _said(other) or _print_alike(one, other)
+
+
+def _print_alike(one: Any, other: Any) -> bool:
+    """Tell whether two printed texts differ in nothing but the roundings of floats, and blanks."""
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    words = [[part.split() for part in FLOAT.split(text)] for text in (one, other)]
+    if words[0] != words[1]:
+        return False
+    numbers = [np.array([float(x) for x in FLOAT.findall(text)]) for text in (one, other)]
+    return _alike(*numbers)
 
 
 def _said(text: Any) -> Any:

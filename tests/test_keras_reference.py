@@ -473,3 +473,10 @@ def test_a_file_of_ours_with_other_weights_is_another_question(monkeypatch, tmp_
 def test_kerascope_is_not_asked_in_the_place_of_the_real_keras():
     with keras_imports(), pytest.raises(RuntimeError, match=r"keras\.ops: asked inside of keras_"):
         reference.real(Named("keras.ops"))
+
+
+def test_printed_floats_may_be_rounded_otherwise_and_nothing_else():
+    printed = "loss 0.123456 [1.5  -2.25e-07] 3 epochs"
+    assert reference._alike(printed, "loss 0.123457 [1.5 -2.25e-07] 3 epochs")
+    for other in ("loss 0.13 [1.5 -2.25e-07] 3 epochs", printed.replace("3", "4"), "loss 0.123456"):
+        assert not reference._alike(printed, other)

@@ -437,7 +437,7 @@ def test_in_a_real_kernel(tmp_path, monkeypatch):
     debugged, shown, looked, _, failed, one, other, unheard = notebook.cells[2:]
     text = _stream(debugged)
     assert text.startswith("> In[3](1)<module>()\n-> model.fit(x, y, verbose=0)\n(Kdb) b b\n")
-    assert "   In[2]:4  model = Sequential(" in text
+    assert "  In[2]:4  model = Sequential(" in text
     assert "\x1b" not in text
     assert max(len(line) for line in text.splitlines()) <= 100
     (data,) = [output.data for output in shown.outputs if output.output_type == "execute_result"]
