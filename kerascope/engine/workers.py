@@ -20,7 +20,8 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ PROCESS_NAME = "kerascope batches"
 # How a process ends that came, while it imported the script, to the call that had started it.
 # `SystemExit` is quiet: what there is to say, the process that waits for it says once.
 CAME_AGAIN = 79
+_RESOURCE_TRACKER = "multiprocessing.resource_tracker"  # of POSIX systems
 
 
 class Answer(NamedTuple):
@@ -229,7 +231,8 @@ class ProcessWorker:
         self._process = context.Process(
             target=work_in_process, args=arguments, name=name, daemon=True
         )
-        self._process.start()
+        with _interrupt_waits(self._method):
+            self._process.start()
         theirs.close()
 
     def send(self, task: int) -> None:
@@ -270,6 +273,25 @@ class ProcessWorker:
             self._process.kill()
             self._process.join()
         self._process.close()
+
+
+@contextmanager
+def _interrupt_waits(method: str) -> Iterator[None]:
+    """Let Ctrl-C wait while a process is started, which inherits that.
+
+    Python itself takes a moment to start there. Until it does not hear Ctrl-C any more
+    (`work_in_process`), it would die of it with a traceback of its own.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    if method != "fork":
+        import_module(_RESOURCE_TRACKER).ensure_running()  # to start it ends the waiting
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ended_by_itself(exit_code: int | None, method: str) -> WorkerError:
@@ -331,6 +353,8 @@ def work_in_process(
     not see when the script is gone.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for it
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupt_waits`
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what a script does at its end, is not for us
     for other in inherited:
         other.close()
