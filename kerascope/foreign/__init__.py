@@ -1,0 +1,230 @@
+"""Models of other libraries under the scope: PyTorch, live Keras, ONNX files, functions of JAX.
+
+Each library has an adapter here, a module that is found by where an object's class comes from and
+loaded when the first such object is met. None of these libraries is ever imported because of
+kerascope alone. An adapter has
+
+- `record(subject, *inputs, writer, loss=None, **keywords)`: runs the subject once and tells the
+  `TapeWriter` (`writer.py`) what ran; returns what the subject gave;
+- `graph_of(subject, *inputs, **keywords)`: the `Graph`, without numbers;
+- perhaps `converted(subject)`: a model of kerascope that does the same, or None, with which all the
+  rest of kerascope works;
+- perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
+
+The verbs (`draw`, `walk`, `play`, `trace`, ...) ask `subject_of`, and then one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from os import PathLike, fspath
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.foreign.records import Call, Frame, Recorded, Value
+from kerascope.foreign.writer import TapeWriter
+from kerascope.trace.tape_store import HISTORY, Tape
+from kerascope.viz.graph import Graph
+
+__all__ = [
+    "Call", "Frame", "Recorded", "TapeWriter", "Value", "adapter_of", "converted", "graph_of",
+    "record", "tracing",
+]  # fmt: skip
+
+# Where a class comes from -> the adapter, and the extra that brings the library.
+_ADAPTERS = {
+    "torch": ("kerascope.foreign.torch_modules", "torch"),
+    "keras": ("kerascope.foreign.keras_models", "keras"),
+    "onnx": ("kerascope.foreign.onnx_models", "onnx"),
+    **dict.fromkeys(
+        ("jax", "jaxlib", "flax", "equinox"), ("kerascope.foreign.jax_functions", "jax")
+    ),
+}
+_OF_FILES = {".onnx": "onnx"}
+_OF_FUNCTIONS = ("jax", "jaxlib")  # whose arrays make a plain function one of theirs
+
+
+def library_of(subject: Any, *inputs: Any) -> str:
+    """Return whose a thing is, "torch", or "" if it is of no library that has an adapter.
+
+    Parameters
+    ----------
+    subject : object
+        A path tells by its ending.
+    *inputs : object
+        What it is called on: that tells whose a plain function is.
+
+    Examples
+    --------
+    >>> library_of("model.onnx"), library_of(3)
+    ('onnx', '')
+    """
+    if isinstance(subject, (str, PathLike)):
+        name = str(fspath(subject))
+        return next((found for ending, found in _OF_FILES.items() if name.endswith(ending)), "")
+    if isinstance(subject, FunctionType):
+        homes = [home for value in inputs for home in _homes_of(value)]
+        return next((home for home in homes if home in _OF_FUNCTIONS), "")
+    for home in _homes_of(subject):
+        if home == "kerascope":
+            return ""
+        if home in _ADAPTERS:
+            return home
+    return ""
+
+
+def _homes_of(subject: Any) -> list[str]:
+    """Return the libraries from which a class and those that it builds upon come."""
+    return [str(cls.__module__).partition(".")[0] for cls in type(subject).__mro__]
+
+
+def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
+    """Return the adapter of something; None if it needs or has none.
+
+    Raises
+    ------
+    MissingToolError
+        The library that reads such a file is not installed.
+    """
+    library = library_of(subject, *inputs)
+    if not library:
+        return None
+    module, extra = _ADAPTERS[library]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("kerascope"):
+            raise
+        raise MissingToolError(
+            f"{subject!r:.80}: this takes the package {error.name}, which is not installed. "
+            f'Install it: pip install "kerascope[{extra}]"'
+        ) from None
+
+
+# --- what the verbs ask ---------------------------------------------------------------------------
+
+
+def converted(subject: Any) -> Any:
+    """Return the model of kerascope that does what a foreign one does; None if there is none."""
+    adapter = adapter_of(subject)
+    convert = getattr(adapter, "converted", None)
+    return None if convert is None else convert(subject)
+
+
+class Fed(NamedTuple):
+    """What a foreign model is called on."""
+
+    values: tuple[Any, ...] = ()
+    names: Mapping[str, Any] = {}
+
+
+def fed(inputs: Any) -> Fed:
+    """Return inputs as a call has them: one, a tuple of several, or a dict of those with names.
+
+    Examples
+    --------
+    >>> fed((1, 2)).values, fed({"ids": 3}).names, fed([4]).values
+    ((1, 2), {'ids': 3}, ([4],))
+    """
+    if inputs is None:
+        return Fed()
+    if isinstance(inputs, tuple):
+        return Fed(inputs)
+    if isinstance(inputs, dict) and all(isinstance(name, str) for name in inputs):
+        return Fed((), inputs)
+    return Fed((inputs,))
+
+
+def graph_of(subject: Any, inputs: Any = None, *, values: bool = False) -> Graph | None:
+    """Return the graph of a foreign model, with or without what each call gave; None: it is ours.
+
+    Parameters
+    ----------
+    subject : object
+    inputs : optional
+        What it is called on; see `fed`.
+    values : bool
+        Write into each box what it gave.
+    """
+    given = fed(inputs)
+    adapter = adapter_of(subject, *given.values)
+    if adapter is None:
+        return None
+    if not values:
+        found: Graph = adapter.graph_of(subject, *given.values, **given.names)
+        return found
+    writer, _ = record(subject, inputs)
+    return writer.graph(name_of(subject), values=True)
+
+
+def record(
+    subject: Any,
+    inputs: Any = None,
+    *,
+    loss: Any = None,
+    arrays: str = "all",
+    budget: int | None = HISTORY,
+) -> tuple[TapeWriter, Any]:
+    """Run a foreign model once; return what was recorded, and what it gave.
+
+    Raises
+    ------
+    ArgumentError
+        It is of no library that has an adapter.
+    """
+    given = fed(inputs)
+    adapter = _needed(subject, *given.values)
+    writer = TapeWriter(arrays, budget)
+    options = {} if loss is None else {"loss": loss}
+    result = adapter.record(subject, *given.values, writer=writer, **options, **given.names)
+    return writer, result
+
+
+@contextmanager
+def tracing(
+    subject: Any, *, arrays: str = "statistics", budget: int | None = HISTORY
+) -> Iterator[Tape]:
+    """Record whatever runs of a foreign model inside a `with` block."""
+    adapter = _needed(subject)
+    watch = getattr(adapter, "tracing", None)
+    if watch is None:
+        raise ArgumentError(
+            f"trace: {type(subject).__name__} is run call by call by kerascope; expected a model "
+            f"that runs by itself. Use kerascope.walk(model, x) or kerascope.play(model, x)."
+        )
+    writer = TapeWriter(arrays, budget)
+    try:
+        with watch(subject, writer):
+            yield writer.tape
+    finally:
+        writer.close()
+
+
+def _needed(subject: Any, *inputs: Any) -> ModuleType:
+    adapter = adapter_of(subject, *inputs)
+    if adapter is None:
+        raise ArgumentError(
+            f"expected a model of PyTorch, Keras, ONNX or JAX, got {type(subject).__name__}. "
+            f"A function of JAX is known by its inputs: give arrays of JAX."
+        )
+    return adapter
+
+
+def name_of(subject: Any) -> str:
+    """Return what a foreign model is called: its name, or that of its class or file.
+
+    Examples
+    --------
+    >>> name_of("models/resnet.onnx"), name_of(len)
+    ('resnet', 'len')
+    """
+    if isinstance(subject, (str, PathLike)):
+        return str(fspath(subject)).replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+    for attribute in ("name", "__name__"):
+        found = getattr(subject, attribute, None)
+        if isinstance(found, str) and found:
+            return found
+    return type(subject).__name__

@@ -1,0 +1,140 @@
+"""What ran in a model of any library: calls, the values that they met, frames around them.
+
+An adapter tells a `TapeWriter` (`writer.py`) what runs, and these records are what stays of it. The
+graph, the summary, the steps of a walk and the comparison of two models are all made of them.
+
+A value is known by its token. Two values with equal tokens are the same array in the same state, so
+a call that reads a token stands behind the call that gave it: no library has to be asked for its
+graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.trace.statistics import Statistics, statistics_of
+
+Setting = str | int | float | bool
+Line = tuple[str, int, str]  # file, line, function
+
+
+class Value(NamedTuple):
+    """An array as a call meets it, of whatever library.
+
+    Attributes
+    ----------
+    token : hashable
+        The same as that of another value if, and only if, both are one array in one state: its
+        identity as long as it lives, and how often something was written into it.
+    shape : tuple of (int or None)
+    dtype : str
+        "float32".
+    read : callable, optional
+        Returns its numbers as they are now, without copying them if that can be. None: nobody knows
+        them.
+    """
+
+    token: Hashable
+    shape: tuple[int | None, ...]
+    dtype: str
+    read: Callable[[], np.ndarray] | None = None
+
+
+class Recorded(NamedTuple):
+    """A value that was recorded: as `Value`, with what was kept of its numbers.
+
+    Attributes
+    ----------
+    token : hashable
+    shape : tuple of (int or None)
+    dtype : str
+    array : np.ndarray, Statistics or None
+        A copy, or its figures; None where neither was wanted or known.
+    """
+
+    token: Hashable
+    shape: tuple[int | None, ...]
+    dtype: str
+    array: np.ndarray | Statistics | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a layer, a module or a function.
+
+    Attributes
+    ----------
+    id : str
+        "layer1.0.conv1"; the second call of the same has ":2" at its end.
+    name : str
+        "layer1.0.conv1".
+    op : str
+        What was called: its class or function, "Conv2d".
+    kind : str
+        One of `kerascope.viz.kinds.KINDS`.
+    inputs, outputs : tuple of Recorded
+    frame : str
+        Id of the frame in which it lies, "" for none.
+    line : (str, int, str) or None
+        File, line and function of the user's own code that led there.
+    settings : mapping of str to (str, int, float or bool)
+        How it is set: "kernel" -> "3x3". The key "" holds words without a name.
+    parameters : mapping of str to Recorded
+        Its weights: "weight".
+    """
+
+    id: str
+    name: str
+    op: str
+    kind: str
+    inputs: tuple[Recorded, ...]
+    outputs: tuple[Recorded, ...]
+    frame: str = ""
+    line: Line | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    parameters: Mapping[str, Recorded] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A call that holds other calls: of a module around modules.
+
+    Attributes
+    ----------
+    id, name, op : str
+        As of a `Call`.
+    outer : str
+        Id of the frame around it, "" for none.
+    """
+
+    id: str
+    name: str
+    op: str
+    outer: str = ""
+
+
+def taken(value: Value, arrays: str) -> Recorded:
+    """Return what is kept of a value: its numbers ("all"), its figures ("statistics") or nothing.
+
+    Examples
+    --------
+    >>> x = np.array([3.0, 4.0], "float32")
+    >>> print(taken(Value("x", (2,), "float32", lambda: x), "statistics").array)
+    f32[2] |x|=5 min=3 mean=3.5 max=4
+    """
+    kept: Any = None
+    if arrays != "none" and value.read is not None:
+        kept = kept_of(value.read(), arrays)
+    return Recorded(value.token, value.shape, value.dtype, kept)
+
+
+def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:
+    """Return a copy of an array, or its figures, or None, as `TapeWriter` is told to keep them."""
+    from_numbers = array.dtype.kind in "fiub"
+    if arrays == "all":
+        return np.array(array)
+    return statistics_of(array) if arrays == "statistics" and from_numbers else None

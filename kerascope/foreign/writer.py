@@ -1,0 +1,353 @@
+"""A tape that any library can write: what `kerascope.foreign`'s adapters tell, and yours can.
+
+A `TapeWriter` is told of spans and calls as they happen. It keeps them twice: as the events of a
+tape, with which the debugger's `replay`, its alarms and its questions work, and as the records of
+the last pass (`calls`, `frames`), of which its graph is made.
+
+What the debugger shows comes from the names that each event changes:
+
+==============  ==========================  ======================================================
+span or call    names at its begin          names at its end
+==============  ==========================  ======================================================
+batch           batch_index, size           outs
+function        model, tensor_map, grads,   outputs
+                updates
+node            node, layer, inputs         result, tensor_map[id]
+gradient        node, layer                 result, grads[name]
+update          p, g                        new_p, updates[name]; then weights[name], old, new
+any             what the writer is given    what is put into the dict that `span` gives; error
+==============  ==========================  ======================================================
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from kerascope.errors import ArgumentError
+from kerascope.foreign.graphs import graph_of_calls
+from kerascope.foreign.records import Call, Frame, Line, Recorded, Setting, Value, kept_of, taken
+from kerascope.registry import did_you_mean
+from kerascope.trace.event_writer import EventWriter, named
+from kerascope.trace.events import Delta, Made, Where
+from kerascope.trace.snapshots import LayerRef, NodeRef, ObjectRef, error_ref
+from kerascope.trace.tape_store import HISTORY, Tape
+from kerascope.viz.graph import Graph
+from kerascope.viz.kinds import KINDS
+
+ARRAYS = ("all", "statistics", "none")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+CONTAINERS = ("tensor_map", "grads", "updates")
+SPANS = (
+    *("fit", "epoch", "batch", "evaluate", "predict", "function"),
+    *("forward", "loss", "backward", "update", "commit", "node"),
+)
+
+
+class TapeWriter:
+    """Is told what runs, and writes it down.
+
+    Parameters
+    ----------
+    arrays : {"statistics", "all", "none"}
+        What is kept of each array: its figures, its numbers, or nothing. With "none" no events are
+        written, only the records that make a graph.
+    budget : int or None
+        How many bytes of events and arrays the tape keeps; None is no limit.
+    library : str
+        Who runs: "torch 2.13".
+
+    Attributes
+    ----------
+    calls : list of Call
+        Those since the last batch began, in order.
+    frames : list of Frame
+        The same; outer ones before inner ones.
+    tape : Tape
+        All that has happened.
+
+    Examples
+    --------
+    >>> x, w = np.ones((1, 2), "float32"), np.full((2, 3), 0.5, "float32")
+    >>> y = x @ w
+    >>> def value(array): return Value(id(array), array.shape, str(array.dtype), lambda: array)
+    >>> writer = TapeWriter(library="mine")
+    >>> with writer.span("function", "forward pass"), writer.span("forward", "forward"):
+    ...     name = writer.call("x", [], [value(x)], op="Input", kind="input")
+    ...     name = writer.call("scores", [value(x)], [value(y)], op="Linear", kind="dense")
+    >>> [(call.id, call.op) for call in writer.calls]
+    [('x', 'Input'), ('scores', 'Linear')]
+    >>> print(writer.tape.names_at(len(writer.tape) - 3)["tensor_map"]["scores"][0])
+    f32[1,3] |x|=1.732 min=1 mean=1 max=1
+    """
+
+    def __init__(
+        self, arrays: str = "statistics", budget: int | None = HISTORY, library: str = ""
+    ) -> None:
+        _check_choice("arrays", arrays, ARRAYS)
+        self.arrays = arrays
+        self.library = library
+        self.calls: list[Call] = []
+        self.frames: list[Frame] = []
+        self._events = EventWriter(history=budget)
+        self._open: list[str] = []  # frames
+        self._numbers: Counter[str] = Counter()  # of calls by name
+        self._taken: set[str] = set()  # ids of calls and frames
+
+    @property
+    def tape(self) -> Tape:
+        """All that has happened."""
+        return self._events.tape
+
+    @contextmanager
+    def span(
+        self, kind: str, name: str, *, op: str = "", line: Line | None = None, **names: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Let what happens inside a `with` block lie in a span; a "node" is a frame around calls.
+
+        Parameters
+        ----------
+        kind : str
+            One of `SPANS`.
+        name : str
+            Of a batch: "batch 3". Of a frame: as of a call.
+        op : str
+            Of a frame: its class.
+        line : (str, int, str), optional
+            File, line and function of the user's code.
+        **names : object
+            What names are when it begins: `batch_index=3`.
+
+        Yields
+        ------
+        dict
+            Put into it what names are when it ends: `told["outs"] = (loss,)`.
+
+        Raises
+        ------
+        ArgumentError
+            There are no spans of this kind.
+        """
+        _check_choice("kind", kind, SPANS)
+        if kind == "batch":
+            self._forget_pass()
+        elif kind == "function":
+            names = {"model": ObjectRef(self.library, name), **names}
+            names.update({container: {} for container in CONTAINERS})
+        elif kind == "node":
+            name = self._begin_frame(name, op)
+            names = {"node": NodeRef(name, name, 0), "layer": LayerRef(op, op), **names}
+        told: dict[str, Any] = {}
+        self._begin(kind, name, line, names)
+        depth = len(self._events.spans)
+        try:
+            yield told
+        except BaseException as error:
+            told["error"] = error_ref(error)
+            raise
+        finally:
+            if kind == "node":
+                self._open.pop()
+            while len(self._events.spans) > depth:  # a frame that its own error left open
+                self._events.end()
+            self._end(**told)
+
+    def call(
+        self,
+        name: str,
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        *,
+        op: str,
+        kind: str = "layer",
+        line: Line | None = None,
+        settings: Mapping[str, Setting] = NOTHING,
+        parameters: Mapping[str, Value] = NOTHING,
+    ) -> str:
+        """Tell of a call that has returned; its arrays are read now.
+
+        Parameters
+        ----------
+        name : str
+            Of the module, or of the function with that of the module around it: "block/add".
+        inputs, outputs : sequence of Value
+        op : str
+            Class of the module, or name of the function.
+        kind : str
+            One of `kerascope.viz.kinds.KINDS`.
+        line : (str, int, str), optional
+            File, line and function of the user's code.
+        settings : mapping of str to (str, int, float or bool)
+            How it is set; the words of the key "" stand in the box as they are.
+        parameters : mapping of str to Value
+            Its weights.
+
+        Returns
+        -------
+        str
+            Its id: the name, for the second call of it "name:2".
+
+        Raises
+        ------
+        ArgumentError
+            There are no boxes of this kind.
+        """
+        _check_choice("kind", kind, KINDS)
+        arrays, call_id = self.arrays, self._free_id(name)
+        call = Call(
+            call_id, name, op, kind,
+            tuple([taken(value, arrays) for value in inputs]),
+            tuple([taken(value, arrays) for value in outputs]),
+            self._open[-1] if self._open else "", line, dict(settings),
+            {key: taken(value, arrays) for key, value in parameters.items()},
+        )  # fmt: skip
+        self.calls.append(call)
+        if arrays != "none":
+            number = self._numbers[name] - 1
+            given = _told(call.outputs)
+            node = NodeRef(call_id, name, number)
+            names = {"node": node, "layer": LayerRef(name, op), "inputs": _all_told(call.inputs)}
+            self._begin("node", call_id, line, names)
+            self._end(Delta("tensor_map", call_id, (given, None)), result=given)
+        return call_id
+
+    def gradient(self, name: str, array: np.ndarray, *, line: Line | None = None) -> None:
+        """Tell a gradient of the loss.
+
+        Parameters
+        ----------
+        name : str
+            With respect to what: the id of a call, for its output, or the name of a parameter.
+        array : np.ndarray
+            Is read now.
+        line : (str, int, str), optional
+        """
+        kept = kept_of(array, self.arrays)
+        names = {"node": NodeRef(name, name, 0), "layer": LayerRef(name, "gradient")}
+        self._begin("node", name, line, names)
+        self._end(Delta("grads", name, kept), result=kept)
+
+    def update(
+        self,
+        parameter: str,
+        old: np.ndarray,
+        new: np.ndarray,
+        gradient: np.ndarray | None = None,
+        *,
+        line: Line | None = None,
+    ) -> None:
+        """Tell that an optimizer has given a parameter a new value.
+
+        Parameters
+        ----------
+        parameter : str
+        old, new : np.ndarray
+            Before and after; of one shape.
+        gradient : np.ndarray, optional
+        line : (str, int, str), optional
+
+        Raises
+        ------
+        ArgumentError
+            The new value has another shape than the old one.
+        """
+        if old.shape != new.shape:
+            raise ArgumentError(
+                f"TapeWriter.update: {parameter!r} had the shape {old.shape}; expected a new value "
+                f"of the same, got {new.shape}."
+            )
+        p, new_p = kept_of(old, self.arrays), kept_of(new, self.arrays)
+        g = None if gradient is None else kept_of(gradient, self.arrays)
+        self._begin("update.param", parameter, line, {"p": p, "g": g})
+        self._end(Delta("updates", parameter, new_p), new_p=new_p, result=new_p)
+        self._tell("update.apply", parameter, line, weights={parameter: new_p}, old=p, new=new_p)
+
+    def failed(self, error: BaseException) -> None:
+        """Tell that the innermost span has failed, where no exception goes through its block."""
+        self._tell("event", type(error).__name__, None, error=error_ref(error))
+
+    def graph(self, name: str, *, values: bool = False) -> Graph:
+        """Return the graph of the last pass: of the calls since the last batch began.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        values : bool
+            Write into each box what it gave; with `arrays="all"`.
+        """
+        return graph_of_calls(
+            name, self.calls, self.frames, library=self.library or "foreign", values=values
+        )
+
+    def close(self) -> None:
+        """End all spans that are open still."""
+        self._events.close()
+        self._open.clear()
+
+    # --- on the tape ------------------------------------------------------------------------------
+
+    def _begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
+        if self.arrays != "none":
+            self._events.begin(kind, name, _place(line), named(**names))
+
+    def _end(self, *deltas: Delta, **names: Any) -> None:
+        if self.arrays != "none":
+            self._events.end((*named(**names), *deltas))
+
+    def _tell(self, kind: str, name: str, line: Line | None, **names: Any) -> None:
+        if self.arrays != "none":
+            self._events.tell(kind, name, _place(line), named(**names))
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def _forget_pass(self) -> None:
+        """Keep the records of the last batch alone: a whole training would be too much."""
+        self.calls, self.frames = [], []
+        self._numbers.clear()
+        self._taken.clear()
+
+    def _free_id(self, name: str) -> str:
+        """Return an id that no call and no frame has."""
+        while True:
+            self._numbers[name] += 1
+            number = self._numbers[name]
+            free = name if number == 1 else f"{name}:{number}"
+            if free not in self._taken:
+                self._taken.add(free)
+                return free
+
+    def _begin_frame(self, name: str, op: str) -> str:
+        frame_id = self._free_id(name)
+        self.frames.append(Frame(frame_id, name, op, self._open[-1] if self._open else ""))
+        self._open.append(frame_id)
+        return frame_id
+
+
+def _told(outputs: tuple[Recorded, ...]) -> Any:
+    """Return what a call has given: the array of the only output, or a list of all."""
+    return outputs[0].array if len(outputs) == 1 else [output.array for output in outputs]
+
+
+def _all_told(inputs: tuple[Recorded, ...]) -> tuple[Any, ...]:
+    return tuple([value.array for value in inputs])
+
+
+def _place(line: Line | None) -> Where:
+    """Return the place of a line of the user's code."""
+    if line is None:
+        return Where()
+    file, number, function = line
+    return Where("", 0, function, file, number, Made(function=function, made_by=(line,)))
+
+
+def _check_choice(name: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        expected = f"expected one of {', '.join(known)}, got {value!r}"
+        hint = did_you_mean(str(value), known)
+        raise ArgumentError(f"TapeWriter: unknown {name}; {expected}. {hint}".rstrip())
