@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.engine.base_layer import Layer
     from kerascope.engine.input_layer import Input
     from kerascope.engine.node import Node
+    from kerascope.foreign.keras_models.converting import from_keras, to_keras
     from kerascope.models import Container, Functional, Model, Network, Sequential
     from kerascope.player.playing import play
     from kerascope.trace.walking import walk
@@ -83,12 +84,14 @@ _HOMES = {
     "Sequential": "kerascope.models",
     "compiled": "kerascope.backend.eager",
     "draw": "kerascope.viz.draw",
+    "from_keras": "kerascope.foreign.keras_models.converting",
     "from_networkx": "kerascope.viz.exports.to_networkx",
     "pm": "kerascope.debugger.entry",
     "play": "kerascope.player.playing",
     "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
     "show": "kerascope.viz.tensors.show",
+    "to_keras": "kerascope.foreign.keras_models.converting",
     "to_networkx": "kerascope.viz.exports.to_networkx",
     "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
@@ -165,6 +168,7 @@ __all__ = [
     "datasets",
     "draw",
     "engine",
+    "from_keras",
     "from_networkx",
     "initializations",
     "initializers",
@@ -181,6 +185,7 @@ __all__ = [
     "regularizers",
     "set_trace",
     "show",
+    "to_keras",
     "to_networkx",
     "to_tree",
     "trace",

@@ -255,13 +255,32 @@ def load_keras_model(
         hdf5_files.reading_hdf5(weights, where) as file,
         building(Budget(limits, where, in_file=hdf5_files.numbers_in(file, without="optimizer"))),
     ):
-        orders = keras3_weights.orders_in(config)
         if opaque:
-            return _opened(file, config, members, where, safe_mode, compile)
-        model = model_of(config, where, safe_mode=safe_mode)
-        _check_has_weights(file, model, where)
-        batch_set_value(keras3_weights.read_weights_of(file, model, where, orders))
-        _compile_again(model, config, file, where, orders, compile)
+            return opened(config, file, where, compile, safe_mode, members)
+        return model_from(config, file, where, compile, safe_mode)
+
+
+def model_from(
+    config: Any, file: Any, where: str, compile: bool = True, safe_mode: bool = True
+) -> Any:
+    """Make a model of a configuration and the weights that belong to it.
+
+    Parameters
+    ----------
+    config : dict
+        Of the whole model, in Keras 3's form.
+    file : h5py.File
+        Its weights, and the state of its optimizer, as they lie in an archive.
+    where : str
+        What the two are called in an error.
+    compile, safe_mode : bool
+        As for `load_model`.
+    """
+    orders = keras3_weights.orders_in(config)
+    model = model_of(config, where, safe_mode=safe_mode)
+    _check_has_weights(file, model, where)
+    batch_set_value(keras3_weights.read_weights_of(file, model, where, orders))
+    _compile_again(model, config, file, where, orders, compile)
     return model
 
 
@@ -274,10 +293,23 @@ def _compile_again(
         _restore_state(model, file, where, orders)
 
 
-def _opened(
-    file: Any, config: Any, members: dict[str, bytes], where: str, safe_mode: bool, compile: bool
+def opened(
+    config: Any,
+    file: Any,
+    where: str,
+    compile: bool = True,
+    safe_mode: bool = True,
+    members: Mapping[str, bytes] | None = None,
 ) -> Any:
-    """Return the model of a file in which not everything need be known."""
+    """Make a model as `model_from` does, in which not everything need be known.
+
+    Parameters
+    ----------
+    config, file, where, compile, safe_mode
+        As for `model_from`.
+    members : dict of str to bytes, optional
+        What else the archive has: it is written again when the model is saved.
+    """
     orders = keras3_weights.orders_in(config)
     forced: dict[str, str] = {}
     for _ in range(ATTEMPTS):
@@ -299,7 +331,7 @@ def _opened(
         written = keras_3_config(model)
     except KerascopeError:
         written = None
-    model._kept_file = opaque_files.KeptFile(config, written, filling.rest, members)
+    model._kept_file = opaque_files.KeptFile(config, written, filling.rest, dict(members or {}))
     return model
 
 
