@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.engine.base_layer import Layer
     from kerascope.engine.input_layer import Input
     from kerascope.engine.node import Node
+    from kerascope.foreign import summary
     from kerascope.foreign.keras_models.converting import from_keras, to_keras
     from kerascope.models import Container, Functional, Model, Network, Sequential
     from kerascope.player.playing import play
@@ -91,6 +92,7 @@ _HOMES = {
     "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
     "show": "kerascope.viz.tensors.show",
+    "summary": "kerascope.foreign",
     "to_keras": "kerascope.foreign.keras_models.converting",
     "to_networkx": "kerascope.viz.exports.to_networkx",
     "to_tree": "kerascope.viz.exports.to_tree",
@@ -136,6 +138,10 @@ _TRAINING_CURVES = "kerascope.viz.tensors.training_curves"
 edge.register("history", _renderer(_TRAINING_CURVES, "plot_history"))
 edge.register("tape_curves", _renderer(_TRAINING_CURVES, "plot_tape"))
 edge.register("gradient_flow", _renderer(_TRAINING_CURVES, "gradient_flow"))
+_FOREIGN = "kerascope.foreign"
+edge.register("drawable", _renderer(_FOREIGN, "drawable"))
+edge.register("walk", _renderer(_FOREIGN, "steps"))
+edge.register("tracing", _renderer(_FOREIGN, "tracing"))
 edge.register("tape", _renderer("kerascope.player.playing", "html_of_tape"))
 
 # `%load_ext kerascope` in a notebook
@@ -185,6 +191,7 @@ __all__ = [
     "regularizers",
     "set_trace",
     "show",
+    "summary",
     "to_keras",
     "to_networkx",
     "to_tree",

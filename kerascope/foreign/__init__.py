@@ -11,27 +11,31 @@ kerascope alone. An adapter has
   rest of kerascope works;
 - perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
 
-The verbs (`draw`, `walk`, `play`, `trace`, ...) ask `subject_of`, and then one of these.
+The verbs ask here: `draw` for what is `drawable`, `walk` for `steps`, `trace` for `tracing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from os import PathLike, fspath
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from kerascope import edge
+from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.foreign.graphs import numbers_given
+from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
 from kerascope.trace.tape_store import HISTORY, Tape
-from kerascope.viz.graph import Graph
+from kerascope.trace.walking import walk
 
 __all__ = [
-    "Call", "Frame", "Recorded", "TapeWriter", "Value", "adapter_of", "converted", "graph_of",
-    "record", "tracing",
+    "Call", "CallStep", "Frame", "Recorded", "TapeWriter", "Value", "adapter_of", "converted",
+    "drawable", "record", "steps", "summary", "tracing",
 ]  # fmt: skip
 
 # Where a class comes from -> the adapter, and the extra that brings the library.
@@ -138,26 +142,87 @@ def fed(inputs: Any) -> Fed:
     return Fed((inputs,))
 
 
-def graph_of(subject: Any, inputs: Any = None, *, values: bool = False) -> Graph | None:
-    """Return the graph of a foreign model, with or without what each call gave; None: it is ours.
+def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any, Any]:
+    """Return what is drawn of a foreign model, and what each call gave; ours comes as it is.
 
     Parameters
     ----------
     subject : object
     inputs : optional
-        What it is called on; see `fed`.
-    values : bool
-        Write into each box what it gave.
+        What it is called on (see `fed`), if its numbers are not to be shown.
+    values : optional
+        The same if they are.
     """
-    given = fed(inputs)
+    given = fed(inputs if values is None else values)
     adapter = adapter_of(subject, *given.values)
     if adapter is None:
+        return subject, values
+    model = converted(subject)
+    if model is not None:
+        return model, values
+    if values is None:
+        return adapter.graph_of(subject, *given.values, **given.names), None
+    writer, _ = record(subject, values)
+    arrays = {call.id: found for call in writer.calls if (found := numbers_given(call)) is not None}
+    return writer.graph(name_of(subject)), arrays
+
+
+def steps(subject: Any, inputs: Any) -> Iterator[Any] | None:
+    """Return the steps of a walk through a foreign model; None if it is none."""
+    if adapter_of(subject, *fed(inputs).values) is None:
         return None
-    if not values:
-        found: Graph = adapter.graph_of(subject, *given.values, **given.names)
-        return found
+    model = converted(subject)
+    if model is not None:
+        return walk(model, inputs)
     writer, _ = record(subject, inputs)
-    return writer.graph(name_of(subject), values=True)
+    return steps_of(writer.calls, writer.graph(name_of(subject)))
+
+
+def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
+    """Print a table of the layers, or calls, of any model.
+
+    Parameters
+    ----------
+    subject : model
+        Of kerascope, or of another library.
+    inputs : optional
+        What a foreign model is called on; several in a tuple, those with names in a dict.
+    **options : object
+        As for `Model.summary`; of a recorded model `line_length` and `print_fn`.
+
+    Raises
+    ------
+    ArgumentError
+        It is no model.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense
+    >>> from kerascope.models import Sequential
+    >>> model = Sequential([Dense(3, input_shape=(4,), name="scores")], name="small")
+    >>> summary(model, print_fn=print)
+    Model: small
+    Layer (type)              │ Depth │ Output shape │ Params │ Connected to
+    ──────────────────────────┼───────┼──────────────┼────────┼─────────────
+    scores_input (InputLayer) │     1 │ (None, 4)    │      0 │
+    scores (Dense)            │     0 │ (None, 3)    │     15 │ scores_input
+    <BLANKLINE>
+    Total params: 15 (60.00 B)
+    Trainable params: 15 (60.00 B)
+    Non-trainable params: 0 (0.00 B)
+    """
+    model = subject if isinstance(subject, Network) else converted(subject)
+    if model is not None:
+        model.summary(**options)
+        return
+    unknown = options.keys() - {"line_length", "print_fn"}
+    if unknown:
+        raise ArgumentError(
+            f"summary: {min(unknown)!r} belongs to models of kerascope; of a recorded one expected "
+            f"line_length or print_fn."
+        )
+    writer, _ = record(subject, inputs, arrays="none")
+    edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **options)
 
 
 def record(
@@ -183,19 +248,30 @@ def record(
     return writer, result
 
 
-@contextmanager
 def tracing(
-    subject: Any, *, arrays: str = "statistics", budget: int | None = HISTORY
-) -> Iterator[Tape]:
-    """Record whatever runs of a foreign model inside a `with` block."""
-    adapter = _needed(subject)
+    subject: Any, *, statistics_only: bool = True, history: int | None = HISTORY
+) -> AbstractContextManager[Tape] | None:
+    """Return what records whatever runs of a foreign model; None if it is none.
+
+    Raises
+    ------
+    ArgumentError
+        Models of this library do not run by themselves.
+    """
+    adapter = adapter_of(subject)
+    if adapter is None:
+        return None
     watch = getattr(adapter, "tracing", None)
     if watch is None:
         raise ArgumentError(
-            f"trace: {type(subject).__name__} is run call by call by kerascope; expected a model "
+            f"trace: kerascope runs {type(subject).__name__} call by call itself; expected a model "
             f"that runs by itself. Use kerascope.walk(model, x) or kerascope.play(model, x)."
         )
-    writer = TapeWriter(arrays, budget)
+    return _traced(watch, subject, TapeWriter("statistics" if statistics_only else "all", history))
+
+
+@contextmanager
+def _traced(watch: Any, subject: Any, writer: TapeWriter) -> Iterator[Tape]:
     try:
         with watch(subject, writer):
             yield writer.tape

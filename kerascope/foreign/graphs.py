@@ -89,11 +89,11 @@ def graph_of_calls(
         _groups(frames, calls),
         {"level": "node", "parameters": parameters, "caption": caption, "library": library},
     )
-    arrays = {call.id: found for call in calls if (found := _arrays(call)) is not None}
+    arrays = {call.id: found for call in calls if (found := numbers_given(call)) is not None}
     return with_values(graph, arrays) if values and arrays else graph
 
 
-def _arrays(call: Call) -> list[np.ndarray] | None:
+def numbers_given(call: Call) -> list[np.ndarray] | None:
     """Return the numbers that a call gave, where all were kept."""
     arrays = [value.array for value in call.outputs]
     numbers = [array for array in arrays if isinstance(array, np.ndarray)]
@@ -129,7 +129,7 @@ class _Book:
             "layer": clean(call.name),
             "class_name": printable(call.op),
             "activation": "",
-            "trainable": bool(weights),
+            "trainable": any(weight.trainable for weight in weights),
             **settings_attributes(call.settings),
             "call": number,
             "calls": self._numbers[call.name],
@@ -206,23 +206,3 @@ def _groups(frames: Sequence[Frame], calls: Sequence[Call]) -> list[GraphGroup]:
         for frame in frames
         if frame.id in used
     ]  # fmt: skip
-
-
-def summary_rows(calls: Sequence[Call]) -> list[tuple[str, str, str, int, str]]:
-    """Return what a summary says of each call: id, op, output shapes, parameters, what it reads.
-
-    Examples
-    --------
-    >>> x, w = Recorded("x", (1, 2), "float32"), Recorded("w", (3, 2), "float32")
-    >>> call = Call("fc", "fc", "Linear", "dense", (x,), (x,), parameters={"weight": w})
-    >>> summary_rows([call])
-    [('fc', 'Linear', '(1, 2)', 6, '')]
-    """
-    book, rows = _Book(calls), []
-    for call in calls:
-        box = book.box(call)
-        makers = [book.makers[v.token][0] for v in call.inputs if v.token in book.makers]
-        shapes, parameters = str(box.attrs["output_shapes"]), int(box.attrs["parameters"])
-        rows.append((call.id, call.op, shapes, parameters, ", ".join(dict.fromkeys(makers))))
-        book.enter(call)
-    return rows

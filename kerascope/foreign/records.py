@@ -36,12 +36,15 @@ class Value(NamedTuple):
     read : callable, optional
         Returns its numbers as they are now, without copying them if that can be. None: nobody knows
         them.
+    trainable : bool
+        Of a weight.
     """
 
     token: Hashable
     shape: tuple[int | None, ...]
     dtype: str
     read: Callable[[], np.ndarray] | None = None
+    trainable: bool = True
 
 
 class Recorded(NamedTuple):
@@ -54,12 +57,15 @@ class Recorded(NamedTuple):
     dtype : str
     array : np.ndarray, Statistics or None
         A copy, or its figures; None where neither was wanted or known.
+    trainable : bool
+        Of a weight.
     """
 
     token: Hashable
     shape: tuple[int | None, ...]
     dtype: str
     array: np.ndarray | Statistics | None = None
+    trainable: bool = True
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ def taken(value: Value, arrays: str) -> Recorded:
     kept: Any = None
     if arrays != "none" and value.read is not None:
         kept = kept_of(value.read(), arrays)
-    return Recorded(value.token, value.shape, value.dtype, kept)
+    return Recorded(value.token, value.shape, value.dtype, kept, value.trainable)
 
 
 def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:

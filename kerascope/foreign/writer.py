@@ -199,12 +199,13 @@ class TapeWriter:
         """
         _check_choice("kind", kind, KINDS)
         arrays, call_id = self.arrays, self._free_id(name)
+        weights = "all" if arrays == "all" else "none"  # their figures would cost more than a call
         call = Call(
             call_id, name, op, kind,
             tuple([taken(value, arrays) for value in inputs]),
             tuple([taken(value, arrays) for value in outputs]),
             self._open[-1] if self._open else "", line, dict(settings),
-            {key: taken(value, arrays) for key, value in parameters.items()},
+            {key: taken(value, weights) for key, value in parameters.items()},
         )  # fmt: skip
         self.calls.append(call)
         if arrays != "none":

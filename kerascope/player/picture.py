@@ -183,7 +183,8 @@ class BoxStates:
             name = self._made.get(event.t, name)
         if layer_of(name) != name:
             name = self._box_of_node(name)
-        if event.kind in ("node", "layer.call", "tmap.set") and self._calls:
+        is_whole = "library" in self.graph.attrs  # names there have all that lies around them
+        if event.kind in ("node", "layer.call", "tmap.set") and self._calls and not is_whole:
             name = "/".join([*self._calls, name])
         return self._drawn(name)
 

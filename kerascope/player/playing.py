@@ -13,6 +13,7 @@ from typing import Any
 
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
+from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.player.picture import living_model
 from kerascope.player.player import Player, When, end_of, time_of
 from kerascope.player.words import Text
@@ -86,6 +87,9 @@ def play(
     >>> player.unit, [lane for lane, _ in player.lanes]
     ('call', ['forward', 'loss', 'backward', 'update', 'commit'])
     """
+    if not isinstance(subject, (Network, Tape)):
+        subject, graph = _foreign(subject, x, y, graph)
+        x, y = (None, None) if isinstance(subject, Tape) else (x, y)
     tape, own_title = _tape_of(subject, x, y)
     other = None
     if beside is not None:
@@ -139,6 +143,22 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
     with trace(model, history=None) as tape, _PutBack(model):
         model.train_on_batch(x, y)
     return tape, {"en": f"{model.name}: one training step", "zh": f"{model.name}：一步训练"}
+
+
+def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
+    """Return what is played of a model of another library: its tape or our model, and its graph."""
+    if adapter_of(subject, *fed(x).values) is None:
+        return subject, graph
+    model = converted(subject)
+    if model is not None:
+        return model, graph
+    if x is None:
+        raise ArgumentError(
+            f"play: {name_of(subject)} is recorded while it runs; expected what it is called on: "
+            f"play(model, x), several as play(model, (x, y))."
+        )
+    writer, _ = record(subject, x, loss=y)
+    return writer.tape, writer.graph(name_of(subject)) if graph is None else graph
 
 
 class _PutBack:

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from math import inf
 from typing import Any
 
+from kerascope import edge
 from kerascope.backend.function import Function
+from kerascope.engine.network import Network
+from kerascope.errors import DtypeError
 from kerascope.stage import Stage, observing
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Passage
@@ -32,7 +35,7 @@ def trace(
     model: Any = None,
     level: str = "detail",
     *,
-    statistics_only: bool = False,
+    statistics_only: bool | None = None,
     history: int | None = HISTORY,
 ) -> Iterator[Tape]:
     """Record every stage that runs inside the `with` block; the block receives the tape.
@@ -45,11 +48,13 @@ def trace(
     ----------
     model : Model, optional
         Whose functions exist already and are going to be called by themselves. A model that is
-        built, compiled or fitted inside the block is known anyway.
+        built, compiled or fitted inside the block is known anyway. Or a model of another library:
+        what runs of it in the block is recorded.
     level : {"detail", "op", "node", "phase", "act"}
         The finest grain that is recorded.
-    statistics_only : bool
-        Keep of each array its figures and not its numbers.
+    statistics_only : bool, optional
+        Keep of each array its figures and not its numbers. If nothing is said that is done of
+        models of other libraries alone.
     history : int or None
         How many bytes are kept, of events and arrays; None is no limit.
 
@@ -65,7 +70,19 @@ def trace(
     >>> [event.name for event in tape.filter(kind="update.apply")]
     ['d/kernel/momentum', 'd/kernel', 'd/bias/momentum', 'd/bias', 'iterations']
     """
-    recorder = Recorder(level, statistics_only=statistics_only, history=history)
+    if model is not None and not isinstance(model, Network):
+        figures_only = statistics_only is not False
+        options = {"statistics_only": figures_only, "history": history}
+        foreign = edge.show("tracing", model, _nothing, **options)
+        if foreign is not None:
+            with foreign as tape:
+                _LAST[:] = [tape]
+                yield tape
+            return
+        raise DtypeError(
+            f"trace: expected a model, or nothing; got {type(model).__name__} {model!r:.60}."
+        )
+    recorder = Recorder(level, statistics_only=bool(statistics_only), history=history)
     if model is not None:
         recorder.know(model)
     tape = recorder.tape
@@ -77,6 +94,10 @@ def trace(
     finally:
         recorder.close()
         tape.settle = None
+
+
+def _nothing(model: Any, **options: Any) -> None:
+    return None
 
 
 class _Tracing:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import edge
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.state import learning_phase_scope
@@ -72,7 +73,8 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     model : Model
         A built model, or one that learns its input shape from `x`.
     x : array_like, list of array_like, or dict by input name
-        As for `model.predict`; all samples go through together.
+        As for `model.predict`; all samples go through together. Of a model of another library what
+        it is called on: a tuple of several, or a dict of those with names.
     nested : bool
         Whether the steps inside nested models come too, each before the step of the model's own
         call.
@@ -80,7 +82,8 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     Returns
     -------
     iterator of WalkStep
-        Lazy: a layer is called when its step is asked for.
+        Lazy: a layer is called when its step is asked for. A model of another library has run when
+        the first step comes, and gives `foreign.CallStep`s.
 
     Raises
     ------
@@ -105,6 +108,9 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     0 scores [[3.0, 3.0]] ['inputs', 'scores/add']
     """
     if not isinstance(model, Network):
+        foreign: Iterator[WalkStep] | None = edge.show("walk", model, _nothing, inputs=x)
+        if foreign is not None:
+            return foreign
         raise DtypeError(f"walk: expected a model, got {type(model).__name__} {model!r}.")
     make_ready = getattr(model, "_make_ready", None)
     if make_ready is not None:
@@ -122,6 +128,10 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     }
     stage = network.run_stage([numbers.get(t, t) for t in network.inputs])
     return _steps(stage, network, nested)
+
+
+def _nothing(model: Any, **options: Any) -> None:
+    return None
 
 
 def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:

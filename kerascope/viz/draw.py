@@ -12,6 +12,9 @@ from os import PathLike
 from types import ModuleType
 from typing import Any
 
+from kerascope import edge
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
@@ -36,6 +39,7 @@ DIRECTIONS = ("TB", "LR")
 STYLES = ("graph", "figure")
 _FIGURES = "kerascope.viz.figure.figure"  # loaded when the first figure is drawn
 SHAPES = (True, False, "both")
+OURS = (Layer, Graph, Tensor, list, tuple, Function, BaseException)
 LONG_ROW = 8  # boxes; more are wider than a page
 
 
@@ -70,6 +74,7 @@ def draw(
     style: str = "graph",
     figure: str | None = None,
     width: str | None = None,
+    inputs: Any = None,
     **unknown: Any,
 ) -> Drawing:
     """Draw a model, or what is inside it.
@@ -78,7 +83,7 @@ def draw(
     ----------
     subject : model, layer, tensor, list of tensors, K.function, exception, Graph or Drawing
         An exception is one that a call of a layer, or `Model(...)`, raised: drawn is how far the
-        model was built, with what failed marked.
+        model was built, with what failed marked. Or a model of another library: see `inputs`.
     to : path, optional
         Also save it there; see `Drawing.save`.
     level : {"layer", "node", "op", "gradient", "training"}, optional
@@ -137,6 +142,10 @@ def draw(
         The form of a figure, instead of the one that suits.
     width : str, optional
         Of a figure in print: "84mm", "3.3in", "240pt"; 174 mm if nothing is said.
+    inputs : optional
+        What a module of PyTorch, a function of JAX or a subclassed model of Keras is called on, so
+        that it is seen what runs; a tuple of several, or a dict of those with names. With `values`
+        instead, what each call gives stands in its box.
 
     Returns
     -------
@@ -159,15 +168,13 @@ def draw(
     >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
     <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
     """
-    if unknown:
-        raise _unknown(next(iter(unknown)))
-    _check_choices(rankdir, engine, show_shapes)
+    _check_choices(unknown, rankdir, engine, show_shapes)
     figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
     _check_others(dpi, time_limit, most, label, wrt, subject)
     if to is not None:
         check_target(to, OF_FIGURES if figures else FORMATS)
-    subject, diff = _undrawn(subject), _undrawn(diff)
-    expand = _as_expand(as_names(expand), expand_nested)
+    subject, values = _own(_undrawn(subject), level, inputs, values)
+    diff, expand = _undrawn(diff), _as_expand(as_names(expand), expand_nested)
     data, values = (values, None) if level == "gradient" else (None, values)
     graph = _whole_graph(subject, level, expand_nested, wrt, data)
     if diff is not None:
@@ -212,6 +219,28 @@ def _whole_graph(
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
+def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any, Any]:
+    """Return what is drawn instead of a model of another library, and the values of its boxes."""
+    own = subject
+    if not isinstance(subject, OURS):
+        own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
+    if own is subject and inputs is not None:
+        raise ArgumentError(
+            "draw: inputs=... is what a model of another library is called on; this one is drawn "
+            "without. Leave it out, or show what each call gives: values=..."
+        )
+    if own is not subject and isinstance(own, Graph) and level not in (None, "node"):
+        raise ArgumentError(
+            f"draw: of a {type(subject).__name__} there is level 'node' only, one box for each "
+            f"call; got {level!r}."
+        )
+    return own, values
+
+
+def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
+    return subject, values
+
+
 def _undrawn(subject: Any) -> Any:
     """Return the whole graph of what was drawn before."""
     return subject.whole if isinstance(subject, Drawing) else subject
@@ -247,7 +276,9 @@ def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
         )
 
 
-def _check_choices(rankdir: Any, engine: Any, show_shapes: Any) -> None:
+def _check_choices(unknown: Any, rankdir: Any, engine: Any, show_shapes: Any) -> None:
+    if unknown:
+        raise _unknown(next(iter(unknown)))
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
     _check_choice("show_shapes", show_shapes, SHAPES)

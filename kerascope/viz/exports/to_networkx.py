@@ -16,6 +16,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from kerascope import edge
+from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.printable import printable_json, printable_xml
@@ -35,7 +37,9 @@ EDGE_WORDS = (
 GRAPH_WORDS = ("id", "name", "groups", "node_default", "edge_default")
 
 
-def to_networkx(model: Any, level: str = "node", *, expand_nested: bool = False) -> Any:
+def to_networkx(
+    model: Any, level: str = "node", *, expand_nested: bool = False, inputs: Any = None
+) -> Any:
     """Return a model as a networkx graph.
 
     Parameters
@@ -46,6 +50,8 @@ def to_networkx(model: Any, level: str = "node", *, expand_nested: bool = False)
         One node per call, or one per layer.
     expand_nested : bool
         Show the calls inside nested models; at level "node" only.
+    inputs : optional
+        What a model of another library is called on; see `draw`.
 
     Returns
     -------
@@ -68,6 +74,8 @@ def to_networkx(model: Any, level: str = "node", *, expand_nested: bool = False)
     """
     import networkx
 
+    if not isinstance(model, (Network, Graph)):
+        model, _ = edge.renderer("drawable", lambda *given: (model, None))(model, inputs)
     graph = graph_of(model, level, expand_nested, where="to_networkx")
     groups = json.dumps([_group_data(group) for group in graph.groups], ensure_ascii=False)
     result = networkx.MultiDiGraph()
@@ -76,10 +84,10 @@ def to_networkx(model: Any, level: str = "node", *, expand_nested: bool = False)
         own = {"label": node.label, "kind": node.kind, "group": node.group, "depth": node.depth}
         result.add_node(node.id)
         result.nodes[node.id].update(own | _outward(node.attrs, NODE_WORDS))
-    for number, edge in enumerate(graph.edges):
-        own = {"label": edge.label, "number": number}
-        key = result.add_edge(edge.source, edge.target)
-        result.edges[edge.source, edge.target, key].update(own | _outward(edge.attrs, EDGE_WORDS))
+    for number, one in enumerate(graph.edges):
+        own = {"label": one.label, "number": number}
+        key = result.add_edge(one.source, one.target)
+        result.edges[one.source, one.target, key].update(own | _outward(one.attrs, EDGE_WORDS))
     return result
 
 

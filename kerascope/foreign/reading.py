@@ -1,0 +1,124 @@
+"""Recorded calls for a reader: the table of a summary, and the steps of a walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerascope.engine.summary import Summary, SummaryRow, Total
+from kerascope.foreign.records import Call, Recorded
+from kerascope.printable import printable
+from kerascope.trace.statistics import statistics_of
+from kerascope.viz.graph import Graph
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CallStep:
+    """One step of the forward pass of a foreign model, as `WalkStep` is of ours.
+
+    Attributes
+    ----------
+    call : Call
+    depth : int
+        Longest path to an output; in a frame, to what leaves it.
+    inputs, outputs : list of np.ndarray
+        What it was called on, and what came out.
+    tensor_map : dict of str to np.ndarray
+        All that has been computed so far, this step's outputs among it, by the ids of the calls;
+        "lstm[1]" is the second output of one.
+    """
+
+    call: Call
+    depth: int
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+    tensor_map: dict[str, np.ndarray]
+
+    def __repr__(self) -> str:
+        arrays = "; ".join(str(statistics_of(array)) for array in self.outputs)
+        name, number = printable(self.call.id), len(self.tensor_map)
+        return f"<depth {self.depth}  {name}  {arrays}  tensor_map: {number}>"
+
+
+def steps_of(calls: Sequence[Call], graph: Graph) -> Iterator[CallStep]:
+    """Yield the steps of a recorded pass whose numbers were kept.
+
+    Examples
+    --------
+    >>> x = Recorded("x", (2,), "float32", np.ones(2, "float32"))
+    >>> [step] = steps_of([Call("x", "x", "Input", "input", (), (x,))], Graph("one", (), ()))
+    >>> step
+    <depth 0  x  f32[2] |x|=1.414 min=1 mean=1 max=1  tensor_map: 1>
+    """
+    depths = {node.id: node.depth for node in graph.nodes}
+    tensor_map: dict[str, np.ndarray] = {}
+    for call in calls:
+        outputs = _numbers(call.outputs)
+        for number, array in enumerate(outputs):
+            tensor_map[call.id if not number else f"{call.id}[{number}]"] = array
+        depth = depths.get(call.id, 0)
+        yield CallStep(call, depth, _numbers(call.inputs), outputs, dict(tensor_map))
+
+
+def _numbers(values: Sequence[Recorded]) -> list[np.ndarray]:
+    return [value.array for value in values if isinstance(value.array, np.ndarray)]
+
+
+def summary_of(graph: Graph, calls: Sequence[Call]) -> Summary:
+    """Return the table of a recorded pass: a row for each call, and the totals.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of these calls.
+    calls : sequence of Call
+    """
+    sources: dict[str, dict[str, None]] = {}
+    for edge in graph.edges:
+        output = int(edge.attrs.get("output", 0))
+        name = f"{edge.source}[{output}]" if output else edge.source
+        sources.setdefault(edge.target, {})[name] = None
+    boxes = {node.id: node for node in graph.nodes}
+    rows = []
+    for call in calls:
+        box = boxes[call.id]
+        shapes: list[Any] = [value.shape for value in call.outputs]
+        rows.append(
+            SummaryRow(
+                layer=call.id,
+                class_name=call.op,
+                depth=box.depth,
+                output_shape=shapes[0] if len(shapes) == 1 else shapes or None,
+                parameters=int(box.attrs["parameters"]),
+                connected_to=tuple(sources.get(call.id, ())),
+                trainable=any(weight.trainable for weight in call.parameters.values()),
+                is_again=bool(box.attrs["shared_with"]),
+                name=call.name,
+            )
+        )
+    weights = {value.token: value for call in calls for value in call.parameters.values()}
+    trained = [weight for weight in weights.values() if weight.trainable]
+    others = [weight for weight in weights.values() if not weight.trainable]
+    return Summary(
+        graph.name, tuple(rows), _total([*trained, *others]), _total(trained), _total(others)
+    )
+
+
+def _total(weights: Sequence[Recorded]) -> Total:
+    sizes = [_size(weight) for weight in weights]
+    return Total(sum(sizes), sum(n * _bytes_of(w) for n, w in zip(sizes, weights, strict=True)))
+
+
+def _size(value: Recorded) -> int:
+    return int(np.prod([size or 0 for size in value.shape], dtype="int64"))
+
+
+def _bytes_of(value: Recorded) -> int:
+    """Return how many bytes a number takes; of a type that NumPy does not know, 2 (bfloat16)."""
+    try:
+        return np.dtype(value.dtype).itemsize
+    except TypeError:
+        return 2

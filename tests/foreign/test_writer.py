@@ -1,0 +1,318 @@
+"""A library that nobody knows, told to a TapeWriter: its tape, its graph, and all verbs on it."""
+
+import sys
+import types
+from collections import Counter
+from contextlib import contextmanager
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kerascope as ks
+from kerascope import foreign
+from kerascope.cli import main
+from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.foreign import TapeWriter, Value
+from kerascope.foreign.graphs import graph_of_calls
+
+# --- a library: a chain of matrices with a frame around the hidden ones ---------------------------
+
+
+class Chain:
+    """`x @ w1 @ w2 ...`, with relu between: a model of the library `mylib`."""
+
+    def __init__(self, sizes, seed=0):
+        draw = np.random.default_rng(seed)
+        self.name = "chain"
+        pairs = pairwise(sizes)
+        self.weights = [draw.normal(size=pair).astype("float32") for pair in pairs]
+
+
+Chain.__module__ = "mylib.models"
+
+
+def value(array, token=None):
+    return Value(token or id(array), array.shape, str(array.dtype), lambda: array)
+
+
+def record(subject, x, *, writer, loss=None):
+    keep = [x]
+    with writer.span("function", subject.name), writer.span("forward", "forward"):
+        writer.call("x", [], [value(x)], op="Input", kind="input")
+        with writer.span("node", "hidden", op="Stack"):
+            for number, weight in enumerate(subject.weights):
+                line = ("train.py", 10 + number, "forward")
+                y = keep[-1] @ weight
+                name = f"hidden.{number}"
+                parameters = {"weight": value(weight)}
+                writer.call(name, [value(keep[-1])], [value(y)], op="Linear", kind="dense",
+                            line=line, settings={"bias": False}, parameters=parameters)  # fmt: skip
+                out = np.maximum(y, 0)
+                writer.call("hidden/relu", [value(y)], [value(out)], op="relu", kind="activation")
+                keep += [y, out]
+        if loss is not None:
+            writer.gradient("hidden.0", np.ones_like(keep[1]))
+    return keep[-1]
+
+
+def graph_of(subject, x):
+    writer = TapeWriter("none")
+    record(subject, x, writer=writer)
+    return writer.graph(subject.name)
+
+
+@contextmanager
+def tracing(subject, writer):
+    subject.run = lambda x: record(subject, x, writer=writer)
+    yield
+    del subject.run
+
+
+@pytest.fixture
+def chain(monkeypatch):
+    adapter = types.ModuleType("mylib_adapter")
+    adapter.record, adapter.graph_of, adapter.tracing = record, graph_of, tracing
+    monkeypatch.setitem(sys.modules, "mylib_adapter", adapter)
+    monkeypatch.setitem(foreign._ADAPTERS, "mylib", ("mylib_adapter", "mylib"))
+    return Chain([3, 4, 2])
+
+
+X = np.ones((2, 3), "float32")
+
+
+# --- the verbs ------------------------------------------------------------------------------------
+
+
+def test_it_is_drawn_with_its_frame_and_its_arrows(chain):
+    drawing = ks.draw(chain, inputs=X)
+    graph = drawing.whole
+    rows = sorted((node.group, -node.depth, node.id) for node in graph.nodes)
+    assert [name for _, _, name in rows] == [
+        *("x", "hidden.0", "hidden/relu", "hidden.1", "hidden/relu:2")
+    ]
+    assert [(edge.source, edge.target) for edge in graph.edges] == [
+        *(("x", "hidden.0"), ("hidden.0", "hidden/relu")),
+        *(("hidden/relu", "hidden.1"), ("hidden.1", "hidden/relu:2")),
+    ]
+    assert [(group.id, group.attrs["class_name"]) for group in graph.groups] == [
+        ("hidden", "Stack")
+    ]
+    assert graph.attrs["parameters"] == 12 + 8
+    assert graph.node("hidden/relu:2").attrs["outputs"] == "output"
+    assert graph.node("hidden/relu:2").attrs["call"] == 1
+    assert graph.node("hidden.1").attrs["settings"] == "bias False"
+    assert graph.node("hidden.1").made_at == "train.py:11"
+    assert "Stack" in drawing.svg
+
+
+def test_values_stand_in_its_boxes(chain):
+    drawing = ks.draw(chain, values=X)
+    y = X @ chain.weights[0]
+    attrs = drawing.whole.node("hidden.0").attrs
+    assert attrs["value_min"] == pytest.approx(y.min(), rel=1e-3)
+    assert "hidden.0" in str(drawing.text())
+
+
+def test_networkx_has_the_same_arrows(chain):
+    graph = ks.to_networkx(chain, inputs=X)
+    assert isinstance(graph, nx.MultiDiGraph)
+    assert ("x", "hidden.0") in graph.edges()
+
+
+def test_a_walk_gives_every_value(chain):
+    steps = list(ks.walk(chain, X))
+    assert [step.call.id for step in steps][:2] == ["x", "hidden.0"]
+    np.testing.assert_array_equal(steps[1].outputs[0], X @ chain.weights[0])
+    assert list(steps[-1].tensor_map) == [step.call.id for step in steps]
+    assert [step.depth for step in steps if not step.call.frame] == [1]
+
+
+def test_a_summary_counts_weights_once(chain, capsys):
+    ks.summary(chain, X)
+    printed = capsys.readouterr().out
+    assert "hidden.0 (Linear)" in printed
+    assert "Total params: 20 (80.00 B)" in printed
+
+
+def test_a_summary_of_ours_is_its_own(capsys):
+    model = ks.Sequential([ks.layers.Dense(3, input_shape=(4,), name="scores")], name="small")
+    ks.summary(model)
+    ours = capsys.readouterr().out
+    model.summary()
+    assert ours == capsys.readouterr().out
+
+
+def test_a_trace_records_what_runs_in_the_block_alone(chain):
+    with ks.trace(chain) as tape:
+        chain.run(X)
+        chain.run(X * np.nan)
+    assert not hasattr(chain, "run")
+    assert Counter(event.name for event in tape.filter(kind="node") if event.ph == "E") == Counter(
+        {"x": 1, "hidden.0": 1, "hidden": 1, "hidden/relu": 1, "hidden.1": 1, "hidden/relu:2": 1,
+         **{f"{name}:{n}": 1 for name, n in (("x", 2), ("hidden.0", 2), ("hidden", 2),
+                                             ("hidden/relu", 3), ("hidden.1", 2),
+                                             ("hidden/relu", 4))}}
+    )  # fmt: skip
+
+
+def test_a_trace_keeps_figures_unless_numbers_are_wanted(chain):
+    with ks.trace(chain) as tape:
+        chain.run(X)
+    [event] = [e for e in tape.filter(kind="node") if e.name == "hidden.0" and e.ph == "E"]
+    told = {delta.name: delta.value for delta in event.deltas}
+    assert str(told["result"]).startswith("f32[2,4] |x|=")
+    with ks.trace(chain, statistics_only=False) as tape:
+        chain.run(X)
+    [event] = [e for e in tape.filter(kind="node") if e.name == "hidden.0" and e.ph == "E"]
+    told = {delta.name: delta.value for delta in event.deltas}
+    np.testing.assert_array_equal(told["result"], X @ chain.weights[0])
+
+
+def test_it_is_played_with_its_own_graph(chain):
+    player = ks.play(chain, X)
+    assert {node.id for node in player.picture.graph.nodes} >= {"x", "hidden.0", "hidden.1"}
+    assert "hidden.1" in player.html
+
+
+def test_the_tape_is_replayed_in_the_debugger(chain, tmp_path, capsys):
+    with ks.trace(chain, statistics_only=False) as tape:
+        chain.run(X)
+        chain.weights[1][0, 0] = np.nan
+        chain.run(X)
+    file = tmp_path / "run.jsonl"
+    tape.save(file)
+    asked = ["catch nan", "c", "w", "p inputs", "b hidden.1", "origin hidden.1:2", "q"]
+    assert main(["replay", *(word for line in asked for word in ("-c", line)), str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "caught nan: hidden.1:2" in told
+    assert "train.py:11" in told
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+def test_ours_takes_no_inputs():
+    model = ks.Sequential([ks.layers.Dense(3, input_shape=(4,))])
+    with pytest.raises(ArgumentError, match="inputs=.* another library.*values="):
+        ks.draw(model, inputs=X)
+
+
+@pytest.mark.parametrize("level", ["op", "layer", "training"])
+def test_a_foreign_model_has_no_other_level(chain, level):
+    with pytest.raises(ArgumentError, match=f"level 'node' only.*{level}"):
+        ks.draw(chain, inputs=X, level=level)
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra(chain, monkeypatch):
+    monkeypatch.setitem(foreign._ADAPTERS, "mylib", ("no_such_library", "mylib"))
+    with pytest.raises(MissingToolError, match=r'pip install "kerascope\[mylib\]"'):
+        ks.draw(chain, inputs=X)
+
+
+@pytest.mark.parametrize("verb", [ks.draw, ks.trace, ks.play])
+def test_what_is_no_model_is_refused(verb):
+    with pytest.raises((TypeError, ValueError), match="expected"):
+        verb(3.5).__enter__()
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda w: w.call("a", [], [], op="A", kind="convolutoin"),
+        lambda w: w.span("barch", "batch 0").__enter__(),
+        lambda w: w.update("w", np.ones(2), np.ones(3)),
+        lambda w: TapeWriter("some"),
+    ],
+)
+def test_a_writer_refuses_what_it_does_not_know(tell):
+    with pytest.raises(ArgumentError, match="expected"):
+        tell(TapeWriter())
+
+
+# --- the writer -----------------------------------------------------------------------------------
+
+
+def test_numbers_are_read_at_once_because_they_change_later():
+    x = np.ones(3, "float32")
+    writer = TapeWriter("all")
+    writer.call("x", [], [value(x, "before")], op="Input", kind="input")
+    x[:] = 7
+    writer.call("relu_", [value(x, "before")], [value(x, "after")], op="relu_")
+    first, second = writer.calls
+    np.testing.assert_array_equal(first.outputs[0].array, np.ones(3))
+    np.testing.assert_array_equal(second.outputs[0].array, np.full(3, 7))
+    graph = writer.graph("in place")
+    assert [(edge.source, edge.target) for edge in graph.edges] == [("x", "relu_")]
+
+
+def test_spans_end_when_their_block_fails_and_say_why():
+    writer = TapeWriter()
+    with (
+        pytest.raises(KeyError),
+        writer.span("batch", "batch 0", batch_index=0, size=2),
+        writer.span("function", "step"),
+        writer.span("node", "block", op="Block"),
+    ):
+        raise KeyError("lost")
+    begun = Counter((e.kind, e.name) for e in writer.tape if e.ph == "B")
+    ended = Counter((e.kind, e.name) for e in writer.tape if e.ph == "E")
+    assert begun == ended == Counter([("batch", "batch 0"), ("function", "step"),
+                                      ("node", "block")])  # fmt: skip
+    assert writer.call("next", [], [], op="A") == "next"
+    assert not writer.calls[-1].frame
+
+
+def test_batches_are_those_of_the_tape():
+    writer = TapeWriter()
+    with writer.span("fit", "model"), writer.span("epoch", "epoch 0", epoch=0):
+        for number in range(3):
+            name = f"batch {number}"
+            with writer.span("batch", name, batch_index=number, size=4) as told:
+                with writer.span("function", "step"):
+                    writer.update("w", np.zeros(2), np.ones(2), np.full(2, -1.0))
+                told["outs"] = (np.float32(number),)
+    batches = [(batch.epoch, batch.number, batch.outs) for batch in writer.tape.batches()]
+    assert batches == [(0, n, (np.float32(n),)) for n in range(3)]
+    [applied, *_] = writer.tape.filter(kind="update.apply")
+    assert {delta.name for delta in applied.deltas} == {"weights", "old", "new"}
+
+
+def test_a_long_training_keeps_the_records_of_its_last_batch():
+    writer = TapeWriter("none")
+    for number in range(50):
+        with writer.span("batch", f"batch {number}"):
+            writer.call("a", [], [value(X)], op="A")
+    assert [call.id for call in writer.calls] == ["a"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_arrows_are_the_reads_of_any_run(data):
+    """An independent count: for each call and operand, whoever wrote that token last."""
+    writer, written, expected = TapeWriter("none"), {}, []
+    for number in range(data.draw(st.integers(1, 12))):
+        tokens = (
+            data.draw(st.lists(st.sampled_from(sorted(written)), max_size=3)) if written else []
+        )
+        gives = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=2, unique=True))
+        kind = "layer" if tokens else "input"
+        name = data.draw(st.sampled_from(["a", "b", "a.c"]))
+        call_id = writer.call(
+            name,
+            [Value(token, (1,), "float32") for token in tokens],
+            [Value(token, (1,), "float32") for token in gives],
+            op="Op",
+            kind=kind,
+        )
+        expected += [(written[token], call_id) for token in tokens]
+        for token in gives:
+            if token not in tokens or token not in written:
+                written[token] = call_id
+        assert number < 12
+    graph = graph_of_calls("any", writer.calls, writer.frames)
+    assert Counter((e.source, e.target) for e in graph.edges) == Counter(expected)
+    assert len({node.id for node in graph.nodes}) == len(writer.calls)
