@@ -28,6 +28,7 @@ from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
@@ -98,7 +99,8 @@ def draw(
         loss. It is off by itself, so that the same model gives the same picture wherever it stands.
     rankdir : {"TB", "LR"}, optional
         From top to bottom, or from left to right. If nothing is said it is the first, but for
-        gradients and steps of training with long rows the second.
+        gradients of tensors with long rows the second. The gradients and the training of a model
+        always run down one side and up the other; only `engine="dot"` can turn them.
     expand_nested : bool
         Draw what is inside nested models and wrappers, in a frame per call; at level "node" only.
     dpi : float
@@ -183,7 +185,7 @@ def draw(
     graph = marked(graph, subject, values, at, gradients, highlight)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
-        depth_ranks, rankdir or _direction(graph), theme, label, show_lines, show_settings,
+        depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
     )  # fmt: skip
     if figures:
         drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
@@ -195,10 +197,15 @@ def draw(
     return drawing
 
 
-def _direction(graph: Graph) -> str:
-    """Return the direction of a picture for which none was asked: long rows become columns."""
-    if graph.attrs.get("ladder"):
-        return "TB"
+def _direction(graph: Graph, asked: str | None, engine: str) -> str:
+    """Return the direction of a picture; if none was asked, long rows become columns."""
+    if is_ladder(graph) and asked == "LR" and engine == "kerascope":
+        raise ArgumentError(
+            f"draw: the {graph.attrs['level']} of a model runs down one side and up the other; got "
+            f"rankdir='LR'. Leave it out, or let Graphviz lay it out: engine='dot'."
+        )
+    if asked is not None or is_ladder(graph):
+        return asked or "TB"
     longest = max((len(row) for row in graph.rows().values()), default=0)
     return "LR" if graph.attrs.get("level") in WHOLE_LEVELS and longest > LONG_ROW else "TB"
 

@@ -320,6 +320,14 @@ def test_an_option_that_makes_no_sense_is_refused(options, words):
         draw(ZOO["chain"](), **options)
 
 
+def test_a_ladder_is_turned_by_graphviz_alone():
+    model = ZOO["chain"]()
+    model.compile("sgd", "mse")
+    with pytest.raises(ArgumentError, match="runs down one side and up the other; got rankdir="):
+        draw(model, level="training", rankdir="LR")
+    assert 'rankdir="LR"' in draw(model, level="training", rankdir="LR", engine="dot").source
+
+
 def test_a_layer_may_stand_for_its_name():
     model = ZOO["siamese"]()
     encoder = model.get_layer("encoder")

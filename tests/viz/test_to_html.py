@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from zoo import LARGE_ZOO, THINNED_ZOO, ZOO
 
+import kerascope as ks
 from kerascope.errors import ArgumentError
 from kerascope.printable import printable_lines
 from kerascope.viz.boxes import PictureOptions
@@ -62,8 +63,12 @@ def test_the_policy_allows_this_script_and_no_other():
 
 
 def test_every_script_of_the_viewer_is_in_the_page_and_writes_no_markup():
-    page = to_html(whole("chain"))
-    assert {f"{name}.js" for name in module.SCRIPTS} == {path.name for path in VIEWER.glob("*.js")}
+    model = ZOO["chain"]()
+    model.compile("sgd", "mse")
+    page = to_html(graph_of(model, "training"))
+    names = {f"{name}.js" for name in (*module.SCRIPTS, *module.LADDER_SCRIPTS)}
+    assert names == {path.name for path in VIEWER.glob("*.js")}
+    assert "class Ladder " not in to_html(whole("chain"))
     for path in VIEWER.glob("*.js"):
         source = path.read_text(encoding="utf-8")
         assert source in page
@@ -77,6 +82,12 @@ def test_every_script_of_the_viewer_is_in_the_page_and_writes_no_markup():
 def test_the_page_of_resnet50_is_small():
     page = to_html(whole("resnet50"))
     assert len(page.encode()) < 300_000
+
+
+def test_the_page_of_the_training_of_resnet50_is_no_book():
+    model = LARGE_ZOO["resnet50"]()
+    model.compile("adam", "categorical_crossentropy")
+    assert len(ks.draw(model, level="training").html.encode()) < 700_000
 
 
 @pytest.mark.parametrize("name", [*THINNED_ZOO, "resnet50"])

@@ -3,25 +3,29 @@
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import browser
 from viewer_pages import box, pages, places, whole
-from zoo import ZOO
+from zoo import LARGE_ZOO, ZOO
 
 import kerascope as ks
+from kerascope import backend as K
 from kerascope.layers import Dense, Input
 from kerascope.models import Sequential
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.collapse.view import closed_by_default
+from kerascope.viz.collapse.view import closed_by_default, together
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import Rect, arrange
+from kerascope.viz.layout.ladder import arrange_ladder
 from kerascope.viz.theme import STATES, STYLES, contrast
 
 pytestmark = pytest.mark.browser
@@ -117,13 +121,127 @@ def test_everything_open_lies_where_python_puts_it(opened: Any, name: str, rankd
     check_all_places(opened, whole(name), rankdir)
 
 
-@pytest.mark.parametrize("level", ["gradient", "training"])
-def test_arrows_that_run_upward_lie_where_python_puts_them(opened: Any, level: str):
-    model = ZOO["siamese"]()
-    model.compile("rmsprop", "mse")
-    graph = graph_of(model, level)
-    assert any(edge.attrs.get("role") for edge in graph.edges)
+def test_arrows_that_run_upward_lie_where_python_puts_them(opened: Any):
+    x = K.placeholder((2, 3), name="x")
+    w = K.variable(np.ones((3, 3)), name="w")
+    loss = K.mean(K.square(K.dot(K.dot(x, w), w)))
+    graph = graph_of(loss, "gradient", wrt=[w])
+    assert any(edge.attrs.get("role") == "gradient" for edge in graph.edges)
     check_all_places(opened, graph, "TB")
+
+
+# --- ladders --------------------------------------------------------------------------------------
+
+# What a ladder's page draws: boxes, frames, lines with what they stand for, and words.
+LADDER = """() => {
+  const { picture, graph, showing } = kerascopeViewer;
+  const { strokes, words } = picture.places;
+  const ends = (n) => {
+    const { source, target } = showing.arrows.get(n);
+    return [graph.boxes[source].id, graph.boxes[target].id];
+  };
+  return {
+    strokes: strokes.map((s) =>
+      [s.edges.map(ends), s.look, s.isMark, s.whenPointed, s.width, s.points]),
+    words: words.map(({ words, x, y, look }) => [words.text, look, x, y]),
+  };
+}"""
+
+
+def check_ladder(page: Any, graph: Graph, closed: Any) -> None:
+    """Compare the page with Python's layout of the same frames closed."""
+    small = collapsed(graph, closed)
+    small = replace(small, attrs=graph.attrs)  # a page counts what is closed elsewhere
+    expected, _ = arrange_ladder(small, PictureOptions(depth_ranks=True))
+    found, drawn = places(page), page.evaluate(LADDER)
+    for own, theirs in ((found["boxes"], expected.boxes), (found["frames"], expected.frames)):
+        assert set(own) == set(theirs)
+        for name, rect in theirs.items():
+            one, other = own[name], rect
+            assert (one.x, one.y, one.width, one.height) == pytest.approx(
+                (other.x, other.y, other.width, other.height), abs=0.1
+            )
+    assert found["size"] == pytest.approx([expected.width, expected.height], abs=0.1)
+    assert len(drawn["strokes"]) == len(expected.strokes)
+    for line, stroke in zip(drawn["strokes"], expected.strokes, strict=True):
+        ends = [[small.edges[n].source, small.edges[n].target] for n in stroke.edges]
+        assert line[:4] == [ends, stroke.look, stroke.is_mark, stroke.when_pointed]
+        assert line[4] == pytest.approx(stroke.width)
+        assert len(line[5]) == len(stroke.path.points)
+        for point, (x, y) in zip(line[5], stroke.path.points, strict=True):
+            assert point == pytest.approx([x, y], abs=0.1)
+    assert [word[:2] for word in drawn["words"]] == [[w.text, w.look] for w in expected.words]
+    for (*_, x, y), word in zip(drawn["words"], expected.words, strict=True):
+        assert (x, y) == pytest.approx((word.x, word.y), abs=0.1)
+
+
+@pytest.mark.parametrize("level", ["gradient", "training"])
+@pytest.mark.parametrize(
+    "name",
+    ["siamese", "several_ends", "many_branches", "chain",
+     pytest.param("resnet50", marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_ladder_lies_where_python_puts_it_whatever_is_open(opened: Any, name: str, level: str):
+    model = {**ZOO, **LARGE_ZOO}[name]()
+    model.compile("adam", "mse")
+    drawing = ks.draw(model, level=level)
+    graph = drawing.whole
+    page = opened(graph, closed=drawing.view.closed, picture={"depth_ranks": True})
+    check_ladder(page, graph, drawing.view.closed)
+    chance = random.Random(4)
+    numbers = {group.id: number for number, group in enumerate(graph.groups)}
+    for _ in range(3):
+        closed = together(graph, (one for one in numbers if chance.random() < 0.6))
+        page.evaluate("closed => kerascopeViewer.setClosed(closed)", [numbers[x] for x in closed])
+        check_ladder(page, graph, closed)
+
+
+def test_the_sizes_of_a_batch_stand_on_the_page_as_bars_and_widths(opened: Any):
+    model = Sequential([Input((3,), name="x"), Dense(4, "relu", name="a"), Dense(1, name="b")])
+    model.compile("adam", "mse")
+    batch = np.ones((2, 3)), np.zeros((2, 1))
+    graph = ks.draw(model, level="training", gradients=batch).whole
+    page = opened(graph, picture={"depth_ranks": True})
+    check_ladder(page, graph, ())
+    cell = graph.node("grad:b/kernel")
+    bar = box(page, cell.id).locator(".bar")
+    ground = box(page, cell.id).locator(".bar-ground")
+    share = bar.bounding_box()["width"] / ground.bounding_box()["width"]
+    assert share == pytest.approx(cell.attrs["share"], abs=0.02)
+    assert "\u2016\u2202\u2016" in box(page, cell.id).text_content()
+
+
+def test_the_input_of_a_gradient_is_drawn_while_that_is_pointed_at_or_chosen(opened: Any):
+    model = Sequential([Input((3,), name="x"), Dense(4, name="a"), Dense(1, name="b")])
+    model.compile("sgd", "mse")
+    page = opened(ks.draw(model, level="training").whole)
+    line = page.locator('.when-pointed[data-source="a"][data-target="grad:b/kernel"]')
+    seen = "line => getComputedStyle(line).visibility"
+    assert line.evaluate(seen) == "hidden"
+    box(page, "grad:b/kernel").hover()
+    assert line.evaluate(seen) == "visible"
+    box(page, "b").hover()
+    assert line.evaluate(seen) == "hidden"
+    box(page, "grad:b/kernel").click()
+    box(page, "b").hover()
+    assert line.evaluate(seen) == "visible"
+    assert "of the weight" in page.locator("#details").text_content()
+
+
+def test_a_card_opens_and_closes_by_clicks_and_is_found_by_its_weights(opened: Any):
+    model = Sequential([Input((3,), name="x"), Dense(4, name="a"), Dense(1, name="b")])
+    model.compile("sgd", "mse")
+    graph = ks.draw(model, level="training").whole
+    cards = [group.id for group in graph.groups]
+    page = opened(graph, closed=cards)
+    assert page.locator("#turn").is_hidden()
+    box(page, cards[0]).click()
+    assert "a/kernel" in places(page)["boxes"]
+    page.locator(f'.frame-title[data-id="{cards[0]}"]').click()
+    assert "a/kernel" not in places(page)["boxes"]
+    page.fill("#search", "b/kernel")
+    page.locator("#count", has_text="1 of").wait_for()
+    assert {"b/kernel", "grad:b/kernel"} <= set(places(page)["boxes"])
 
 
 def test_on_the_page_a_block_of_a_ladder_opens_on_both_rails_and_with_its_cards(opened: Any):

@@ -28,8 +28,19 @@ from kerascope.viz.collapse.view import closed_by_default
 from kerascope.viz.exports import to_svg
 from kerascope.viz.exports.to_svg import style_sheet
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
-from kerascope.viz.layout import arrange, measures, places
-from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
+from kerascope.viz.layout import arrange, ladder, measures, order, places
+from kerascope.viz.layout.ladder import is_ladder
+from kerascope.viz.layout.levels import (
+    BEND,
+    BOX,
+    ENTRY,
+    EXIT,
+    FRAME,
+    LONGEST_SPAN,
+    MOST_BENDS_PER_ITEM,
+    TITLE,
+    Level,
+)
 from kerascope.viz.layout.measures import SLACK, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.nesting import hiding_of, nesting_of
@@ -40,6 +51,8 @@ SCRIPTS = (
     "graph", "showing", "levels", "places", "strands", "routes", "labels", "arrange",
     "svg", "boxes", "picture", "view", "walking", "searching", "details", "viewer",
 )  # fmt: skip
+# Only in the page of a ladder, before the last.
+LADDER_SCRIPTS = ("rails", "ladder", "ladder_lines", "ladder_places", "ladder_picture")
 
 
 def to_html(
@@ -81,7 +94,7 @@ def to_html(
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
     style = "\n".join([_page_colours(), _picture_styles(graph, frames), _part("viewer.css")])
-    script = _script()
+    script = _script(is_ladder(graph))
     return Template(_part("page.html")).substitute(
         title=_escaped(graph.name or "graph"),
         label=_escaped(f"{graph.name or 'graph'}: {len(graph.nodes)} boxes"),
@@ -113,8 +126,9 @@ def _part(name: str) -> str:
 
 
 @cache
-def _script() -> str:
-    parts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
+def _script(has_ladder: bool) -> str:
+    names = (*SCRIPTS[:-1], *(LADDER_SCRIPTS if has_ladder else ()), SCRIPTS[-1])
+    parts = "\n".join(_part(f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
@@ -156,7 +170,10 @@ def _picture_styles(graph: Graph, frames: ClosedFrames) -> str:
     nodes += [GraphNode(f"state {one}", "", "layer", attrs={"state": one}) for one in states]
     ends = nodes[0].id, nodes[-1].id
     edges = [GraphEdge(*ends, "", {"role": role, "state": state}) for role, state in looks]
-    seen = Graph(graph.name, tuple(nodes), tuple(edges))
+    if any("share" in box.attrs for box in graph.nodes):
+        nodes.append(GraphNode("bar", "", "layer", attrs={"share": 0.0}))
+    attrs: dict[str, Attribute] = {"ladder": True} if is_ladder(graph) else {}
+    seen = Graph(graph.name, tuple(nodes), tuple(edges), (), attrs)
     return "\n".join(style_sheet(seen, theme) for theme in PALETTES)
 
 
@@ -225,14 +242,17 @@ class _Data:
         """Return all of it; `closed` are the ids of the groups that are closed at first."""
         graph = self.graph
         closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
-        levels = ordered_levels(graph)
+        # The rows of a ladder's rails are made in the page.
+        levels = {} if is_ladder(graph) else ordered_levels(graph)
         wide, high = caption_size(graph)
         found = {
             "name": printable_lines(graph.name),
-            "rankdir": self.options.rankdir,
+            "rankdir": "TB" if is_ladder(graph) else self.options.rankdir,
+            "isLadder": is_ladder(graph),
+            "measured": [self.drawn(text) for text in _ladder_texts(graph)],
             "theme": self.options.theme,
             "depthRanks": self.options.depth_ranks,
-            "depthStrip": arrange.depth_strip(levels[""]),
+            "depthStrip": arrange.depth_strip(levels[""]) if levels else 0.0,
             "caption": [self.drawn(line) for line in caption_lines(graph)],
             "captionSize": [wide, high],
             "layout": layout_constants(),
@@ -294,8 +314,13 @@ class _Data:
     # --- boxes, frames, arrows --------------------------------------------------------------------
 
     def box(self, node: GraphNode) -> list[Any]:
-        down = side = measure(node, self.downward)
-        if any(int(node.attrs.get(key, 0)) > 1 for key in ("input_count", "output_count")):
+        if "line" in node.attrs:
+            down = side = ladder.cell_measure(node, self.downward)
+        else:
+            down = side = measure(node, self.downward)
+        if down.is_line:
+            pass
+        elif any(int(node.attrs.get(key, 0)) > 1 for key in ("input_count", "output_count")):
             side = measure(node, self.sideways)
         size = [down.width, down.height]
         if [side.width, side.height] != size or any(side.margins):
@@ -417,7 +442,68 @@ def layout_constants() -> dict[str, Any]:
         "rounding": to_svg.ROUND,
         "bold": measures.BOLD,
         "slack": measures.SLACK,
+        "ladder": ladder_constants(),
     }
+
+
+def ladder_constants() -> dict[str, Any]:
+    """Return every number and sign that `viewer/` needs to draw the ladder of `layout.ladder`."""
+    return {
+        "headSize": ladder.HEAD_SIZE,
+        "nameSize": ladder.NAME_SIZE,
+        "smallSize": ladder.SMALL_SIZE,
+        "header": ladder.HEADER,
+        "rowGap": ladder.ROW_GAP,
+        "stripGap": ladder.STRIP_GAP,
+        "cardHead": ladder.CARD_HEAD,
+        "cellHeight": ladder.CELL_HEIGHT,
+        "wire": ladder.WIRE,
+        "cardPadding": ladder.CARD_PADDING,
+        "cellGap": ladder.CELL_GAP,
+        "cellPadding": ladder.CELL_PADDING,
+        "leastCell": ladder.LEAST_CELL,
+        "markWidth": ladder.MARK_WIDTH,
+        "viasBeside": ladder.VIAS_BESIDE,
+        "gutter": ladder.GUTTER,
+        "lane": ladder.LANE,
+        "leastBetween": ladder.LEAST_BETWEEN,
+        "thinnest": ladder.THINNEST,
+        "widest": ladder.WIDEST,
+        "leastWidth": measures.LEAST_WIDTH,
+        "orderRounds": order.ROUNDS,
+        "manyItems": order.MANY_ITEMS,
+        "portShare": order.PORT_SHARE,
+        "longestSpan": LONGEST_SPAN,
+        "mostBends": MOST_BENDS_PER_ITEM,
+        **_LADDER_WORDS,
+        "columnNotes": ladder.COLUMN_NOTES,
+    }
+
+
+_LADDER_WORDS = {
+    "forwardHead": ladder.FORWARD_HEAD,
+    "backwardHead": ladder.BACKWARD_HEAD,
+    "newHead": ladder.NEW_HEAD,
+    "viaHead": ladder.VIA_HEAD,
+    "reads": ladder.READS,
+    "byTheBatch": ladder.BY_THE_BATCH,
+    "ofItself": ladder.OF_ITSELF,
+    "gradientSign": style_of("gradient").sign,
+    "updateSign": style_of("update").sign,
+}
+
+
+def _ladder_texts(graph: Graph) -> list[str]:
+    """Return every text of a ladder that is no box's, and so must be measured for the page."""
+    if not is_ladder(graph):
+        return []
+    homes = [str(node.attrs.get("beside", "")) for node in graph.nodes]
+    calls = [f"@{name.rpartition('@')[2]}" for name in homes if "@" in name]
+    columns = [str(node.attrs["column"]) for node in graph.nodes if "column" in node.attrs]
+    calls_in_a_row = sum(node.attrs.get("rail") == "forward" for node in graph.nodes)
+    depths = [f"depth {depth}" for depth in range(calls_in_a_row)]
+    fixed = [*_LADDER_WORDS.values(), *ladder.COLUMN_NOTES.values()]
+    return [*dict.fromkeys([*fixed, *columns, *calls, *depths])]
 
 
 # --- what the page must know of frames before anybody closes them ---------------------------------

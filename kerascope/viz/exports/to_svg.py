@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from html import escape
 
 from kerascope.engine.node_ids import clean
@@ -81,6 +82,8 @@ def svg_of(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
 ) -> str:
     """Return the SVG of a graph whose layout is known."""
+    if is_ladder(graph):
+        options = replace(options, rankdir="TB")
     theme = options.theme
     size = f"{number(placed.width)} {number(placed.height)}"
     lines = [

@@ -104,7 +104,7 @@ def _lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) 
     width = max(width, LEAST_WIDTH)
     caption = fitted(plain(" · ".join(caption_lines(graph)), ascii_only), width, ascii_only)
     head: list[Line] = [[(caption, "bold")], []] if caption else []
-    if is_ladder(graph) and options.rankdir == "TB":
+    if is_ladder(graph):
         ladder = ladder_lines(graph, options, width, ascii_only)
         return head + (ladder or list_lines(graph, options, width, ascii_only))
     strip = 1 + max((len(str(n.depth)) for n in graph.nodes), default=0)

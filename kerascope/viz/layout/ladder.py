@@ -58,6 +58,15 @@ LONGEST_FIGURE = 32  # characters of what a value is told by on a card
 GUTTER, LANE = 48.0, 9.0
 LEAST_BETWEEN = 150.0
 THINNEST, WIDEST = 1.2, 4.5  # of an arrow whose gradient's size is known
+# What stands above the rails and the columns, and at lines.
+FORWARD_HEAD, BACKWARD_HEAD = "forward \u25be", "\u25b4 backward"
+NEW_HEAD, VIA_HEAD = "new value", "via"
+COLUMN_NOTES = {
+    "weight": "read by the call",
+    "gradient": "d loss / d weight",
+    "new": "\u21bb written at the end",
+}
+READS, BY_THE_BATCH, OF_ITSELF = "reads", "by the batch", "d loss / d loss = 1"
 
 
 @dataclass(frozen=True)
@@ -124,8 +133,8 @@ def is_ladder(graph: Graph) -> bool:
 
 
 def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
-    """Return where everything of a graph lies: as a ladder, if it is one and runs downward."""
-    if is_ladder(graph) and options.rankdir == "TB":
+    """Return where everything of a graph lies: as a ladder, if it is one."""
+    if is_ladder(graph):
         return arrange_ladder(graph, options)
     return arrange(graph, options)
 
@@ -374,7 +383,7 @@ class _Ladder:
         below = [self.measures[one].width for one in self._below() if self._is_target(one)]
         strip = max((text_width(f"depth {d}", DEPTH_SIZE) for d in self.strips), default=0.0) + 16
         self.left = MARGIN + (strip if self.options.depth_ranks else 0.0)
-        rail = max([self.forward.width, *below, text_width("forward v", HEAD_SIZE, True)])
+        rail = max([self.forward.width, *below, text_width(FORWARD_HEAD, HEAD_SIZE, True)])
         self.rail_width = rail
         self.card_x = self.left + rail + self.room["left"]
         self.card_end = self.card_x + self.card_width
@@ -504,7 +513,7 @@ class _Ladder:
 
     def placed(self) -> Placed:
         """Return all that was placed and drawn."""
-        backward = max(self.backward.width, text_width("^ backward", HEAD_SIZE, True))
+        backward = max(self.backward.width, text_width(BACKWARD_HEAD, HEAD_SIZE, True))
         width = max(self.right_x + backward, self.left + self.caption[0]) + MARGIN
         paths = [Path(((0.0, 0.0),) * 4)] * len(self.graph.edges)
         for stroke in self.lines.strokes:
@@ -551,23 +560,23 @@ class _Ladder:
     def _heads(self) -> Iterable[Words]:
         """Yield the names of the rails and of the columns."""
         y = MARGIN + self.caption[1] + 14
-        text = "forward \u25be"
+        text = FORWARD_HEAD
         middle = self.left + self.rail_width / 2 - text_width(text, HEAD_SIZE, True) / 2
         yield Words(_r(middle), y, text, HEAD_SIZE, "title")
         if self.backward.shapes:
-            text = "\u25b4 backward"
+            text = BACKWARD_HEAD
             middle = self.right_x + self.backward.width / 2
             x = max(self.right_x, middle - text_width(text, HEAD_SIZE, True) / 2)
             yield Words(_r(x), y, text, HEAD_SIZE, "gradient")
         x = self.card_x + CARD_PADDING
         for column, width in self.columns.items():
-            text = "new value" if column == "new" else "via" if column[:4] == "via " else column
-            told = {"weight": "read by the call", "gradient": "d loss / d weight",
-                    "new": "\u21bb written at the end"}  # fmt: skip
+            is_via = column.startswith("via ")
+            text = NEW_HEAD if column == "new" else VIA_HEAD if is_via else column
+            note = COLUMN_NOTES.get(column, "")
             if column not in ("via 1", "via 2", "via 3"):
                 yield Words(_r(x), y, text, NAME_SIZE, "title")
-                if 0 < text_width(told.get(column, ""), SMALL_SIZE) <= width + CELL_GAP - 2:
-                    yield Words(_r(x), y + 12, told.get(column, ""), SMALL_SIZE)
+                if 0 < text_width(note, SMALL_SIZE) <= width + CELL_GAP - 2:
+                    yield Words(_r(x), y + 12, note, SMALL_SIZE)
             x += width + CELL_GAP
 
 
@@ -913,14 +922,14 @@ class _Lines:
         (x, y), (to, _) = points[:2] if kinds[1] != "card" else points[-2:]
         text, look = edge.label, ""
         if kinds == ("card", "forward"):
-            text = "reads" if self._port(self.ladder.card_at(edge.source), "reads") == 0 else ""
+            text = READS if self._port(self.ladder.card_at(edge.source), "reads") == 0 else ""
         elif kinds == ("backward", "card"):
             text, look = _which(self.ladder.nodes[edge.source]), "gradient"
         elif kinds == ("forward", "card"):
-            text = "by the batch"
+            text = BY_THE_BATCH
         elif kinds[0] == "loss" and kinds[1] == "backward":
             is_first = self._port(edge.source, "told") == 0
-            text, look = text or ("d loss / d loss = 1" if is_first else ""), "gradient"
+            text, look = text or (OF_ITSELF if is_first else ""), "gradient"
         width = text_width(text, SMALL_SIZE)
         if text and width <= abs(to - x) - 6:
             at = x + 6 if kinds[0] == "loss" else (x + to - width) / 2

@@ -1,15 +1,11 @@
 // One box: its outline, its words, the cells of its inputs and outputs, and the sign that it opens.
 
 /** Make a box with its upper left corner at (0, 0). */
-function drawBox(box, isSideways) {
-  const { width, height, margins } = sizeOf(box, isSideways);
+function drawBox(box, isSideways, size = sizeOf(box, isSideways)) {
+  const { width, height, margins } = size;
   const rect = { x: 0, y: 0, width, height };
   const inset = 3 * (box.style.frames - 1);
-  const kind = ["box", `k-${box.style.kind}`, stateClass(box)].join(" ").trim();
-  const group = svg("g", { class: kind, "data-id": box.id, role: "button", tabindex: "-1" });
-  group.append(svg("title", {}, tooltipOf(box)));
-  const around = { x: -4, y: -4, width: width + 8, height: height + 8, rx: 9 };
-  group.append(svg("rect", { class: "ring", ...around }));
+  const group = boxGroup(box, rect);
   const sheets = Math.min((box.attributes.copies || 1) - 1, LAYOUT.mostSheets);
   for (let sheet = sheets; sheet > 0; sheet--) {
     const moved = { ...rect, x: LAYOUT.sheet * sheet, y: LAYOUT.sheet * sheet };
@@ -20,6 +16,16 @@ function drawBox(box, isSideways) {
     group.append(outline(rect, box.style, 3 * frame, "line inner"));
   }
   group.append(...wordsOf(box, rect, margins, inset), ...cellsOf(box, rect, margins, isSideways));
+  return group;
+}
+
+/** Make what a box stands in: what is clicked, pointed at and read aloud. */
+function boxGroup(box, { width, height }) {
+  const kind = ["box", `k-${box.style.kind}`, stateClass(box)].join(" ").trim();
+  const group = svg("g", { class: kind, "data-id": box.id, role: "button", tabindex: "-1" });
+  group.append(svg("title", {}, tooltipOf(box)));
+  const around = { x: -4, y: -4, width: width + 8, height: height + 8, rx: 9 };
+  group.append(svg("rect", { class: "ring", ...around }));
   return group;
 }
 

@@ -8,10 +8,11 @@ const NAMES = {
   shared_with: "same weights as",
   members: "boxes inside",
   outputs: "output of the model",
+  line: "of the weight",
 };
 const LEFT_OUT = [
   "layer", "calls", "input_count", "output_count", "same_weights", "depth_last", "title",
-  "arrows",
+  "arrows", "short", "twin",
 ];
 const MOST_LINKS = 40;
 

@@ -50,7 +50,9 @@ function readGraph(data) {
     boxes[edge.target].incoming.push(edge);
   }
   const levels = data.levels.map(readLevel);
-  return { ...data, count, boxes, groups, edges, levels, lines: data.caption.map(words) };
+  const measured = new Map(data.measured.map((index) => [data.strings[index], words(index)]));
+  const lines = data.caption.map(words);
+  return { ...data, count, boxes, groups, edges, levels, measured, lines };
 }
 
 /** Return which port of each closed box around its end an arrow takes, from pairs of numbers. */

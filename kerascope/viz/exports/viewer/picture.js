@@ -35,10 +35,13 @@ class Picture {
       element.classList.toggle("chosen", other === number);
       element.classList.toggle("found", other === marked);
     }
-    for (const [edge, element] of this.arrows) {
+    const chosen = new Set();
+    for (const [edge, element] of number < 0 ? [] : this.arrows) {
       const { source, target } = this.showing.arrows.get(edge);
-      const isChosen = this._isIn(source, number) !== this._isIn(target, number);
-      element.classList.toggle("chosen", isChosen && number >= 0);
+      if (this._isIn(source, number) !== this._isIn(target, number)) chosen.add(element);
+    }
+    for (const element of this.arrows.values()) {
+      element.classList.toggle("chosen", chosen.has(element));
     }
   }
 
@@ -79,7 +82,7 @@ class Picture {
       const { x, y, width, height } = rect;
       const size = { x: short(x), y: short(y), width: short(width), height: short(height), rx: 8 };
       const box = this.graph.boxes[number];
-      const kind = ["frame", stateClass(box)].join(" ").trim();
+      const kind = ["frame", this._frameLook(number), stateClass(box)].filter(Boolean).join(" ");
       rects.push(svg("rect", { class: kind, "data-id": box.id, ...size }));
       const title = this._frameTitle(number, rect);
       this.elements.set(number, title);
@@ -90,17 +93,16 @@ class Picture {
     this.titles = titles;
   }
 
+  /** Return what a frame is besides, as a class. */
+  _frameLook() {
+    return "";
+  }
+
   _frameTitle(number, { x, y, width }) {
     const { name, detail, size } = this.graph.groups[number - this.graph.count];
-    const box = this.graph.boxes[number];
     const wide = Math.min(size[0] + 16, width);
-    const members = countText(box.attributes.members || 0, "box", "boxes");
-    const words = [name.text, detail.text, `${members} inside`].filter(Boolean).join(", ");
-    const spread = { role: "button", tabindex: "-1", "aria-expanded": "true", "aria-label": words };
-    const title = svg("g", { class: "frame-title", "data-id": box.id, ...spread });
-    title.append(svg("title", {}, `${words}. Click to close.`));
     const place = { x: short(x + 3), y: short(y + 3), width: short(wide), height: size[1] + 7 };
-    title.append(svg("rect", { class: "ring", ...place, rx: 6 }));
+    const title = this._titleGroup(number, place);
     const bottom = y + 6 + LAYOUT.frameSize;
     title.append(textLine("title name", x + 11, bottom, name, LAYOUT.frameSize, true));
     if (detail.text) {
@@ -110,12 +112,25 @@ class Picture {
     return title;
   }
 
+  /** Make what a frame's title stands in: what is clicked, pointed at and read aloud. */
+  _titleGroup(number, place) {
+    const { name, detail } = this.graph.groups[number - this.graph.count];
+    const box = this.graph.boxes[number];
+    const members = countText(box.attributes.members || 0, "box", "boxes");
+    const words = [name.text, detail.text, `${members} inside`].filter(Boolean).join(", ");
+    const spread = { role: "button", tabindex: "-1", "aria-expanded": "true", "aria-label": words };
+    const title = svg("g", { class: "frame-title", "data-id": box.id, ...spread });
+    title.append(svg("title", {}, `${words}. Click to close.`));
+    title.append(svg("rect", { class: "ring", ...place, rx: 6 }));
+    return title;
+  }
+
   // --- arrows ------------------------------------------------------------------------------------
 
   /** Make one arrow head for each look of an arrow. */
   _heads() {
-    const looks = new Set(this.graph.edges.map(lookOf));
-    const heads = ["chosen", ...looks].map((look) =>
+    const looks = new Set(["chosen", ...this._looks()]);
+    const heads = [...looks].map((look) =>
       svg(
         "marker",
         {
@@ -126,6 +141,10 @@ class Picture {
       ),
     );
     return svg("defs", {}, ...heads);
+  }
+
+  _looks() {
+    return this.graph.edges.map(lookOf);
   }
 
   _drawArrows() {
@@ -180,15 +199,18 @@ class Picture {
   _box(number) {
     if (this.drawnBoxes.has(number)) return this.drawnBoxes.get(number);
     const box = this.graph.boxes[number];
-    const element = drawBox(box, this.rankdir === "LR");
-    if (number >= this.graph.count) {
-      const { width } = sizeOf(box, this.rankdir === "LR");
-      element.setAttribute("aria-expanded", "false");
-      element.classList.add("opens");
-      element.append(openingSign(width - 1, 1, false));
-    }
+    const size = sizeOf(box, this.rankdir === "LR");
+    const element = drawBox(box, this.rankdir === "LR", size);
+    if (number >= this.graph.count) this._letOpen(element, size.width);
     this.drawnBoxes.set(number, element);
     return element;
+  }
+
+  /** Let the box of a closed frame say that it opens. */
+  _letOpen(element, width) {
+    element.setAttribute("aria-expanded", "false");
+    element.classList.add("opens");
+    element.append(openingSign(width - 1, 1, false));
   }
 
   /** Return things and their places in the order of the data's flow. */

@@ -14,7 +14,7 @@ class Viewer {
     this.marked = -1;
     this.current = -1; // the one thing that Tab leads to
     this.theme = graph.theme;
-    this.picture = new Picture(graph, this.root);
+    this.picture = new (graph.isLadder ? LadderPicture : Picture)(graph, this.root);
     this.view = new View(find("canvas"), this.root);
     this.search = new Search(this, find("search"), find("count"));
     this._listen();
@@ -29,7 +29,8 @@ class Viewer {
   update() {
     const hadFocus = this.root.contains(document.activeElement);
     const showing = new Showing(this.graph, this.closed);
-    const places = arrange(showing, this.rankdir);
+    const { isLadder } = this.graph;
+    const places = isLadder ? arrangeLadder(showing) : arrange(showing, this.rankdir);
     this.showing = showing;
     this.picture.draw(showing, places, this.rankdir);
     this.view.resize(places);
@@ -159,6 +160,7 @@ class Viewer {
     for (const id of ["expand-all", "collapse"]) {
       document.getElementById(id).hidden = !this.graph.groups.length;
     }
+    document.getElementById("turn").hidden = this.graph.isLadder; // its rails run downward
     // Not to the SVG: browsers then take it for something that can have the focus itself.
     const canvas = document.getElementById("canvas");
     canvas.addEventListener("click", (event) => this._act(this._numberAt(event)));
