@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -36,6 +37,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.event_writer import EventWriter, named
 from kerascope.trace.events import Delta, Made, Where
 from kerascope.trace.snapshots import LayerRef, NodeRef, ObjectRef, error_ref
+from kerascope.trace.tape_files import GrowingFile
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.viz.graph import Graph
 from kerascope.viz.kinds import KINDS
@@ -61,6 +63,9 @@ class TapeWriter:
         How many bytes of events and arrays the tape keeps; None is no limit.
     library : str
         Who runs: "torch 2.13".
+    path : path, optional
+        Write the events there too as they come, batch by batch, so that `Tape.load` and
+        `kerascope replay` can read what a killed run leaves.
 
     Attributes
     ----------
@@ -87,7 +92,11 @@ class TapeWriter:
     """
 
     def __init__(
-        self, arrays: str = "statistics", budget: int | None = HISTORY, library: str = ""
+        self,
+        arrays: str = "statistics",
+        budget: int | None = HISTORY,
+        library: str = "",
+        path: str | PathLike[str] | None = None,
     ) -> None:
         _check_choice("arrays", arrays, ARRAYS)
         self.arrays = arrays
@@ -95,6 +104,9 @@ class TapeWriter:
         self.calls: list[Call] = []
         self.frames: list[Frame] = []
         self._events = EventWriter(history=budget)
+        self._file = None if path is None else GrowingFile(path)
+        if self._file is not None:
+            self._events.listeners.append(self._file.add)
         self._open: list[str] = []  # frames
         self._numbers: Counter[str] = Counter()  # of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
@@ -287,9 +299,19 @@ class TapeWriter:
         )
 
     def close(self) -> None:
-        """End all spans that are open still."""
+        """End all spans that are open still, and the file."""
         self._events.close()
         self._open.clear()
+        if self._file is not None:
+            self._events.listeners.remove(self._file.add)
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> TapeWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # --- on the tape ------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ Values of deltas are plain data, and a one-letter tag for all else:
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
@@ -34,14 +35,21 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.callers import warn
 from kerascope.errors import ConfigError
-from kerascope.files import replacing
+from kerascope.files import check_writable, replacing
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, INSTANT, Delta, Event, Made, Where
 from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
 
 FORMAT, VERSION = "kerascope tape", 3
-READ = (2, 3)  # in 2 each place is written out, and an end is not taken to lie where its begin does
+GROWING = 4  # of files that are written piece by piece
+MOST_WAITING = 256  # events of a piece
+READ = (
+    2,
+    3,
+    GROWING,
+)  # in 2 each place is written out, and an end is not taken to lie where its begin does
 # Fields of an event, and the letters that stand for them in a line.
 SHORT = {
     **{"act": "a", "deltas": "d", "depth": "h", "grain": "g", "kind": "k", "name": "n"},
@@ -52,6 +60,12 @@ LONG = {letter: field for field, letter in SHORT.items()}
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
     """Write events; both files are there whole or, if something fails, as they were."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(_piece(events, VERSION, Path(path).with_suffix(".npz")))
+
+
+def _piece(events: list[Event], version: int, beside: Path, **facts: Any) -> bytes:
+    """Return events as lines below a header; their arrays are written into the file beside."""
     encoder = Encoder()
     places: dict[Where, int] = {}
     lines = list(_lines(events, encoder, places))
@@ -59,24 +73,84 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
     shortened = [parts.shortened(_fields(where)) for where in places]
     header: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version,
+        **facts,
         "events": len(events),
         "arrays": len(encoder.arrays),
         "parts": parts.written,
         "where": shortened,
     }
-    beside = Path(path).with_suffix(".npz")
-    with replacing(path) as unfinished:
-        if encoder.arrays:
-            with replacing(beside) as arrays_file:
-                with open(arrays_file, "wb") as stream:
-                    numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
-                    np.savez(stream, **numbered)
-                header["checksum"] = _checksum(arrays_file)
-        text = "\n".join(
-            [json.dumps(header, ensure_ascii=False, separators=(",", ":")), *lines, ""]
-        )
-        unfinished.write_bytes(text.encode("utf-8", "surrogatepass"))
+    if encoder.arrays:
+        with replacing(beside) as arrays_file:
+            with open(arrays_file, "wb") as stream:
+                numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
+                np.savez(stream, **numbered)
+            header["checksum"] = _checksum(arrays_file)
+    text = "\n".join([json.dumps(header, ensure_ascii=False, separators=(",", ":")), *lines, ""])
+    return text.encode("utf-8", "surrogatepass")
+
+
+class GrowingFile:
+    """The file of a tape that is written while the run goes on: what a killed run leaves is whole.
+
+    It consists of pieces, each with a header, lines and a `.npz` file of its own, and ends with a
+    line that says so.
+
+    Parameters
+    ----------
+    path : path
+        What was there is replaced, with the arrays of its pieces.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = GrowingFile(Path(folder, "run.jsonl"))
+    ...     file.add(Event(0, "", "", "node", INSTANT, 0, "node", "a"))
+    ...     file.close()
+    ...     [event.name for event in read_events(file.path)]
+    ['a']
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._waiting: list[Event] = []
+        self._pieces = 0
+        check_writable(self.path)
+        for stale in self.path.parent.glob(f"{glob.escape(self.path.stem)}.*.npz"):
+            if stale.name[len(self.path.stem) + 1 : -len(".npz")].isdigit():
+                stale.unlink()
+        self.path.write_bytes(b"")
+
+    def add(self, event: Event) -> None:
+        """Take an event; it is written with others, at the end of its batch at the latest."""
+        self._waiting.append(event)
+        is_end_of_batch = event.kind == "batch" and event.ph == END
+        if is_end_of_batch or len(self._waiting) >= MOST_WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if not self._waiting:
+            return
+        beside = _beside_piece(self.path, self._pieces)
+        piece = _piece(self._waiting, GROWING, beside, piece=self._pieces)
+        self._append(piece)
+        self._pieces += 1
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """Write what waits, and that this is all."""
+        self.flush()
+        self._append(json.dumps({"format": FORMAT, "pieces": self._pieces}).encode() + b"\n")
+
+    def _append(self, content: bytes) -> None:
+        with open(self.path, "ab") as stream:
+            stream.write(content)
+
+
+def _beside_piece(path: Path, piece: int) -> Path:
+    return path.with_name(f"{path.stem}.{piece}.npz")
 
 
 def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> Iterator[str]:
@@ -139,27 +213,70 @@ class _Guess:
 
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
-    """Yield the events of a file that `write_events` wrote.
+    """Yield the events of a file that `write_events` or a `GrowingFile` wrote.
+
+    Of a file that was growing when its run was killed the whole pieces are read, and a warning says
+    so.
 
     Raises
     ------
     ConfigError
         A line is damaged or missing; or the arrays are missing or those of another tape.
     """
-    name = Path(path).name
-    raw = Path(path).read_bytes().split(b"\n")
-    header = _header(raw[0], name)
-    if len(raw) != header["events"] + 2 or raw[-1]:
+    path = Path(path)
+    raw = path.read_bytes().split(b"\n")
+    header = _header(raw[0], path.name, 1)
+    if header["version"] != GROWING:
+        yield from _events_below(header, raw, 0, path, path.with_suffix(".npz"), 0)
+        return
+    first = t = pieces = 0
+    while len(raw) > first + header["events"] + 1:
+        if header["piece"] != pieces:
+            raise ConfigError(f"{path.name}, line {first + 1}: piece {pieces} is missing.")
+        beside = _beside_piece(path, pieces)
+        end = first + header["events"] + 1
+        for event in _events_below(header, [*raw[:end], b""], first, path, beside, t):
+            t = event.t + 1
+            yield event
+        first, pieces = end, pieces + 1
+        if (last := _end_of_pieces(raw[first])) is not None:
+            if last != pieces or any(raw[first + 1 :]):
+                raise ConfigError(
+                    f"{path.name}, line {first + 1}: pieces are missing, or too many."
+                )
+            return
+        if not raw[first].strip() or len(raw) == first + 1:
+            break
+        header = _header(raw[first], path.name, first + 1)
+    if not pieces:
+        raise ConfigError(f"{path.name}, line 1: its run was stopped before anything was written.")
+    warn(f"{path.name}: its run was stopped before its end; {t} events of it are there.")
+
+
+def _end_of_pieces(line: bytes) -> int | None:
+    """Return how many pieces a file says that it has; None for a line that says nothing of it."""
+    try:
+        said = json.loads(line)
+        return int(said["pieces"]) if said["format"] == FORMAT else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _events_below(
+    header: dict[str, Any], raw: list[bytes], first: int, path: Path, beside: Path, t: int
+) -> Iterator[Event]:
+    """Yield the events of the lines below a header, which stands at the place `first`."""
+    name = path.name
+    if len(raw) != first + header["events"] + 2 or raw[-1]:
         last = max(len(raw) - (not raw[-1]), 1)
         raise ConfigError(
             f"{name}, line {last}: the tape ends here; expected {header['events'] + 1} lines. "
             f"It was cut off or added to."
         )
-    decoder = Decoder(_arrays(Path(path), header))
+    decoder = Decoder(_arrays(path, beside, header))
     places = [Where(*where) for where in header["where"]] or [Where()]
     guess = _Guess(header["version"])
-    t = 0
-    for number, line in enumerate(raw[1:-1], start=2):
+    for number, line in enumerate(raw[first + 1 : -1], start=first + 2):
         try:
             event = _event(t, json.loads(line), guess, decoder, places)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
@@ -224,23 +341,25 @@ def _text(value: Any) -> str:
     return value
 
 
-def _header(line: bytes, name: str) -> dict[str, Any]:
+def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
     try:
         header = json.loads(line)
         is_ours = header["format"] == FORMAT
-        counts = isinstance(header["events"], int) and isinstance(header["arrays"], int)
+        numbers = ("events", "arrays", *(["piece"] if header["version"] == GROWING else []))
+        counts = all(type(header[key]) is int and header[key] >= 0 for key in numbers)
         parts = _whole_parts(header.get("parts", ()))
         header["where"] = [_checked_where(_lengthened(x, parts)) for x in header["where"]]
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         is_ours = counts = False
         header = {}
     if not is_ours or not counts:
-        raise ConfigError(f"{name}, line 1: this is no tape; expected a file that `save` wrote.")
+        what = "this is no tape" if number == 1 else "no piece of a tape begins here"
+        raise ConfigError(f"{name}, line {number}: {what}; expected a file that `save` wrote.")
     version = header.get("version")
     if version not in READ:
         wrote = "An older" if version in range(VERSION) else "A newer"
         raise ConfigError(
-            f"{name}, line 1: version {version!r} of the format; expected {VERSION}. "
+            f"{name}, line {number}: version {version!r} of the format; expected {VERSION}. "
             f"{wrote} kerascope wrote it: record it again."
         )
     return header
@@ -310,10 +429,9 @@ def _whole_parts(written: Any) -> list[Any]:
     return parts
 
 
-def _arrays(path: Path, header: dict[str, Any]) -> list[np.ndarray]:
+def _arrays(path: Path, beside: Path, header: dict[str, Any]) -> list[np.ndarray]:
     if not header["arrays"]:
         return []
-    beside = path.with_suffix(".npz")
     try:
         if _checksum(beside) != header.get("checksum"):
             raise ConfigError(f"{beside.name}: its arrays are not those of {path.name}.")

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import kerascope as ks
 from kerascope import foreign
 from kerascope.cli import main
-from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.errors import ArgumentError, ConfigError, KerascopeWarning, MissingToolError
 from kerascope.foreign import TapeWriter, Value
 from kerascope.foreign.graphs import graph_of_calls
+from kerascope.trace.snapshots import same
+from kerascope.trace.tape_store import Tape
 
 # --- a library: a chain of matrices with a frame around the hidden ones ---------------------------
 
@@ -279,6 +281,69 @@ def test_batches_are_those_of_the_tape():
     assert batches == [(0, n, (np.float32(n),)) for n in range(3)]
     [applied, *_] = writer.tape.filter(kind="update.apply")
     assert {delta.name for delta in applied.deltas} == {"weights", "old", "new"}
+
+
+def train(writer, batches=5):
+    with writer.span("fit", "model"), writer.span("epoch", "epoch 0", epoch=0):
+        for number in range(batches):
+            with writer.span("batch", f"batch {number}", batch_index=number, size=2):
+                array = np.full((2, 3), number, "float32")
+                writer.call("a", [], [value(array)], op="A", line=("train.py", number, "main"))
+
+
+@pytest.mark.parametrize("arrays", ["all", "statistics"])
+def test_a_file_that_grows_is_the_tape(tmp_path, arrays):
+    path = tmp_path / "run.jsonl"
+    with TapeWriter(arrays, path=path) as writer:
+        train(writer)
+    events, read = list(writer.tape), list(Tape.load(path))
+    assert [e[:9] for e in read] == [e[:9] for e in events]
+    for one, other in zip(events, read, strict=True):
+        assert same([tuple(d) for d in one.deltas], [tuple(d) for d in other.deltas])
+
+
+def test_what_a_killed_run_leaves_is_read_as_far_as_it_is_whole(tmp_path):
+    """Cut at any byte: the whole batches before it are there, or the file says what it is."""
+    path = tmp_path / "run.jsonl"
+    with TapeWriter("all", path=path) as writer:
+        train(writer, 3)
+    whole, events = path.read_bytes(), list(writer.tape)
+    first = len(whole.split(b'{"format"')[1]) + len(b'{"format"')
+    for cut in range(0, len(whole) - 1, 7):
+        path.write_bytes(whole[:cut])
+        if cut < first:
+            with pytest.raises(ConfigError, match=r"run\.jsonl, line \d+"):
+                Tape.load(path)
+            continue
+        with pytest.warns(KerascopeWarning, match="stopped before its end"):
+            read = list(Tape.load(path))
+        assert [e[:9] for e in read] == [e[:9] for e in events[: len(read)]]
+        assert len(read) > 3
+
+
+def test_a_piece_that_is_gone_is_noticed(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with TapeWriter("all", path=path) as writer:
+        train(writer, 3)
+    pieces = path.read_bytes().split(b'{"format"')
+    path.write_bytes(b'{"format"'.join([pieces[0], pieces[1], pieces[3], pieces[4]]))
+    with pytest.raises(ConfigError, match="piece 1 is missing"):
+        Tape.load(path)
+    path.write_bytes(b'{"format"'.join(pieces))
+    (tmp_path / "run.1.npz").unlink()
+    with pytest.raises(ConfigError, match=r"run\.1\.npz"):
+        Tape.load(path)
+
+
+def test_a_new_run_takes_the_place_of_an_old_one(tmp_path):
+    path = tmp_path / "run.jsonl"
+    (tmp_path / "run.other.npz").write_bytes(b"mine")
+    for batches in (4, 1):
+        with TapeWriter("all", path=path) as writer:
+            train(writer, batches)
+    assert len(list(Tape.load(path).batches())) == 1
+    names = {one.name for one in tmp_path.iterdir()}
+    assert names == {"run.jsonl", "run.0.npz", "run.other.npz"}
 
 
 def test_a_long_training_keeps_the_records_of_its_last_batch():
