@@ -46,15 +46,18 @@ PICTURES = [
     Shown(
         "step.svg",
         "One step of training",
-        "Forward down the left side, backward up the right; between them each layer's weights, "
-        "their gradients, Adam's two slots and what is written at the end.",
+        "It moves, without a script: forward down the left side, the loss, backward up the right; "
+        "between them each layer's weights, their gradients, and what is written at the end. Every "
+        'number can be checked by hand. `to="step.html"` is the page on which you go back and '
+        'forth, `to="step.strip.svg"` still pictures for a slide.',
         """\
-x = Input((20,), name="x")
-h = Dense(64, activation="relu", name="wide")(x)
-h = Dense(64, activation="relu", name="deep")(h)
-model = Model(x, Dense(1, activation="sigmoid", name="score")(h), name="classifier")
-model.compile("adam", "binary_crossentropy")
-picture = ks.draw(model, level="training")
+x = Input((2,), name="x")
+hidden = Dense(2, activation="relu", name="hidden")(x)
+twist = Dense(2, name="twist")(hidden)
+model = Model(x, Add(name="sum")([hidden, twist]), name="one step of training")
+model.compile(ks.optimizers.SGD(0.05), "mse")
+model.set_weights([[[1, -1], [0.5, -1]], [0, 0], [[1, 0.5], [-1, 1]], [0, 0]])
+picture = ks.play(model, np.array([[1.0, 2.0]]), np.array([[3.0, 2.0]]))
 """,
     ),
     Shown(

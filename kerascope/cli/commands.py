@@ -111,7 +111,7 @@ COMMANDS = {
     ),
     "play": Command(
         "kerascope.cli.playing.run_play",
-        "play a script's first training step in a page",
+        "play a script's first training step in a page or a picture",
         options.PLAY_EXAMPLES,
         options.add_play_options,
         options.split_play_words,

@@ -73,6 +73,8 @@ step in a sentence, source and names. Options stand before the script or after i
 `--` belongs to the script alone:
   kerascope play train.py                          writes train.html
   kerascope play train.py -o page.html data.csv
+  kerascope play train.py -o step.svg              a picture that moves, without a script
+  kerascope play train.py -o step.strip.svg        still pictures side by side, for a slide
   kerascope play --level op --batches 2 train.py
 
 {exit_codes()}
@@ -82,7 +84,11 @@ step in a sentence, source and names. Options stand before the script or after i
 def add_play_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope play`."""
     parser.add_argument("script", metavar="script.py [argument ...]")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: script.html)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE",
+        help="the page (default: script.html), a picture that moves (step.svg), or still pictures "
+        "side by side (step.strip.svg)",
+    )  # fmt: skip
     parser.add_argument(
         "--level", choices=("detail", "op", "node", "phase", "act"), default=None,
         help="the finest grain that is shown (default: as fine as a page can hold)",

@@ -1,4 +1,4 @@
-"""`kerascope play script.py`: run a script, and keep what it does as the page that plays it."""
+"""`kerascope play script.py`: run a script, and keep what it does as a page or a moving picture."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from argparse import Namespace
 from pathlib import Path
 
 from kerascope.cli.scripts import ScriptRun, checked_script
-from kerascope.cli.usage import UsageError, given
+from kerascope.cli.usage import given
 from kerascope.errors import KerascopeError
 from kerascope.files import check_writable
+from kerascope.player.player import kind_of_file
 from kerascope.player.playing import first_steps, play
 from kerascope.trace.tape import trace
 
 
 def run_play(options: Namespace) -> int:
-    """Run the script of `kerascope play`, write the page, and return the exit code."""
+    """Run the script of `kerascope play`, write what plays it, and return the exit code."""
     path = checked_script(options.script)
     target = Path(options.output or path.with_suffix(".html").name)
-    if target.suffix != ".html":
-        raise UsageError(f"-o: expected a name like page.html, got '{target}'.")
     with given():  # before the script runs for an hour
+        kind_of_file(target)
         check_writable(target)
     script = ScriptRun(path, options.script_words)
     with trace(history=None) as tape:

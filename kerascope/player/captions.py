@@ -99,7 +99,7 @@ class Narrator:
             fed = value_of_event(event, "inputs")
             names = value_of_event(event, "feed_names")
             pairs = zip(names or (), fed or (), strict=False)
-            words = [f"{name} = {said(x)}" for name, x in pairs if "sample_weights" not in name]
+            words = [f"{name} = {said(x)}" for name, x in pairs if not _is_hidden(name)]
             return ["fed", _listed(words)] if words else ["runs", event.name]
         if event.kind == "node" and event.phase == "forward":
             return ["call.begins", event.name, self._inputs_of(event.name)]
@@ -136,8 +136,9 @@ class Narrator:
             return self._computed(event, span)
         if event.kind == "update.param":
             return self._updated(event, span)
-        if event.kind == "loss" and self._loss is not None and event.act != "compile":
-            return ["loss.done", said(self._loss)]
+        if event.kind == "loss":
+            is_known = self._loss is not None and event.act != "compile"
+            return ["loss.done", said(self._loss)] if is_known else _meaning(event)
         if event.kind == "function" and self._loss is not None and self._grads:
             return ["step.done", said(self._loss)]
         if event.kind in RUNNING and event.act not in ("build", "compile"):
@@ -294,6 +295,11 @@ def _sized(found: Statistics) -> str:
     if not found.is_sound:
         return f"{found.nans + found.infinities} NaN/Inf!"
     return f"‖·‖ {figure(found.norm)}"
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell whether a name that is fed is the engine's own affair."""
+    return "sample_weights" in name or "learning_phase" in name
 
 
 def _text(value: Any) -> str:

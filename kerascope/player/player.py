@@ -9,10 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
+from kerascope.lessons.lesson import LANGUAGES
+from kerascope.player.moving import Scene, moving_svg, scene_of, strip_svg
 from kerascope.player.page_html import SideHtml, page_html
-from kerascope.player.picture import BoxStates, Picture, nodes_made, picture_for
+from kerascope.player.picture import BoxStates, Picture, living_model, nodes_made, picture_for
 from kerascope.player.sentences import sentences_for_script
 from kerascope.player.steps import side_data
 from kerascope.player.words import Text, in_languages, kinds_for_script
@@ -383,6 +386,7 @@ class Player:
         self.tape = tape
         self.events = selected(tape, from_, until, level, lanes)
         self.picture = picture_for(tape, self.events, graph, with_loss=with_loss)
+        self._model = _model_for(tape, self.events, graph)
         self.unit = unit
         self.about = in_languages(about, "Player: about") if about else None
         if isinstance(beside, Tape):
@@ -504,21 +508,56 @@ class Player:
             self.about,
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the page: one HTML file that opens by itself.
+    # --- pictures without a script ----------------------------------------------------------------
+
+    @property
+    def svg(self) -> str:
+        """One run of the model as an SVG that moves by itself, for a web page or a README."""
+        return moving_svg(self._scene())
+
+    @property
+    def strip(self) -> str:
+        """The same as still pictures in one SVG, one for the end of each lane, for a slide."""
+        return strip_svg(self._scene())
+
+    def _scene(self) -> Scene:
+        if self.beside is not None:
+            raise ArgumentError(
+                "Player: two sides are shown by a page alone; expected one side for an SVG. Leave "
+                "out beside=, or save a name like step.html."
+            )
+        first, last = self.events[0].t, self.events[-1].t
+        everything = list(self.tape[: last + 1])  # of what the page leaves out, sentences tell
+        return scene_of(everything[:first], everything[first:], self._model, self.picture)
+
+    def save(self, path: str | PathLike[str], *, language: str = "en") -> None:
+        """Write one file that asks for nothing.
+
+        Parameters
+        ----------
+        path : path
+            "step.html" is the page; "step.svg" is a picture that moves, without a script;
+            "step.strip.svg" has still pictures side by side.
+        language : {"en", "zh"}
+            Of an SVG; the page has both.
 
         Raises
         ------
         ArgumentError
-            The file's name does not end with .html, or there is no such folder.
+            The file's name ends in something else, or there is no such folder.
         """
         path = Path(path)
-        if path.suffix != ".html":
+        kind = kind_of_file(path)
+        if language not in LANGUAGES:
             raise ArgumentError(
-                f"Player: save: expected a name like forward.html, got {path.name!r}."
+                f"Player: save: expected a language of {', '.join(LANGUAGES)}, got {language!r}."
             )
         check_writable(path)
-        write_whole(path, self.html)
+        if kind == "html":
+            write_whole(path, self.html)
+            return
+        write = moving_svg if kind == "svg" else strip_svg
+        write_whole(path, write(self._scene(), language))
 
     def _repr_html_(self) -> str:
         return frame(self.html, " / ".join(dict.fromkeys(self.title.values())))
@@ -529,6 +568,37 @@ class Player:
             f"<Player {self.title['en']!r}: {len(self.moments)} steps{boxes}. "
             f"Keep it by .save('out/forward.html')>"
         )
+
+
+def kind_of_file(path: str | PathLike[str]) -> str:
+    """Return what a player is written as, "html", "svg" or "strip.svg": the file's name tells.
+
+    Raises
+    ------
+    ArgumentError
+        It ends in something else.
+
+    Examples
+    --------
+    >>> kind_of_file("out/step.html"), kind_of_file("step.svg"), kind_of_file("step.strip.svg")
+    ('html', 'svg', 'strip.svg')
+    """
+    name = Path(path).name
+    for kind in ("html", "strip.svg", "svg"):
+        if name.endswith(f".{kind}") and name != f".{kind}":
+            return kind
+    raise ArgumentError(
+        f"Player: save: expected a name like step.html (the page), step.svg (a picture that "
+        f"moves) or step.strip.svg (still pictures side by side), got {name!r}. A program that "
+        f"shows SVG makes PNG or PDF of it."
+    )
+
+
+def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
+    """Return the model that a moving picture draws; None where something else was asked for."""
+    if graph is None:
+        return living_model(tape, events)
+    return graph if isinstance(graph, Network) else None
 
 
 def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`kerascope.play`: one step of a model, or a tape, as the page that plays it.
+"""`kerascope.play`: one step of a model, or a tape, as the page or the picture that plays it.
 
 What is too much for a page is left out from the finest grain on, and the page says so.
 """
@@ -15,7 +15,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.player.picture import living_model
-from kerascope.player.player import Player, When, end_of, time_of
+from kerascope.player.player import Player, When, end_of, kind_of_file, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
@@ -38,10 +38,12 @@ def play(
     level: str | None = None,
     graph: Any = None,
 ) -> Player:
-    """Play one training step, or what a tape has recorded, in a page.
+    """Play one training step, or what a tape has recorded, in a page or in a picture.
 
     The page is one file that asks for nothing: the graph with what flows along its arrows, a time
-    line, each step in a sentence, source, and the names at that moment.
+    line, each step in a sentence, source, and the names at that moment. The picture is an SVG that
+    moves by itself, without a script: forward down one side, the loss, backward up the other, and
+    what is written in between.
 
     Parameters
     ----------
@@ -50,7 +52,8 @@ def play(
     x, y : optional
         A batch for the model: what `train_on_batch` takes. Without `y` it predicts.
     to : path, optional
-        Where the page is saved: "step.html".
+        Where it is saved, and as what: "step.html" is the page, "step.svg" the picture that moves,
+        "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
     beside : Model or Tape, optional
         Played at the right side, linked in time; a model takes the same batch.
     names : pair of dict or str, optional
@@ -67,12 +70,14 @@ def play(
     Returns
     -------
     Player
-        In a notebook it shows itself; `player.save("step.html")` keeps it.
+        In a notebook it shows itself; `player.save("step.html")` keeps it, `player.svg` is the
+        moving picture.
 
     Raises
     ------
     ArgumentError
-        It is neither a model nor a tape, there is no batch, or nothing to show.
+        It is neither a model nor a tape, there is no batch, or nothing to show; or `to` ends in
+        something else.
     NotCompiledError
         There is a `y`, and the model has no loss.
 
@@ -87,6 +92,8 @@ def play(
     >>> player.unit, [lane for lane, _ in player.lanes]
     ('call', ['forward', 'loss', 'backward', 'update', 'commit'])
     """
+    if to is not None:
+        kind_of_file(to)  # before anything runs
     if not isinstance(subject, (Network, Tape)):
         subject, graph = _foreign(subject, x, y, graph)
         x, y = (None, None) if isinstance(subject, Tape) else (x, y)

@@ -144,6 +144,13 @@ SENTENCES: dict[str, tuple[str, str]] = {
                       "提交：现在，也只在现在，变量才换上新值。"),
     "commit.done": ("All variables have their new values; nothing read them in between.",
                     "变量都换上了新值；中间没有谁读过它们。"),
+    # --- a moving picture, in which several things appear together ---
+    "forward.folded": ("{0}: its *{1}* calls are computed.", "{0}：计算其中的 *{1}* 次调用。"),
+    "backward.folded": ("The gradient goes back through the *{1}* calls of {0}.",
+                        "梯度往回穿过 {0} 的 *{1}* 次调用。"),
+    "update.folded": ("*{1}* new values of {0} are computed.", "算出 {0} 的 *{1}* 个新值。"),
+    "also": (" Likewise {0}.", "{0} 也是这样。"),
+    "beside": (" (*{0}* others come with it.)", "（同时还有 *{0}* 个。）"),
     "step.done": ("The step is done. Before it the loss of this batch was *{0}*.",
                   "这一步完成了。更新之前这一批的损失是 *{0}*。"),
 }  # fmt: skip

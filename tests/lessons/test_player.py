@@ -416,8 +416,8 @@ def test_what_makes_no_sense_is_refused(trained, options, words):
 def test_no_tape_and_a_wrong_name_are_refused(trained, tmp_path):
     with pytest.raises(ArgumentError, match="expected a tape from"):
         Player("t.jsonl")
-    with pytest.raises(ArgumentError, match="expected a name like forward.html"):
-        Player(trained[1]).save(tmp_path / "a.svg")
+    with pytest.raises(ArgumentError, match="expected a name like step.html"):
+        Player(trained[1]).save(tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
 
 

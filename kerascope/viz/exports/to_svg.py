@@ -14,6 +14,7 @@ import json
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from html import escape
+from typing import NamedTuple
 
 from kerascope.engine.node_ids import clean
 from kerascope.printable import printable_lines, printable_xml
@@ -93,33 +94,56 @@ def svg_of(
         element("title", graph.name),
         element("desc", _description(graph)),
         f"<style>{style_sheet(graph, theme)}</style>",
-        _heads(graph, theme),
+        arrow_heads(graph, theme),
         '<rect class="ground" width="100%" height="100%"/>',
-        *_caption(graph, placed),
-        *_depths(placed),
+        *(part.text for part in parts_of(graph, options, placed, measures)),
     ]
+    return printable_lines("\n".join([*lines, "</svg>", ""]))
+
+
+class Part(NamedTuple):
+    """A piece of a picture: its elements, and the box or the arrows (by their numbers) it draws."""
+
+    text: str
+    box: str = ""
+    edges: tuple[int, ...] = ()
+
+
+def parts_of(
+    graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
+) -> Iterator[Part]:
+    """Yield all pieces of a picture whose layout is known, those behind first."""
+    theme = options.theme
+    yield from map(Part, _caption(graph, placed))
+    yield from map(Part, _depths(placed))
     framed = [group for group in graph.groups if group.id in placed.frames]
-    lines += [_frame(placed.frames[group.id], group) for group in framed]
-    lines.append('<g class="edges">')
+    for group in framed:
+        yield Part(_frame(placed.frames[group.id], group))
+    yield Part('<g class="edges">')
     if placed.strokes:
-        lines += [_stroke(graph, one, theme) for one in placed.strokes if _is_line(one)]
+        for one in placed.strokes:
+            if _is_line(one):
+                yield Part(_stroke(graph, one, theme), edges=one.edges)
     else:
-        lines += [
-            _edge(edge, path, theme) for edge, path in zip(graph.edges, placed.paths, strict=True)
-        ]
-    lines.append("</g>")
-    lines += [line for group in framed for line in _frame_title(placed.frames[group.id], group)]
-    lines += _edge_labels(graph, placed)
-    lines += [text_element(_look(one), one.x, one.y, one.text, one.size) for one in placed.words]
+        for place, (edge, path) in enumerate(zip(graph.edges, placed.paths, strict=True)):
+            yield Part(_edge(edge, path, theme), edges=(place,))
+    yield Part("</g>")
+    for group in framed:
+        yield from map(Part, _frame_title(placed.frames[group.id], group))
+    yield from map(Part, _edge_labels(graph, placed))
+    for words in placed.words:
+        yield Part(text_element(_look(words), words.x, words.y, words.text, words.size))
     sources: dict[str, list[str]] = {}
     for edge in graph.edges:
         sources.setdefault(edge.target, []).append(edge.source)
     for node in reading_order(graph):
-        rect = placed.boxes[node.id]
-        lines += _box(node, rect, measures[node.id], options, sources.get(node.id, []))
-    lines += [_mark(graph, one) for one in placed.strokes if one.is_mark]
-    lines += _pointed(graph, placed, theme)
-    return printable_lines("\n".join([*lines, "</svg>", ""]))
+        own = sources.get(node.id, [])
+        lines = _box(node, placed.boxes[node.id], measures[node.id], options, own)
+        yield Part("\n".join(lines), box=node.id)
+    for one in placed.strokes:
+        if one.is_mark:
+            yield Part(_mark(graph, one), edges=one.edges)
+    yield from map(Part, _pointed(graph, placed, theme))
 
 
 # --- around the boxes -----------------------------------------------------------------------------
@@ -193,7 +217,7 @@ def _head_of(edge: GraphEdge) -> str:
     return _state_class(edge) or str(edge.attrs.get("role", "")) or "plain"
 
 
-def _heads(graph: Graph, theme: str) -> str:
+def arrow_heads(graph: Graph, theme: str) -> str:
     """Return one arrow head for each look of an arrow."""
     looks = dict.fromkeys(_head_of(edge) for edge in graph.edges)
     if is_ladder(graph):

@@ -139,7 +139,9 @@ def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, M
     return arrange(graph, options)
 
 
-def arrange_ladder(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
+def arrange_ladder(
+    graph: Graph, options: PictureOptions, row_gap: float = ROW_GAP
+) -> tuple[Placed, dict[str, Measure]]:
     """Return where everything of a ladder lies, and the words and sizes of its boxes.
 
     Parameters
@@ -147,8 +149,10 @@ def arrange_ladder(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[
     graph : Graph
         Of the level "training", or of a model's level "gradient"; what is closed is a box.
     options : PictureOptions
+    row_gap : float
+        Between two rows; more than usual where something shall lie on the arrows.
     """
-    ladder = _Ladder(graph, replace(options, rankdir="TB"))
+    ladder = _Ladder(graph, replace(options, rankdir="TB"), row_gap)
     ladder.put_rows()
     ladder.draw()  # the first time says how many lanes the gutters need
     ladder.make_room()
@@ -159,9 +163,10 @@ def arrange_ladder(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[
 class _Ladder:
     """Collects where everything of a ladder lies."""
 
-    def __init__(self, graph: Graph, options: PictureOptions) -> None:
+    def __init__(self, graph: Graph, options: PictureOptions, row_gap: float) -> None:
         self.graph = graph
         self.options = options
+        self.row_gap = row_gap
         self.nodes = {node.id: node for node in graph.nodes}
         self.groups = {group.id: group for group in graph.groups}
         self.kind = {node.id: _part_of(node) for node in graph.nodes}
@@ -333,8 +338,8 @@ class _Ladder:
                 y += strip.height + STRIP_GAP
             y -= STRIP_GAP if strips else 0.0
             self.bottoms[depth] = y
-            y += ROW_GAP + self._swing(depth)
-        self.rows_end = y - ROW_GAP
+            y += self.row_gap + self._swing(depth)
+        self.rows_end = y - self.row_gap
 
     def _is_box(self, rail: Rail, item: int) -> bool:
         return rail.level.kinds[item] == BOX

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Tensor, Variable
-from kerascope.trace.statistics import figure, norm_of
+from kerascope.backend.graph import Tensor
+from kerascope.trace.statistics import Statistics, figure, norm_of
 from kerascope.viz.boxes import caption_with
 from kerascope.viz.extract.gradients import computed, fed_model
 from kerascope.viz.extract.training import StepLadder, ladder_of_step
@@ -67,29 +67,70 @@ def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "dr
     tensors: dict[str, Tensor] = {
         one: x for one, x in step.ladder.picture.tensors.items() if one in step.ladder.boxes
     }
+    gradients = [*tensors]
     tensors |= {box_id: pair.new_value for pair, box_id in step.drawn}
     tensors["loss of the step"] = step.ladder.forward.loss
     _take_over_slots(step, model)
     arrays = computed(tensors, *fed_model(model, (x, y), True, where))
-    loss = float(np.asarray(arrays.pop("loss of the step")).ravel()[0])
-    known = {node.id for node in graph.nodes}
-    attributes: dict[str, dict[str, Attribute]] = {
-        step.ladder.forward.loss_id: {"detail": figure(loss)}
-    }
-    for one in step.ladder.picture.tensors:
-        if one in arrays:
-            norm = norm_of(arrays[one])
-            words = f"\u2016\u2202\u2016 {figure(norm)}"
-            attributes[one] = {"gradient_norm": norm, "detail": words}
-    for weight, home in step.lines.items():
-        norm = norm_of(weight.get_value())
-        attributes[home] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
-    for pair, box_id in step.drawn:
-        attributes |= _of_new_value(step, pair.variable, box_id, arrays[box_id])
+    boxes = {**step.slots, **step.lines}
+    numbers = StepNumbers(
+        float(np.asarray(arrays["loss of the step"]).ravel()[0]),
+        {one: arrays[one] for one in gradients if one in arrays},
+        {box_id: variable.get_value() for variable, box_id in boxes.items()},
+        {boxes[pair.variable]: arrays[box_id] for pair, box_id in step.drawn},
+    )
+    return with_numbers(graph, numbers, step.ladder.forward.loss_id)
+
+
+class StepNumbers(NamedTuple):
+    """What a step computes: arrays, or the `Statistics` of such.
+
+    Attributes
+    ----------
+    loss : float
+    gradients : dict of str to array
+        By the ids of the boxes of gradients.
+    before, after : dict of str to array
+        Weights and slots, by the ids of their boxes; after the step those that it writes.
+    """
+
+    loss: float
+    gradients: Mapping[str, Any]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> Graph:
+    """Return a ladder with the sizes of what a step computes, as `with_step_figures` says them.
+
+    Parameters
+    ----------
+    graph : Graph
+    numbers : StepNumbers
+    loss_id : str
+        The box of the total loss.
+    """
+    known = {node.id: node for node in graph.nodes}
+    attributes: dict[str, dict[str, Attribute]] = {loss_id: {"detail": figure(numbers.loss)}}
+    for one, gradient in numbers.gradients.items():
+        norm = _norm(gradient)
+        words = f"\u2016\u2202\u2016 {figure(norm)}"
+        attributes[one] = {"gradient_norm": norm, "detail": words}
+    for home, value in numbers.before.items():
+        if home in known and known[home].kind != "slot":
+            norm = _norm(value)
+            attributes[home] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
+    for edge in graph.edges:
+        if edge.attrs.get("role") == "update" and edge.target in numbers.after:
+            old, new = numbers.before[edge.target], numbers.after[edge.target]
+            is_slot = known[edge.target].kind == "slot"
+            told = _of_slot(old, new) if is_slot else _of_weight(old, new)
+            attributes[edge.target if is_slot else edge.source] = told
     attributes = {one: told for one, told in attributes.items() if one in known}
     found = with_attributes(graph, _with_shares(graph, attributes))
-    words = f"One batch, loss {figure(loss)}; bars are full at the greatest of a column"
-    words += ", of changes at 1 %" if step.drawn and graph.attrs["level"] == "training" else ""
+    words = f"One batch, loss {figure(numbers.loss)}; bars are full at the greatest of a column"
+    is_training = numbers.after and graph.attrs["level"] == "training"
+    words += ", of changes at 1 %" if is_training else ""
     return replace(found, attrs={**found.attrs, "caption": caption_with(found.attrs, words)})
 
 
@@ -102,21 +143,27 @@ def _take_over_slots(step: StepLadder, model: Any) -> None:
             slot.set_value(own.get_value())
 
 
-def _of_new_value(
-    step: StepLadder, variable: Variable, box_id: str, array: np.ndarray
-) -> dict[str, dict[str, Attribute]]:
-    """Return what is said of a new value; a new slot is told by its slot."""
-    before = variable.get_value()
-    if variable in step.slots:
-        norm = norm_of(array)
-        words = f"{figure(norm_of(before))} \u2192 {figure(norm)}"
-        return {step.slots[variable]: {"norm": norm, "detail": words}}
-    change, size = norm_of(np.asarray(array) - before), norm_of(before)
+def _norm(value: Any) -> float:
+    if isinstance(value, Statistics):
+        return float("nan") if value.norm is None else float(value.norm)
+    return norm_of(value)
+
+
+def _of_slot(old: Any, new: Any) -> dict[str, Attribute]:
+    norm = _norm(new)
+    return {"norm": norm, "detail": f"{figure(_norm(old))} \u2192 {figure(norm)}"}
+
+
+def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
+    """Return by how much a weight changes; of arrays whose numbers are gone, how large it gets."""
+    if isinstance(old, Statistics) or isinstance(new, Statistics):
+        return {"norm": _norm(new), "detail": f"\u2016w\u2016 {figure(_norm(new))}"}
+    change, size = norm_of(np.asarray(new) - old), norm_of(old)
     if not size:
-        return {box_id: {"change": change, "detail": f"\u0394 {figure(change)} from 0"}}
+        return {"change": change, "detail": f"\u0394 {figure(change)} from 0"}
     share = float(change / size)
     percent = figure(float(f"{100 * share:.2g}"))
-    return {box_id: {"change": share, "detail": f"\u0394 {percent} % of \u2016w\u2016"}}
+    return {"change": share, "detail": f"\u0394 {percent} % of \u2016w\u2016"}
 
 
 def _with_shares(
@@ -137,7 +184,7 @@ def _with_shares(
             else "norm"
         )
         group = "gradient" if column == "via" else column
-        is_share = column != "new" or "from 0" not in str(told["detail"])
+        is_share = key in told and "from 0" not in str(told["detail"])
         if is_share and np.isfinite(float(told[key])):
             columns.setdefault(group, {})[one] = float(told[key])
     found = {one: dict(told) for one, told in attributes.items()}

@@ -1,0 +1,301 @@
+"""The beats of a moving picture: what of a step appears together, with its sentence.
+
+A beat is one call on its way forward, the loss, one call on the way back, the new values of one
+card, or the commit. Of a closed frame all calls are one beat. Where there are more beats than
+anybody looks at, neighbours appear together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kerascope.player.captions import Caption, Narrator, sources_of
+from kerascope.player.flows import FORWARD, LOSS, Flows, Spec
+from kerascope.player.sentences import SENTENCES
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.history import value_of_event
+from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.overlays.step_figures import StepNumbers
+
+MOST_BEATS = 30
+LANES = ("forward", "loss", "backward", "update", "commit")
+
+
+class Beat(NamedTuple):
+    """One beat.
+
+    Attributes
+    ----------
+    lane : str
+        Of `LANES`.
+    boxes : tuple of str
+        What appears; the first is what the beat is about.
+    caption : list of str
+        A template of `SENTENCES` and its words.
+    calls : int
+        How many calls, or cards, it stands for.
+    also : tuple of str
+        Other weights for which the same happens.
+    is_thinned : bool
+        Several calls appear together only because there are too many.
+    """
+
+    lane: str
+    boxes: tuple[str, ...]
+    caption: Caption
+    calls: int = 1
+    also: tuple[str, ...] = ()
+    is_thinned: bool = False
+
+
+@dataclass
+class Step:
+    """What a run of a model did, as far as a picture tells it.
+
+    Attributes
+    ----------
+    beats : list of Beat
+    closing : dict of str to list of str
+        What is said at the end of each lane.
+    flows : dict of (str, int) to list
+        What each box gives, forward and back; see `flows.spec_of`.
+    """
+
+    beats: list[Beat] = field(default_factory=list)
+    closing: dict[str, Caption] = field(default_factory=dict)
+    flows: dict[tuple[str, int], Spec] = field(default_factory=dict)
+
+
+# --- one run of a tape ----------------------------------------------------------------------------
+
+
+def run_of(events: Sequence[Event]) -> Sequence[Event]:
+    """Return the first call of a function of a model: a training step, else any other."""
+    found: Sequence[Event] = ()
+    for first, event in enumerate(events):
+        if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):
+            continue
+        if found and event.name != "train_function":
+            continue
+        last = next(
+            (place for place in range(first + 1, len(events))
+             if events[place].ph == END and events[place].depth == event.depth),
+            len(events) - 1,
+        )  # fmt: skip
+        found = events[first : last + 1]
+        if event.name == "train_function":
+            break
+    return found
+
+
+def _is_fed(event: Event) -> bool:
+    return any(delta.name == "inputs" for delta in event.deltas)
+
+
+def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
+    """Return what a training step computed, by the boxes of its ladder; None if it did not."""
+    gradient_of = {_about(node.attrs): node.id for node in graph.nodes if _is_gradient(node.attrs)}
+    known = {node.id for node in graph.nodes}
+    loss: Any = None
+    gradients: dict[str, Any] = {}
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for event in run:
+        for delta in event.deltas:
+            if delta.name == "total_loss" and delta.value is not None:
+                loss = delta.value
+            elif delta.name == "grads" and delta.key in gradient_of and event.phase == "backward":
+                gradients[gradient_of[delta.key]] = delta.value
+        if event.kind == "update.apply":
+            old, new = value_of_event(event, "old"), value_of_event(event, "new")
+            if new is None:
+                new = next((d.value for d in event.deltas if d.key == event.name), None)
+            box = event.name if event.name in known else f"slot:{event.name}"
+            if box in known and old is not None and new is not None:
+                before[box], after[box] = old, new
+    return None if loss is None else StepNumbers(float(loss), gradients, before, after)
+
+
+def is_call(node: GraphNode) -> bool:
+    """Tell whether a box is a call of a layer, or a frame of such."""
+    is_on_card = "line" in node.attrs or node.kind == "card"
+    return not is_on_card and node.attrs.get("rail", "forward") == "forward" and node.kind != LOSS
+
+
+def _about(attrs: Mapping[str, Any]) -> str:
+    """Return the call or the weight whose gradient a box is."""
+    return str(attrs.get("line") or attrs.get("beside", ""))
+
+
+def _is_gradient(attrs: Mapping[str, Any]) -> bool:
+    return attrs.get("rail") == "backward" or attrs.get("column") == "gradient"
+
+
+# --- beats ----------------------------------------------------------------------------------------
+
+
+class Conductor:
+    """Makes the beats of a run; `step` gives them.
+
+    Parameters
+    ----------
+    whole : Graph
+        The picture with nothing closed.
+    shown : Graph
+    alias : mapping of str to str
+        The closed frame in which a box lies that is not drawn itself.
+    """
+
+    def __init__(self, whole: Graph, shown: Graph, alias: Mapping[str, str]) -> None:
+        self.whole = whole
+        self.labels = {node.id: node.label for node in shown.nodes}
+        self.alias = alias
+        self.calls = {node.id for node in whole.nodes if is_call(node)}
+        self.gradient_of = {
+            _about(node.attrs): node.id for node in whole.nodes if _is_gradient(node.attrs)
+        }
+        self.weights = {
+            str(node.attrs["line"])
+            for node in whole.nodes
+            if node.attrs.get("column") == "gradient"
+        }
+        self._found: dict[tuple[str, str], Beat] = {}
+        self._told: set[str] = set()  # boxes that have a beat
+        self._arrived: dict[str, None] = {}  # gradients of weights since the last beat
+
+    def step(self, before: Sequence[Event], run: Sequence[Event]) -> Step:
+        """Return the beats of a run, and what came before it told only to the narrator."""
+        ends = [edge for edge in self.whole.edges if {edge.source, edge.target} <= self.calls]
+        narrator = Narrator(sources_of(ends))
+        flows = Flows({*self.calls, LOSS})
+        for event in before:
+            narrator.tell(event)
+        step = Step()
+        inside: list[str] = []  # the calls that are open
+        for event in run:
+            caption = narrator.tell(event)
+            flows.feed(event)
+            self._hear(event, caption, inside)
+            if event.ph == END and event.kind in LANES:
+                step.closing[event.kind] = caption
+        step.beats = self._dealt()
+        for (box, way), spec in flows.now.items():
+            place = self.shown(box), way  # of a closed frame: what leaves it, and what arrives
+            step.flows[place] = spec if way == FORWARD else step.flows.get(place, spec)
+        return step
+
+    def shown(self, box: str) -> str:
+        """Return the box that is drawn for this one."""
+        return self.alias.get(box, box)
+
+    def _hear(self, event: Event, caption: Caption, inside: list[str]) -> None:
+        if event.kind == "node" and event.ph == BEGIN:
+            inside.append(event.name)
+        for delta in event.deltas if event.phase == "backward" else ():
+            if delta.name == "grads" and delta.key in self.weights:
+                self._arrived[self.gradient_of[delta.key]] = None
+        if event.kind == "function" and event.ph == BEGIN:
+            self._add("forward", self._fed(), caption)
+        elif event.ph != END:
+            return
+        elif event.kind == "node":
+            call = "/".join(inside)
+            inside.pop()
+            if event.phase == "forward" and call in self.calls:
+                self._add("forward", [call], caption)
+            elif event.phase == "backward" and call in self.gradient_of:
+                self._add("backward", [self.gradient_of[call], *self._arrived], caption)
+                self._arrived.clear()
+        elif event.kind == "backward" and self._arrived:
+            self._add_to_last("backward", [*self._arrived])
+        elif event.kind == "loss" and event.act != "compile":
+            self._add("loss", [*self._of_rail("loss")], caption)
+        elif event.kind == "update.param":
+            self._add("update", self._new_on_card_of(event.name), caption)
+        elif event.kind == "commit":
+            kept = [n.id for n in self.whole.nodes if n.attrs.get("column") == "weight"]
+            slots = [n.id for n in self.whole.nodes if n.kind == "slot"]
+            self._add("commit", [*kept, *slots], caption)
+
+    def _add(self, lane: str, boxes: Sequence[str], caption: Caption) -> None:
+        """Add a beat; if what it is about has one already, that one comes later."""
+        shown = tuple(dict.fromkeys(filter(None, map(self.shown, boxes))))
+        shown = tuple(box for box in shown if box in self.labels)
+        if not shown:
+            return
+        before = self._found.pop((lane, shown[0]), None)
+        calls = 1 if before is None else before.calls + 1
+        if before is not None:
+            shown = tuple(dict.fromkeys([*before.boxes, *shown]))
+            label = self.labels[shown[0]].removeprefix("d loss / d ")
+            if f"{lane}.folded" in SENTENCES:
+                caption = [f"{lane}.folded", label, str(calls)]
+        self._told.update(boxes)
+        self._found[lane, shown[0]] = Beat(lane, shown, caption, calls)
+
+    def _add_to_last(self, lane: str, boxes: Sequence[str]) -> None:
+        key = next((key for key in reversed(self._found) if key[0] == lane), None)
+        if key is not None:
+            beat = self._found[key]
+            more = [box for box in map(self.shown, boxes) if box in self.labels]
+            self._found[key] = beat._replace(boxes=tuple(dict.fromkeys([*beat.boxes, *more])))
+
+    def _fed(self) -> list[str]:
+        """Return what is there before anything is computed: inputs and targets."""
+        targets = {edge.target for edge in self.whole.edges if edge.source in self.calls}
+        on_rails = [n for n in self.whole.nodes if "line" not in n.attrs and n.kind != "loss"]
+        fed = [n.id for n in on_rails if n.id in self.calls and n.id not in targets]
+        return [*fed, *(n.id for n in on_rails if n.attrs.get("class_name") == "target")]
+
+    def _of_rail(self, rail: str) -> list[str]:
+        losses = [n for n in self.whole.nodes if n.attrs.get("rail") == rail or n.kind == "loss"]
+        return [node.id for node in reversed(losses) if node.kind == "loss"]
+
+    def _new_on_card_of(self, weight: str) -> list[str]:
+        """Return the boxes that a new value and the new slots of a weight fill."""
+        return [
+            node.id
+            for node in self.whole.nodes
+            if node.kind == "update" and node.attrs.get("line") == weight
+        ][::-1]
+
+    # --- in order, and not too many ---------------------------------------------------------------
+
+    def _dealt(self) -> list[Beat]:
+        """Return the beats lane by lane, those of one card as one, and not too many."""
+        cards = {node.id: node.group for node in self.whole.nodes if "line" in node.attrs}
+        lanes = {lane: [b for b in self._found.values() if b.lane == lane] for lane in LANES}
+        by_card: dict[str, list[Beat]] = {}
+        for beat in lanes["update"]:
+            by_card.setdefault(cards.get(beat.boxes[0], beat.boxes[0]), []).append(beat)
+        for node in self.whole.nodes:  # what a layer writes itself, such as moving averages
+            if node.kind == "update" and node.id not in self._told:
+                told = ["update.unknown", str(node.attrs["line"])]
+                own = Beat("update", (self.shown(node.id),), told)
+                by_card.setdefault(cards[node.id], []).append(own)
+        lines = {node.id: str(node.attrs.get("line", "")) for node in self.whole.nodes}
+        lanes["update"] = [
+            _joined(own, own[0].caption)._replace(
+                calls=1, also=tuple(lines.get(beat.boxes[0], "") for beat in own[1:])
+            )
+            for own in by_card.values()
+        ]
+        crowd = sum(len(lanes[lane]) for lane in ("forward", "backward", "update"))
+        wide = -(-crowd // (MOST_BEATS - 2))
+        return [beat for own in lanes.values() for beat in _thinned(own, wide)]
+
+
+def _thinned(beats: Sequence[Beat], wide: int) -> list[Beat]:
+    """Return beats with so many neighbours as one, which tells what the last of them told."""
+    groups = [beats[first : first + wide] for first in range(0, len(beats), max(wide, 1))]
+    return [
+        _joined(own[::-1], own[-1].caption)._replace(is_thinned=True) if len(own) > 1 else own[0]
+        for own in groups
+    ]
+
+
+def _joined(beats: Sequence[Beat], caption: Caption) -> Beat:
+    boxes = tuple(dict.fromkeys(box for beat in beats for box in beat.boxes))
+    return Beat(beats[0].lane, boxes, caption, sum(beat.calls for beat in beats))

@@ -1,0 +1,103 @@
+"""What lies on an arrow of a moving picture: a few numbers as cells, others as dots or in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kerascope.player.flows import LEVELS, MIDDLE, Spec
+from kerascope.viz.exports.to_svg import number, text_element
+from kerascope.viz.layout.arrange import Point, Rect
+from kerascope.viz.layout.measures import text_width
+from kerascope.viz.theme import OKABE_ITO, Palette, mixed
+
+CHIP_HEIGHT = 18.0
+SIZE = 10.5  # of its text
+LEAST_CELL, PADDING = 26.0, 5.0
+MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # of dots
+DOT = 6.0
+STEPS = 4  # shades of a colour
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A value as cells in rows; `cells` are pairs of a text and a level from -9 to 9."""
+
+    rows: tuple[tuple[tuple[str, int], ...], ...]
+    width: float
+    height: float
+
+    def around(self, middle: Point) -> Rect:
+        """Return the rectangle that it takes around a point."""
+        x, y = middle
+        return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
+
+    def parts(self, middle: Point) -> Iterator[str]:
+        """Yield its elements around a point."""
+        rect = self.around(middle)
+        high = rect.height / len(self.rows)
+        for row, cells in enumerate(self.rows):
+            wide = rect.width / len(cells)
+            for column, (text, level) in enumerate(cells):
+                x, y = rect.x + column * wide, rect.y + row * high
+                yield (
+                    f'<rect class="chip {_shade(level)}" x="{number(x)}" y="{number(y)}" '
+                    f'width="{number(wide)}" height="{number(high)}"/>'
+                )
+                if text:
+                    left = x + (wide - text_width(text, SIZE)) / 2
+                    yield text_element("chip-text", left, y + high / 2 + 3.7, text, SIZE)
+
+
+def chip_of(spec: Spec) -> Chip:
+    """Return what lies on an arrow for a value, told as `flows.spec_of` tells it.
+
+    Examples
+    --------
+    >>> chip_of([5.0, "c", "3", "4"]).rows
+    ((('3', 7), ('4', 9)),)
+    >>> chip_of([8.1, "b", "(32, 64)"]).rows
+    ((('(32, 64) ‖·‖ 8.1', 0),),)
+    """
+    size, kind, *rest = spec
+    if kind == "c":
+        most = max((abs(float(word)) for word in rest), default=0.0) or 1.0
+        words = [word if len(rest) < 3 else f"{float(word):.2g}" for word in rest]
+        cells = tuple((word.replace("-", MINUS), _level(float(word) / most)) for word in words)
+        widths = [text_width(word, SIZE) for word, _ in cells]
+        wide = max(LEAST_CELL, max(widths, default=0.0) + PADDING)
+        return Chip((cells,), wide * len(cells), CHIP_HEIGHT)
+    if kind == "h":
+        columns, letters = int(rest[0]), str(rest[1])
+        rows = [letters[i : i + columns] for i in range(0, len(letters), columns)]
+        if columns * DOT <= MOST_ACROSS and len(rows) * DOT <= MOST_ALONG:
+            dots = tuple(tuple(("", LEVELS.index(one) - MIDDLE) for one in row) for row in rows)
+            return Chip(dots, columns * DOT, len(rows) * DOT)
+        rest = [f"{len(letters)} numbers"]
+    told = f"{rest[0]} \N{DOUBLE VERTICAL LINE}\N{MIDDLE DOT}\N{DOUBLE VERTICAL LINE} {size:.4g}"
+    told = told if size is not None else f"{rest[0]} NaN/Inf!"
+    return Chip((((told, 0),),), text_width(told, SIZE) + 2 * PADDING, CHIP_HEIGHT)
+
+
+def _level(share: float) -> int:
+    if share != share or abs(share) == float("inf"):
+        return 0
+    return round(share * 9) or (share > 0) - (share < 0)
+
+
+def _shade(level: int) -> str:
+    """Return the class of a cell: its sign, and its size in a few steps."""
+    if not level:
+        return "none"
+    return f"{'up' if level > 0 else 'down'}{max(1, round(abs(level) / 9 * STEPS))}"
+
+
+def chip_rules(palette: Palette) -> Iterator[str]:
+    """Yield how cells look; the number or the outline tells what the colour does."""
+    yield f".chip{{stroke:{palette.edge};stroke-width:.8;fill:{palette.background}}}"
+    yield f".chip-text{{fill:{palette.text};font-size:{SIZE}px}}"
+    for step in range(1, STEPS + 1):
+        share = 0.04 + 0.12 * step
+        for name, hue in (("up", "blue"), ("down", "vermillion")):
+            yield f".{name}{step}{{fill:{mixed(palette.background, OKABE_ITO[hue], share)}}}"

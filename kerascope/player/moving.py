@@ -1,0 +1,716 @@
+"""One step as a picture that moves, and as a strip of still ones: SVG without a script.
+
+The picture is the ladder of the step, or, where nothing is trained, the model's calls. What is to
+come is there from the first moment, in thin broken lines; each beat of `beats.py` lets its boxes
+and arrows appear, with what a call gives on its arrow, and has the sentence above the picture for
+itself. What is computed now has a heavy frame with a flag. Style sheets do everything: where
+nothing moves, because the reader does not want it or the program cannot, the whole step stands
+there.
+
+    player.svg                       # moves
+    player.strip                     # a still picture for the end of each lane
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from kerascope.engine.network import Network
+from kerascope.errors import ArgumentError
+from kerascope.player.beats import LANES, Beat, Conductor, Step, is_call, numbers_of, run_of
+from kerascope.player.chips import Chip, chip_of, chip_rules
+from kerascope.player.flows import FORWARD, GRADIENT
+from kerascope.player.picture import Picture
+from kerascope.player.room import roomy
+from kerascope.player.sentences import SENTENCES
+from kerascope.player.words import WORDS
+from kerascope.printable import printable_lines
+from kerascope.trace.events import Event
+from kerascope.trace.statistics import Statistics, figure, norm_of
+from kerascope.viz.boxes import BoxText, PictureOptions
+from kerascope.viz.collapse.view import View, view_of
+from kerascope.viz.draw import draw
+from kerascope.viz.exports.to_svg import (
+    Part,
+    arrow_heads,
+    attribute,
+    box_parts,
+    element,
+    number,
+    parts_of,
+    path_data,
+    style_sheet,
+    text_element,
+)
+from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.layout.arrange import Path, Placed, Point, Rect, arrange
+from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
+from kerascope.viz.layout.measures import Measure, text_width
+from kerascope.viz.nesting import hiding_of
+from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
+from kerascope.viz.theme import PALETTES, Palette, style_of
+
+# --- what is drawn --------------------------------------------------------------------------------
+
+
+class Scene(NamedTuple):
+    """A picture at its beginning and at its end, with what happens in between.
+
+    Attributes
+    ----------
+    before, after : Graph
+        The same boxes; those of weights and slots say what is kept in them.
+    step : Step
+    title : str
+    facts : list of str
+    """
+
+    before: Graph
+    after: Graph
+    step: Step
+    title: str
+    facts: list[str]
+
+
+def scene_of(
+    earlier: list[Event], events: list[Event], model: Network | None, picture: Picture | None
+) -> Scene:
+    """Return what a moving picture shows of some events.
+
+    Parameters
+    ----------
+    earlier, events : list of Event
+        What came before, and what is shown.
+    model : Network, optional
+        A compiled one is drawn as a ladder, if these events train it.
+    picture : Picture, optional
+        What else can be drawn.
+
+    Raises
+    ------
+    ArgumentError
+        There is no picture, or nothing is run.
+    """
+    run = list(run_of(events))
+    if not run or (model is None and picture is None):
+        raise ArgumentError(
+            "play: a moving picture shows one run of a model; expected a tape with a call of fit, "
+            "train_on_batch or predict, and a model that can be drawn."
+        )
+    earlier = [*earlier, *(event for event in events if event.t < run[0].t)]
+    is_training = any(event.kind == "commit" for event in run)
+    if model is None:
+        whole, view = picture.graph, View(picture.graph)  # type: ignore[union-attr]
+    else:
+        trained = is_training and getattr(model, "optimizer", None) is not None
+        whole = draw(model, level="training" if trained else "node", most=None).whole
+    numbers = numbers_of(run, whole) if is_ladder(whole) else None
+    facts = str(whole.attrs.get("caption", "")).split(". ")[:1]
+    if numbers is not None:
+        whole = with_numbers(whole, numbers)
+        facts.append(f"loss {figure(numbers.loss)}")
+    if model is not None:
+        view = view_of(whole)
+    hiding = hiding_of(view.whole, view.closed)
+    alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
+    alias |= {} if picture is None or model is not None else picture.alias
+    shown = view.shown
+    step = Conductor(view.whole, shown, alias).step(earlier, run)
+    if not step.beats:
+        raise ArgumentError(
+            "play: none of the calls in this tape is a box of the picture; expected the model that "
+            "was run. Give it: play(tape, graph=model)."
+        )
+    if any(beat.is_thinned for beat in step.beats):
+        crowd = sum(beat.calls for beat in step.beats)
+        facts.append(f"thinned: {crowd} steps in {len(step.beats)} beats")
+    elif alias:
+        facts.append("some calls folded into frames")
+    before, after = _kept(shown, numbers)
+    return Scene(before, after, step, whole.name, [fact for fact in facts if fact])
+
+
+def _kept(graph: Graph, numbers: StepNumbers | None) -> tuple[Graph, Graph]:
+    """Return a picture before and after a step: what weights and slots are."""
+    if numbers is None:
+        return graph, graph
+    at_first: dict[str, str] = {}
+    at_last: dict[str, str] = {}
+    for node in graph.nodes:
+        if node.id not in numbers.after:
+            continue
+        if node.kind == "slot":
+            at_first[node.id] = figure(_size(numbers.before[node.id]))
+        else:
+            at_last[node.id] = f"\u2016w\u2016 {figure(_size(numbers.after[node.id]))}"
+    return _with_words(graph, at_first), _with_words(graph, at_last)
+
+
+def _size(value: object) -> float:
+    norm = value.norm if isinstance(value, Statistics) else norm_of(value)
+    return float("nan") if norm is None else float(norm)
+
+
+def _with_words(graph: Graph, details: Mapping[str, str]) -> Graph:
+    nodes = []
+    for node in graph.nodes:
+        if node.id in details:
+            attrs = {k: v for k, v in node.attrs.items() if k != "share" or node.kind != "slot"}
+            node = replace(node, attrs={**attrs, "detail": details[node.id]})
+        nodes.append(node)
+    return replace(graph, nodes=tuple(nodes), attrs={**graph.attrs, "caption": ""}, name="")
+
+
+# --- where it stands ------------------------------------------------------------------------------
+
+HEAD = 88.0  # above the picture: title, time line, sentence
+MARGIN = 14.0
+LEAST_WIDTH = 720.0
+ROW_GAP = 46.0  # a value lies on the arrow between two rows
+TITLE_SIZE, SAID_SIZE, FACT_SIZE = 15.0, 14.0, 10.5
+SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # of an arrow: where a value may lie on it
+
+
+class Laid(NamedTuple):
+    """A value on an arrow: from where it comes, where it lies, and at which beat."""
+
+    chip: Chip
+    start: Point
+    middle: Point
+    beat: int
+
+
+@dataclass
+class Stage:
+    """Where everything of a scene stands, and at which beat it appears.
+
+    Attributes
+    ----------
+    scene : Scene
+    beat_of : dict of str to int
+        By the ids of boxes; those that are there from the beginning have none.
+    """
+
+    scene: Scene
+    placed: Placed
+    measures: Mapping[str, Measure]
+    options: PictureOptions
+    beat_of: dict[str, int] = field(default_factory=dict)
+    laid: list[Laid] = field(default_factory=list)
+
+    @property
+    def cards(self) -> set[str]:
+        """The cards that are open."""
+        groups = self.scene.after.groups
+        return {group.id for group in groups if group.attrs.get("kind") == "card"}
+
+    @property
+    def width(self) -> float:
+        """Of the whole picture."""
+        return max(self.placed.width, LEAST_WIDTH)
+
+    @property
+    def height(self) -> float:
+        """Of the whole picture, with its head."""
+        return HEAD + self.placed.height
+
+    def appears(self, edge: int) -> int:
+        """Return the beat of an arrow: what a call gives leaves it at once."""
+        one = self.scene.after.edges[edge]
+        source, target = self.beat_of.get(one.source, -1), self.beat_of.get(one.target, -1)
+        if self.is_value(edge):
+            return source
+        return max(source, target)
+
+    def is_value(self, edge: int) -> bool:
+        """Tell whether an arrow carries what a call gives to another, or to a loss."""
+        return is_call(self.scene.after.node(self.scene.after.edges[edge].source))
+
+
+def stage_of(scene: Scene) -> Stage:
+    """Return a scene with everything in its place."""
+    has_ladder = is_ladder(scene.after)
+    options = PictureOptions(depth_ranks=False)
+    if has_ladder:
+        placed, measures = arrange_ladder(_longest(scene), options, ROW_GAP)
+    else:
+        placed, measures = arrange(scene.after, options)
+        placed = roomy(placed)
+    stage = Stage(scene, placed, measures, options)
+    kept = {node.id for node in scene.after.nodes if node.attrs.get("column") == "weight"}
+    kept |= {node.id for node in scene.after.nodes if node.kind in ("slot", "card")}
+    for place, beat in enumerate(scene.step.beats):
+        for box in beat.boxes:
+            if box not in kept:
+                stage.beat_of.setdefault(box, place)
+    _add_vias(stage)
+    stage.laid = list(_laid(stage))
+    return stage
+
+
+def _longest(scene: Scene) -> Graph:
+    """Return the picture with the longer of both words in each cell, so that both have room."""
+    before = {node.id: node for node in scene.before.nodes}
+    nodes = tuple(
+        max(before[node.id], node, key=lambda one: len(str(one.attrs.get("detail", ""))))
+        for node in scene.after.nodes
+    )
+    return replace(scene.after, nodes=nodes)
+
+
+def _add_vias(stage: Stage) -> None:
+    """Let what one call sends to a shared weight appear when the gradient goes through it."""
+    for node in stage.scene.after.nodes:
+        if node.attrs.get("column") == "via":
+            beat = stage.beat_of.get(f"grad:{node.attrs.get('via', '')}")
+            if beat is not None:
+                stage.beat_of[node.id] = beat
+
+
+def _laid(stage: Stage) -> Iterator[Laid]:
+    """Yield the values on the arrows, each where it covers nothing else."""
+    graph, placed = stage.scene.after, stage.placed
+    lines = [(one.edges, one.path) for one in placed.strokes if not one.when_pointed]
+    lines = lines or [((place,), path) for place, path in enumerate(placed.paths)]
+    arriving: dict[str, int] = {}
+    for edges, _ in lines:
+        target = graph.edges[edges[0]].target
+        arriving[target] = arriving.get(target, 0) + 1
+    taken = [*placed.boxes.values()]
+    taken += [placed.frames[card] for card in stage.cards]
+    taken += [
+        Rect(one.x, one.y - one.size, text_width(one.text, one.size), one.size)
+        for one in placed.words
+    ]
+    flat = [(edges, _flattened(path)) for edges, path in lines]
+    for edges, path in lines:
+        edge = graph.edges[edges[0]]
+        home = graph.node(edge.target).attrs
+        spec = None
+        if stage.is_value(edges[0]) and _takes_values(graph.node(edge.target)):
+            spec = stage.scene.step.flows.get((edge.source, FORWARD))
+            beat = stage.beat_of.get(edge.source)
+        elif home.get("rail") == "backward" and arriving[edge.target] == 1:
+            spec = stage.scene.step.flows.get((str(home.get("beside", "")), GRADIENT))
+            beat = stage.beat_of.get(edge.target)
+        if not spec or beat is None or edge.attrs.get("operand_of"):
+            continue
+        chip = chip_of(spec)
+        points = _flattened(path)
+        others = [
+            line for own, line in flat if own != edges and graph.edges[own[0]].source != edge.source
+        ]
+        middle = _free_place(chip, points, taken, others, placed.width)
+        if middle is not None:
+            taken.append(chip.around(middle))
+            yield Laid(chip, points[0], middle, beat)
+
+
+def _free_place(
+    chip: Chip, points: list[Point], taken: list[Rect], others: list[list[Point]], width: float
+) -> Point | None:
+    """Return where on a line a value lies free, best on no other line; None if nowhere."""
+    crossed: list[tuple[bool, int, Point]] = []
+    for place, share in enumerate(SHARES):
+        middle = _along(points, share)
+        rect = chip.around(middle)
+        if rect.x < 2 or rect.right > width - 2 or any(rect.overlaps(one) for one in taken):
+            continue
+        hit = any(rect.x < x < rect.right and rect.y < y < rect.bottom
+                  for line in others for x, y in line)  # fmt: skip
+        crossed.append((hit, place, middle))
+    return min(crossed)[2] if crossed else None
+
+
+def _takes_values(node: GraphNode) -> bool:
+    return is_call(node) or node.kind == "loss"
+
+
+def _flattened(path: Path) -> list[Point]:
+    """Return a path as a line of straight pieces."""
+    points = [path.points[0]]
+    for first in range(0, len(path.points) - 1, 3):
+        a, b, c, d = path.points[first : first + 4]
+        for step in range(1, 9):
+            t = step / 8
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            pairs = [*zip(weights, (a, b, c, d), strict=True)]
+            points.append((sum(w * p[0] for w, p in pairs), sum(w * p[1] for w, p in pairs)))
+    return points
+
+
+def _along(points: list[Point], share: float) -> Point:
+    """Return the point at a share of a line's length."""
+    lengths = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for (a, b), (x, y) in pairwise(points)]
+    rest = share * sum(lengths)
+    for length, ((a, b), (x, y)) in zip(lengths, pairwise(points), strict=True):
+        if rest <= length and length:
+            part = rest / length
+            return a + (x - a) * part, b + (y - b) * part
+        rest -= length
+    return points[-1]
+
+
+# --- drawn ----------------------------------------------------------------------------------------
+
+# How a piece that appears at a beat is written: its elements, the beat, and how it appears.
+Write = Callable[[str, int, str], str]
+STAYS, NOW, TRAVELS, UNTIL = "s", "n", "t", "u"
+
+
+# What nobody can point at in a picture: tooltips, names of boxes, ends of arrows.
+MUTE = re.compile(r"<title>[^<]*</title>\n?| (?:data-[a-z]+|aria-label|role)=\"[^\"]*\"")
+
+
+def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
+    """Yield all elements of the picture; `write` decides what of a beat's elements is there."""
+    yield from _head(stage, write, language)
+    yield f'<g transform="translate({number((stage.width - stage.placed.width) / 2)} {HEAD:g})">'
+    before = {node.id: node for node in stage.scene.before.nodes}
+    updates = {
+        box: place for place, beat in enumerate(stage.scene.step.beats)
+        if beat.lane == "commit" for box in beat.boxes
+    }  # fmt: skip
+    for part in parts_of(stage.scene.after, stage.options, stage.placed, stage.measures):
+        part = part._replace(text=MUTE.sub("", part.text))
+        if part.box:
+            yield from _box(stage, part, before[part.box], updates, write)
+        elif part.edges:
+            yield from _line(stage, part, updates, write)
+        elif 'class="asked"' not in part.text:
+            yield part.text
+    for one in stage.laid:
+        dx, dy = one.start[0] - one.middle[0], one.start[1] - one.middle[1]
+        yield f'<g style="--x:{number(dx)}px;--y:{number(dy)}px">'
+        yield write("".join(one.chip.parts(one.middle)), one.beat, TRAVELS)
+        yield "</g>"
+    for place, beat in enumerate(stage.scene.step.beats):
+        yield write("".join(_flags(stage, beat)), place, NOW)
+    yield "</g>"
+
+
+def _box(
+    stage: Stage, part: Part, before: GraphNode, commits: Mapping[str, int], write: Write
+) -> Iterator[str]:
+    """Yield a box as it will be, and where it appears later, what stands there until then."""
+    beat = stage.beat_of.get(part.box, -1)
+    rect, measure = stage.placed.boxes[part.box], stage.measures[part.box]
+    if part.box in commits:
+        words = _measured(before, measure)
+        inside = "".join(box_parts(before, rect, words, stage.options))
+        yield f'<g class="box k-{before.kind}">{inside}</g>'
+        yield write(part.text, _card_beat(stage, part.box, commits), STAYS)
+        return
+    if beat < 0:
+        yield part.text
+        return
+    if 'class="spot"' not in part.text:
+        text = measure.text
+        todo = replace(measure, text=BoxText(text.sign, text.title, (), (), text.inputs))
+        inside = "".join(box_parts(_bare(before), rect, todo, stage.options))
+        yield write(f'<g class="box todo">{inside}</g>', beat, UNTIL)
+    yield write(part.text, beat, STAYS)
+
+
+def _bare(node: GraphNode) -> GraphNode:
+    return replace(node, attrs={k: v for k, v in node.attrs.items() if k != "share"})
+
+
+def _measured(node: GraphNode, measure: Measure) -> Measure:
+    """Return the measure of a cell with these words in place of what it will say."""
+    lines = [line for line in measure.text.lines if line.startswith("(")]
+    text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
+    return replace(measure, text=text)
+
+
+def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
+    """Return when a cell changes: a slot says at the update what it shall be."""
+    node = stage.scene.after.node(box)
+    if node.kind != "slot":
+        return commits[box]
+    own = [
+        stage.beat_of[one.id] for one in stage.scene.after.nodes
+        if one.kind == "update" and one.id in stage.beat_of
+        and (one.attrs["line"], one.attrs["column"]) == (node.attrs["line"], node.attrs["column"])
+    ]  # fmt: skip
+    return min(own, default=commits[box])
+
+
+def _line(stage: Stage, part: Part, commits: Mapping[str, int], write: Write) -> Iterator[str]:
+    edges = stage.scene.after.edges
+    if 'class="k-update rewritten"' in part.text:
+        yield write(part.text, commits.get(edges[part.edges[0]].target, -1), STAYS)
+        return
+    beat = max(stage.appears(edge) for edge in part.edges)
+    if beat < 0:
+        yield part.text
+        return
+    path = next(
+        (one.path for one in stage.placed.strokes if one.edges == part.edges),
+        stage.placed.paths[part.edges[0]],
+    )
+    yield write(f'<path class="edge later" d="{path_data(path)}"/>', beat, UNTIL)
+    yield write(part.text, beat, STAYS)
+
+
+def _flags(stage: Stage, beat: Beat) -> Iterator[str]:
+    """Yield the frames around what a beat is about, and a flag at the call or at the cards."""
+    flagged: dict[str, list[Rect]] = {}
+    for box in beat.boxes:
+        rect = stage.placed.boxes[box]
+        if rect.width < 20:  # the mark of a slot
+            continue
+        style = style_of(stage.scene.after.node(box).kind)
+        radius = {"round": 9, "oval": rect.height / 2 + 3}.get(style.corners, 0)
+        yield (
+            f'<rect class="halo" x="{number(rect.x - 4)}" y="{number(rect.y - 4)}" '
+            f'width="{number(rect.width + 8)}" height="{number(rect.height + 8)}" '
+            f'rx="{number(radius)}"/>'
+        )
+        group = stage.scene.after.node(box).group
+        flagged.setdefault(group if group in stage.cards else "", []).append(rect)
+    first = [rects[0] for group, rects in flagged.items() if not group]
+    for rect in [*first, *(stage.placed.frames[group] for group in flagged if group)]:
+        x, y = rect.x - 5.5, rect.y - (4 if rect in first else 0)
+        yield f'<path class="flag" d="M{number(x)},{number(y)}v-13h30l-5,6.5l5,6.5z"/>'
+        yield text_element("flag-text", x + 3, y - 3, "now", 9.5, bold=True)
+        if rect in first:
+            break  # the cards of a call are its own
+
+
+# --- the head: title, time line, sentence ---------------------------------------------------------
+
+
+def _head(stage: Stage, write: Write, language: str) -> Iterator[str]:
+    scene = stage.scene
+    yield text_element("caption", MARGIN, 25, scene.title, TITLE_SIZE, bold=True)
+    x = MARGIN + text_width(scene.title, TITLE_SIZE, True) + 14
+    yield text_element("quiet", x, 25, " \N{MIDDLE DOT} ".join(scene.facts), FACT_SIZE)
+    width = stage.width - 2 * MARGIN
+    seconds = _seconds(scene.step.beats, language)
+    x, label_x, last = MARGIN, MARGIN, ""
+    for place, (beat, own) in enumerate(zip(scene.step.beats, seconds, strict=True)):
+        wide = width * own / sum(seconds)
+        bar = f'x="{number(x)}" y="52" width="{number(max(wide - 3, 1))}" height="5" rx="2.5"'
+        yield f'<rect class="time" {bar}/>'
+        yield write(f'<rect class="time past" {bar}/>', place, STAYS)
+        if beat.lane != last:
+            word = _word(beat.lane, language)
+            label_x = max(x, label_x)
+            yield text_element("quiet", label_x, 47, word, FACT_SIZE)
+            label_x += text_width(word, FACT_SIZE) + 8
+        x, last = x + wide, beat.lane
+        yield write("".join(_said(beat, width, language)), place, NOW)
+
+
+def _word(name: str, language: str) -> str:
+    return WORDS[name][language == "zh"]
+
+
+def _said(beat: Beat, width: float, language: str) -> Iterator[str]:
+    """Yield the sentence of a beat in one line or two."""
+    words = sentence_of(beat, language)
+    lane = _word(beat.lane, language)
+    x = left = MARGIN + text_width(lane, SAID_SIZE, True) + 10
+    y = 82.0
+    yield text_element("lane", MARGIN, y, lane, SAID_SIZE, bold=True)
+    for word, is_number in words:
+        wide = text_width(word, SAID_SIZE, is_number)
+        if x + wide > MARGIN + width and x > left:
+            if y > 90:
+                yield text_element("said", x, y, "\N{HORIZONTAL ELLIPSIS}", SAID_SIZE)
+                return
+            x, y, word = left, y + 20, word.lstrip()
+            wide = text_width(word, SAID_SIZE, is_number)
+        yield text_element("said number" if is_number else "said", x, y, word, SAID_SIZE,
+                           bold=is_number)  # fmt: skip
+        x += wide
+
+
+def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
+    """Return a beat's sentence in pieces that a line can end behind, and which are its numbers."""
+    captions = [beat.caption]
+    if beat.also:
+        captions.append(["also", ", ".join(beat.also)])
+    elif beat.is_thinned:
+        captions.append(["beside", str(beat.calls - 1)])
+    found: list[tuple[str, bool]] = []
+    blank = ""
+    for key, *words in captions:
+        for place, template in enumerate(SENTENCES[key][language == "zh"].split("*")):
+            text, is_number = template.format(*words), bool(place % 2)
+            for count, word in enumerate(text.split(" ")):
+                blank = blank or " " * (count > 0)
+                long = 12 if language == "zh" else max(len(word), 1)
+                for first in range(0, len(word), long):
+                    found.append((blank + word[first : first + long], is_number))
+                    blank = ""
+    return found
+
+
+# --- the two pictures -----------------------------------------------------------------------------
+
+SHORTEST, LONGEST = 1.8, 5.0  # seconds of a beat
+PER_CHARACTER = 0.03
+PAUSE = 3.0  # at the end, before it begins anew
+CALM = "@media (prefers-reduced-motion:reduce)"
+
+
+def moving_svg(scene: Scene, language: str = "en") -> str:
+    """Return a step as an SVG that moves by itself, over and over.
+
+    Parameters
+    ----------
+    scene : Scene
+    language : {"en", "zh"}
+    """
+    stage = stage_of(scene)
+    beats = scene.step.beats
+    last = len(beats) - 1
+
+    def write(text: str, beat: int, how: str) -> str:
+        if beat < 0 or not text:
+            return text
+        is_gone = " gone" if how == UNTIL or (how == NOW and beat != last) else ""
+        return f'<g class="moves {how}{beat}{is_gone}">{text}</g>'
+
+    lines = [*_drawn(stage, write, language)]
+    rules = [*_rules(scene.after), *_motion(_seconds(beats, language))]
+    return _document(scene, stage.width, stage.height, rules, lines, language)
+
+
+def strip_svg(scene: Scene, language: str = "en") -> str:
+    """Return a step as still pictures, one for the end of each lane, in rows for a slide.
+
+    Parameters
+    ----------
+    scene : Scene
+    language : {"en", "zh"}
+    """
+    beats = scene.step.beats
+    ends = [max(i for i, b in enumerate(beats) if b.lane == lane)
+            for lane in LANES if any(b.lane == lane for b in beats)]  # fmt: skip
+    closing = [
+        beat._replace(caption=scene.step.closing.get(beat.lane, beat.caption), also=(),
+                      is_thinned=False)
+        if place in ends else beat
+        for place, beat in enumerate(beats)
+    ]  # fmt: skip
+    stage = stage_of(scene._replace(step=replace(scene.step, beats=closing)))
+    columns = min(
+        range(1, len(ends) + 1),
+        key=lambda n: abs(n * stage.width * 9 - -(-len(ends) // n) * stage.height * 16),
+    )
+    lines = []
+    for place, end in enumerate(ends):
+
+        def write(text: str, beat: int, how: str, end: int = end) -> str:
+            there = {NOW: beat == end, UNTIL: beat > end}.get(how, beat <= end)
+            return text if there else ""
+
+        row, column = divmod(place, columns)
+        at = f"{number(column * stage.width)} {number(row * stage.height)}"
+        lines += [f'<g transform="translate({at})">', *_drawn(stage, write, language), "</g>"]
+    rows = -(-len(ends) // columns)
+    size = stage.width * min(columns, len(ends)), stage.height * rows
+    return _document(scene, *size, [*_rules(scene.after)], lines, language)
+
+
+def _seconds(beats: list[Beat], language: str) -> list[float]:
+    """Return how long each beat is: as long as its sentence is read."""
+    factor = 3.0 if language == "zh" else 1.0
+    lengths = [sum(len(word) for word, _ in sentence_of(beat, language)) for beat in beats]
+    return [min(SHORTEST + PER_CHARACTER * factor * length, LONGEST) for length in lengths]
+
+
+def _document(
+    scene: Scene, width: float, height: float, rules: list[str], lines: list[str], language: str
+) -> str:
+    told = "; ".join(
+        f"{_word(beat.lane, language)}: {''.join(word for word, _ in sentence_of(beat, language))}"
+        for beat in scene.step.beats
+    )
+    size = f"{number(width)} {number(height)}"
+    return printable_lines("\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="kerascope auto" width="{number(width)}" '
+        f'height="{number(height)}" viewBox="0 0 {size}" role="img" '
+        f"aria-label={attribute(scene.title)}>",
+        element("title", scene.title),
+        element("desc", told),
+        f"<style>{style_sheet(scene.after, 'auto')}",
+        *rules,
+        "</style>",
+        arrow_heads(scene.after, "auto"),
+        '<rect class="ground" width="100%" height="100%"/>',
+        *filter(None, lines),
+        "</svg>",
+        "",
+    ]))  # fmt: skip
+
+
+def _rules(graph: Graph) -> Iterator[str]:
+    """Yield how the pieces look that only these pictures have."""
+    yield ".kerascope .halo{fill:none;stroke-width:3}.kerascope .edge.later{stroke-width:1}"
+    yield ".kerascope .edge.later{stroke-dasharray:2 4}"
+    yield ".kerascope .todo .line{stroke-width:1!important;stroke-dasharray:3 3!important}"
+    yield f".kerascope .said,.kerascope .lane{{font-size:{SAID_SIZE}px}}"
+    yield ".kerascope .lane,.kerascope .number,.kerascope .flag-text{font-weight:bold}"
+    yield ".kerascope .flag-text{font-size:9.5px}"
+    for name, around in (("light", "{}"), ("dark", "@media (prefers-color-scheme:dark){{{}}}")):
+        rules = "".join(f".kerascope {rule}" for rule in _colours(PALETTES[name]))
+        yield around.format(rules)
+
+
+def _colours(palette: Palette) -> Iterator[str]:
+    now = palette.mark("orange")
+    yield f".said{{fill:{palette.text}}}"
+    yield f".lane{{fill:{palette.sign('orange')}}}"
+    yield f".halo{{stroke:{now}}}"
+    yield f".flag{{fill:{now}}}"
+    yield f".flag-text{{fill:{palette.background}}}"
+    yield f".time{{fill:{palette.group_line};fill-opacity:.3}}"
+    yield f".time.past{{fill:{now};fill-opacity:1}}"
+    yield f".todo .line{{fill:{palette.background}!important;stroke:{palette.edge}!important}}"
+    yield f".todo .title{{fill:{palette.quiet_text}}}"
+    yield f".todo .sign{{fill:{palette.quiet_text}}}"
+    yield from chip_rules(palette)
+
+
+def _motion(seconds: list[float]) -> Iterator[str]:
+    """Yield when each beat's pieces appear, stay and go, in per cent of the whole."""
+    whole = sum(seconds) + PAUSE
+    yield f".moves{{animation:{whole:.1f}s ease-out infinite}}"
+    yield ".moves.gone{opacity:0}"
+    start = 0.0
+    for place, own in enumerate(seconds):
+        is_last = place == len(seconds) - 1
+        a = 100 * start / whole
+        b = 98.5 if is_last else 100 * (start + own) / whole
+        fade = 100 * 0.25 / whole
+        travel = 100 * min(0.9, own / 2) / whole
+        before = f"0%,{max(a - 0.01, 0):.2f}%"
+        far = "transform:translate(var(--x),var(--y))"
+        yield f".s{place}{{animation-name:s{place}}}.n{place}{{animation-name:n{place}}}"
+        yield f".t{place}{{animation-name:t{place}}}.u{place}{{animation-name:u{place}}}"
+        yield (
+            f"@keyframes s{place}{{{before}{{opacity:0}}{a + fade:.2f}%,99%{{opacity:1}}"
+            f"100%{{opacity:0}}}}"
+        )
+        yield (
+            f"@keyframes n{place}{{{before}{{opacity:0}}{a + fade / 3:.2f}%,{b:.2f}%{{opacity:1}}"
+            f"{b + 0.01:.2f}%,100%{{opacity:0}}}}"
+        )
+        yield (
+            f"@keyframes t{place}{{{before}{{opacity:0;{far}}}{a + fade:.2f}%{{opacity:1;{far}}}"
+            f"{a + fade + travel:.2f}%,99%{{opacity:1;transform:none}}100%{{opacity:0}}}}"
+        )
+        yield (
+            f"@keyframes u{place}{{{before}{{opacity:1}}{a + fade:.2f}%,99%{{opacity:0}}"
+            f"100%{{opacity:1}}}}"
+        )
+        start += own
+    yield f"{CALM}{{.moves{{animation:none}}}}"
