@@ -15,6 +15,8 @@ from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
 from kerascope.engine.node_ids import layer_of
 from kerascope.errors import ArgumentError
+from kerascope.foreign.from_tape import calls_on_tape
+from kerascope.foreign.graphs import graph_of_calls
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.train_facts import quietly
@@ -41,6 +43,9 @@ def graph_of_tape(events: list[Event]) -> Graph:
     ArgumentError
         There are none; or two tensors have one name, so that it is not known which goes where.
     """
+    calls, frames = calls_on_tape(events)
+    if calls:
+        return graph_of_calls("model", calls, frames, library="foreign")
     created = [event for event in events if event.kind == "node.create"]
     mapped = _mapped(events)
     created = [event for event in created if not mapped or event.name in mapped]

@@ -4,7 +4,8 @@ A `TapeWriter` is told of spans and calls as they happen. It keeps them twice: a
 tape, with which the debugger's `replay`, its alarms and its questions work, and as the records of
 the last pass (`calls`, `frames`), of which its graph is made.
 
-What the debugger shows comes from the names that each event changes:
+What the debugger shows comes from the names that each event changes; `sources` are the calls from
+which the inputs come, "lstm[1]" for the second output of one, so that a tape alone has the graph:
 
 ==============  ==========================  ======================================================
 span or call    names at its begin          names at its end
@@ -12,7 +13,8 @@ span or call    names at its begin          names at its end
 batch           batch_index, size           outs
 function        model, tensor_map, grads,   outputs
                 updates
-node            node, layer, inputs         result, tensor_map[id]
+node            node, layer, kind, inputs,  result, tensor_map[id]
+                sources
 gradient        node, layer                 result, grads[name]
 update          p, g                        new_p, updates[name]; then weights[name], old, new
 any             what the writer is given    what is put into the dict that `span` gives; error
@@ -110,6 +112,7 @@ class TapeWriter:
         self._open: list[str] = []  # frames
         self._numbers: Counter[str] = Counter()  # of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
+        self._makers: dict[Any, str] = {}  # by token
 
     @property
     def tape(self) -> Tape:
@@ -152,8 +155,9 @@ class TapeWriter:
             names = {"model": ObjectRef(self.library, name), **names}
             names.update({container: {} for container in CONTAINERS})
         elif kind == "node":
+            names = {"layer": LayerRef(name, op), **names}
             name = self._begin_frame(name, op)
-            names = {"node": NodeRef(name, name, 0), "layer": LayerRef(op, op), **names}
+            names["node"] = NodeRef(name, name, 0)
         told: dict[str, Any] = {}
         self._begin(kind, name, line, names)
         depth = len(self._events.spans)
@@ -223,9 +227,15 @@ class TapeWriter:
         if arrays != "none":
             number = self._numbers[name] - 1
             given = _told(call.outputs)
-            node = NodeRef(call_id, name, number)
-            names = {"node": node, "layer": LayerRef(name, op), "inputs": _all_told(call.inputs)}
+            names = {
+                "node": NodeRef(call_id, name, number),
+                "layer": LayerRef(name, op),
+                "kind": kind,
+                "inputs": _all_told(call.inputs),
+                "sources": tuple([self._makers.get(value.token, "") for value in call.inputs]),
+            }
             self._begin("node", call_id, line, names)
+            self._note_makers(call)
             self._end(Delta("tensor_map", call_id, (given, None)), result=given)
         return call_id
 
@@ -334,6 +344,13 @@ class TapeWriter:
         self.calls, self.frames = [], []
         self._numbers.clear()
         self._taken.clear()
+        self._makers.clear()
+
+    def _note_makers(self, call: Call) -> None:
+        read = {value.token for value in call.inputs}
+        for number, value in enumerate(call.outputs):
+            if value.token not in read or value.token not in self._makers:
+                self._makers[value.token] = call.id if not number else f"{call.id}[{number}]"
 
     def _free_id(self, name: str) -> str:
         """Return an id that no call and no frame has."""

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import kerascope as ks
 from kerascope import foreign
 from kerascope.cli import main
+from kerascope.debugger.pictures import graph_of_tape
 from kerascope.errors import ArgumentError, ConfigError, KerascopeWarning, MissingToolError
 from kerascope.foreign import TapeWriter, Value
 from kerascope.foreign.graphs import graph_of_calls
+from kerascope.player.picture import DONE, NOW, BoxStates
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_store import Tape
 
@@ -192,6 +194,44 @@ def test_the_tape_is_replayed_in_the_debugger(chain, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "caught nan: hidden.1:2" in told
     assert "train.py:11" in told
+
+
+def arrows_and_shapes(graph):
+    return sorted(
+        (one.source, one.target, one.attrs["operand"], one.attrs["shape"], one.attrs["dtype"])
+        for one in graph.edges
+    )
+
+
+@pytest.mark.parametrize("arrays", ["all", "statistics"])
+def test_a_tape_that_was_loaded_has_the_whole_graph(chain, tmp_path, arrays):
+    writer = TapeWriter(arrays, path=tmp_path / "run.jsonl")
+    record(chain, X, writer=writer)
+    writer.close()
+    graph, loaded = writer.graph("chain"), Tape.load(tmp_path / "run.jsonl")
+    told = graph_of_tape(list(loaded))
+    assert arrows_and_shapes(told) == arrows_and_shapes(graph)
+    assert [(n.id, n.kind, n.group, n.depth) for n in told.nodes] == [
+        (n.id, n.kind, n.group, n.depth) for n in graph.nodes
+    ]
+    assert told.groups == graph.groups
+    player = ks.play(loaded)
+    assert {node.id for node in player.picture.graph.nodes} == {node.id for node in graph.nodes}
+
+
+def test_a_box_is_marked_when_its_call_runs(chain):
+    writer = TapeWriter()
+    record(chain, X, writer=writer)
+    graph = writer.graph("chain")
+    states, calls = BoxStates(graph, {}), []
+    for event in writer.tape:
+        states.feed(event)
+        if event.ph == "B" and event.name in states.now:
+            assert states.now[event.name] == NOW
+            assert states.focus == event.name
+            calls.append(event.name)
+    assert calls == [call.id for call in writer.calls]
+    assert set(states.now.values()) == {DONE}
 
 
 # --- mistakes -------------------------------------------------------------------------------------

@@ -1,0 +1,104 @@
+"""The calls of a foreign model as a tape tells them: so one that was loaded has a graph, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.foreign.records import Call, Frame, Recorded
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.history import value_of_event
+from kerascope.trace.snapshots import LayerRef
+from kerascope.trace.statistics import Statistics
+
+_KIND = re.compile(r"(?P<letter>[a-z]+?)(?P<bits>\d*)\[(?P<sizes>[\d,]*)\]")
+_WORDS = {"f": "float", "i": "int", "u": "uint", "bool": "bool", "c": "complex"}
+
+
+def calls_on_tape(events: Iterable[Event]) -> tuple[list[Call], list[Frame]]:
+    """Return the calls, and the frames around them, of the last batch of which events tell.
+
+    None where no foreign model ran; a call that has not returned yet has no outputs.
+
+    Parameters
+    ----------
+    events : iterable of Event
+
+    Examples
+    --------
+    >>> from kerascope.foreign.records import Value
+    >>> from kerascope.foreign.writer import TapeWriter
+    >>> writer, x = TapeWriter(), Value("x", (2,), "float32", lambda: np.ones(2, "float32"))
+    >>> name = writer.call("x", [], [x], op="Input", kind="input")
+    >>> name = writer.call("act", [x], [], op="ReLU", kind="activation")
+    >>> [(call.id, call.op, len(call.inputs)) for call in calls_on_tape(writer.tape)[0]]
+    [('x', 'Input', 0), ('act', 'ReLU', 1)]
+    """
+    calls: list[Call] = []
+    frames: list[Frame] = []
+    spans: list[Event] = []
+    for event in events:
+        if event.ph == BEGIN:
+            if event.kind == "batch":
+                calls, frames = [], []
+            spans.append(event)
+            layer = value_of_event(event, "layer")
+            if event.kind == "node" and isinstance(layer, LayerRef):
+                outer = next((one.name for one in reversed(spans[:-1]) if _is_frame(one)), "")
+                if _is_frame(event):
+                    frames.append(Frame(event.name, layer.name, layer.kind, outer))
+                elif value_of_event(event, "sources") is not None:
+                    calls.append(_call(event, layer, outer))
+        elif event.ph == END and spans:
+            begin = spans.pop()
+            if calls and begin.name == calls[-1].id and begin.kind == "node":
+                calls[-1] = _returned(calls[-1], value_of_event(event, "result"))
+    return calls, frames
+
+
+def _is_frame(event: Event) -> bool:
+    return (
+        event.kind == "node"
+        and event.phase != "backward"
+        and value_of_event(event, "node") is not None
+        and value_of_event(event, "kind") is None
+    )
+
+
+def _call(event: Event, layer: LayerRef, frame: str) -> Call:
+    given = value_of_event(event, "inputs") or ()
+    sources: Sequence[str] = value_of_event(event, "sources")
+    inputs = tuple(
+        _recorded(source or f"{event.name} reads {place}", array)
+        for place, (source, array) in enumerate(zip(sources, given, strict=True))
+    )
+    where = event.where
+    line = None
+    if where.user_file:
+        line = (where.user_file, where.user_line, where.made.function if where.made else "")
+    kind = str(value_of_event(event, "kind"))
+    return Call(event.name, layer.name, layer.kind, kind, inputs, (), frame, line)
+
+
+def _returned(call: Call, result: Any) -> Call:
+    arrays = result if isinstance(result, list) else [result]
+    outputs = tuple(
+        _recorded(call.id if not number else f"{call.id}[{number}]", array)
+        for number, array in enumerate(arrays)
+    )
+    return Call(call.id, call.name, call.op, call.kind, call.inputs, outputs, call.frame, call.line)
+
+
+def _recorded(token: str, array: Any) -> Recorded:
+    """Return a value with the shape and type of what was kept of it."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return Recorded(token, array.shape, str(array.dtype), np.asarray(array))
+    found = _KIND.fullmatch(array.kind) if isinstance(array, Statistics) else None
+    if found is None:
+        return Recorded(token, (), "", None)
+    sizes = tuple(int(size) for size in found["sizes"].split(",") if size)
+    dtype = _WORDS.get(found["letter"], found["letter"]) + found["bits"]
+    return Recorded(token, sizes, dtype, array)
