@@ -7,6 +7,7 @@ kerascope alone. An adapter has
 - `record(subject, *inputs, writer, loss=None, **keywords)`: runs the subject once and tells the
   `TapeWriter` (`writer.py`) what ran; returns what the subject gave;
 - `graph_of(subject, *inputs, **keywords)`: the `Graph`, without numbers;
+- perhaps `read(subject, writer)`: tells the writer what a file says, where nothing has to run;
 - perhaps `converted(subject)`: a model of kerascope that does the same, or None, with which all the
   rest of kerascope works;
 - perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
@@ -221,7 +222,11 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
             f"summary: {min(unknown)!r} belongs to models of kerascope; of a recorded one expected "
             f"line_length or print_fn."
         )
-    writer, _ = record(subject, inputs, arrays="none")
+    read = getattr(adapter_of(subject), "read", None)
+    if inputs is None and read is not None:
+        read(subject, writer := TapeWriter("none"))
+    else:
+        writer, _ = record(subject, inputs, arrays="none")
     edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **options)
 
 
@@ -299,8 +304,9 @@ def name_of(subject: Any) -> str:
     """
     if isinstance(subject, (str, PathLike)):
         return str(fspath(subject)).replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+    of_graph = getattr(getattr(subject, "graph", None), "name", None)  # of an ONNX model
     for attribute in ("name", "__name__"):
-        found = getattr(subject, attribute, None)
+        found = getattr(subject, attribute, None) or of_graph
         if isinstance(found, str) and found:
             return found
     return type(subject).__name__

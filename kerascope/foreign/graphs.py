@@ -122,8 +122,9 @@ class _Book:
         number = self._seen[call.name]
         self._seen[call.name] += 1
         weights = list(call.parameters.values())
-        first = next((self._counted[w.token] for w in weights if w.token in self._counted), "")
         new = {w.token: w for w in weights if w.token not in self._counted}
+        # A bias alone that two share, as writers of files let them, are not the same weights.
+        first = self._counted[weights[0].token] if weights and not new else ""
         self._counted.update(dict.fromkeys(new, call.id))
         attrs: dict[str, Attribute] = {
             "layer": clean(call.name),

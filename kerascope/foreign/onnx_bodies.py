@@ -1,0 +1,473 @@
+"""How the nodes of an ONNX file hang together: a `Body` a graph, a `Step` a node.
+
+A file is a graph of nodes that name what they read and what they give. A node `If`, `Loop` or
+`Scan` holds graphs of its own, which may read what the graph around them has made; a node may also
+stand for a function that the file defines. Here each of these becomes a `Body`, once, with a name
+for each node that no other has; `onnx_models.py` draws them and executes them.
+
+An array of the file is shown in one of three ways. A small one of whole numbers (axes, sizes,
+places) or a scalar is a setting of each node that reads it. A vector, or a larger array that only
+one node reads, is a parameter of who reads it. A larger one that several read is a box of its own,
+and so is what a node that holds graphs is given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+    shape_inference,
+)
+
+from kerascope.errors import ConfigError
+from kerascope.foreign.onnx_nodes import (
+    SCALING,
+    Setting,
+    constant_of,
+    dtype_of,
+    in_words,
+    is_small,
+    kind_of,
+    line_of,
+    path_of,
+    role_of,
+    settings_of,
+)
+
+OWN_DOMAINS = ("", "ai.onnx")
+CONTROL_FLOW = ("If", "Loop", "Scan")
+
+
+@dataclass(frozen=True)
+class Sort:
+    """What is known of a value before anything runs.
+
+    Attributes
+    ----------
+    shape : tuple of (int, str or None), or None
+        A size that changes has a name, or None; None for the whole: not even the rank is known.
+    dtype : str
+        "" if it is not known.
+    """
+
+    shape: tuple[int | str | None, ...] | None = None
+    dtype: str = ""
+
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """The shape with None for each size that changes."""
+        return tuple(size if isinstance(size, int) else None for size in self.shape or ())
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node.
+
+    Attributes
+    ----------
+    node : NodeProto
+    name : str
+        No other node of the file has it.
+    kind : str
+    settings : mapping of str to plain data
+    parameters : mapping of str to str
+        From what an array of the file is for the node to its name there.
+    arguments : tuple of str
+        The other values that it reads, whatever it holds included.
+    bodies : mapping of str to Body
+        Of a node that holds graphs: by the attribute. Of a call of a function: under "".
+    line : tuple of (str, int, str), optional
+        The user's line.
+    """
+
+    node: NodeProto
+    name: str
+    kind: str
+    settings: Mapping[str, Setting]
+    parameters: Mapping[str, str]
+    arguments: tuple[str, ...]
+    bodies: Mapping[str, Body] = field(default_factory=dict)
+    line: tuple[str, int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """A graph, one that a node holds, or a function as one node calls it.
+
+    Attributes
+    ----------
+    name : str
+    inputs, outputs : tuple of str
+    constants : mapping of str to TensorProto
+        Its own arrays. Another name of the same array, which a node `Identity` gave, is here, too.
+    boxes : tuple of str
+        Those constants that are drawn as boxes.
+    steps : tuple of Step
+        In the order of the file.
+    sorts : mapping of str to Sort
+        What is known of the values; not of all.
+    opsets : mapping of str to int
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    constants: Mapping[str, TensorProto]
+    boxes: tuple[str, ...]
+    steps: tuple[Step, ...]
+    sorts: Mapping[str, Sort]
+    opsets: Mapping[str, int]
+
+
+def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
+    """Return how the nodes of a file hang together.
+
+    Parameters
+    ----------
+    model : ModelProto
+        With the shapes that inference found, if they are wanted.
+    fed : mapping of str to anything
+        What will be given; an array of the file that has one of these names is an input instead.
+
+    Raises
+    ------
+    ConfigError
+        A node reads what nothing before it makes, or two give one value.
+    """
+    functions = {(one.domain, one.name): one for one in model.functions}
+    opsets = {one.domain: one.version for one in model.opset_import}
+    reader = _Reader(functions, fed)
+    return reader.graph(model.graph, "", opsets, {})
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+# What may be read. None: it has a box, as what a node makes; else it belongs to who reads it.
+Constants = Mapping[str, TensorProto | None]
+Types = Mapping[str, TypeProto]  # what is known of the values of a graph
+
+
+class _Reader:
+    """Makes bodies; knows the functions of the file and the names that are taken."""
+
+    def __init__(
+        self, functions: Mapping[tuple[str, str], FunctionProto], fed: Mapping[str, object]
+    ) -> None:
+        self.functions = functions
+        self.fed = fed
+        self.taken: set[str] = set()  # names of nodes
+        self.matrices: set[str] = set()  # boxes that give the same at each run
+        self.around: tuple[tuple[str, str], ...] = ()  # functions that are being read
+
+    def graph(
+        self, graph: GraphProto, name: str, opsets: Mapping[str, int], outer: Constants
+    ) -> Body:
+        """Return the body of a graph; `outer` is what the graphs around it have."""
+        given = [*graph.initializer, *(one.values for one in graph.sparse_initializer)]
+        constants = {one.name: one for one in given if one.name not in self.fed}
+        inputs = tuple(one.name for one in graph.input if one.name not in constants)
+        outputs = tuple(one.name for one in graph.output)
+        types = types_in(graph)
+        parts = (list(graph.node), name, inputs, outputs, constants, types)
+        return self._body(*parts, opsets=opsets, outer=outer)
+
+    def function(self, function: FunctionProto, call: NodeProto, name: str, types: Types) -> Body:
+        """Return the body of a function with the attributes and types that one call gives it."""
+        given = {one.name: one for one in (*function.attribute_proto, *call.attribute)}
+        nodes = [_with_attributes(node, given) for node in function.node]
+        opsets = {one.domain: one.version for one in function.opset_import}
+        pairs = zip(function.input, call.input, strict=False)
+        known = {inner: types[outer] for inner, outer in pairs if outer in types}
+        found = _inferred(nodes, function, known, self.functions.values())
+        inputs, outputs = tuple(function.input), tuple(function.output)
+        return self._body(nodes, name, inputs, outputs, {}, found, opsets=opsets, outer={})
+
+    def _body(
+        self,
+        nodes: list[NodeProto],
+        name: str,
+        inputs: tuple[str, ...],
+        outputs: tuple[str, ...],
+        constants: dict[str, TensorProto],
+        types: dict[str, TypeProto],
+        *,
+        opsets: Mapping[str, int],
+        outer: Constants,
+    ) -> Body:
+        left = _without_constants(nodes, constants)
+        uses = _uses(left, constants)
+        uses.update(dict.fromkeys(outputs, 2))  # what leaves needs a box
+        inside: dict[str, TensorProto | None] = {**outer, **dict.fromkeys(inputs)}
+        for key, tensor in constants.items():
+            is_own = uses[key] == 1 or len(tensor.dims) < 2
+            inside[key] = tensor if is_own else None
+            if not is_own:
+                self.matrices.add(key)
+        types.update((key, _type_of(tensor)) for key, tensor in constants.items())
+        steps = []
+        for place, node in left:
+            step = self._step(node, self._name(node, name, place), opsets, inside, types)
+            _enter_outputs(step, inside)
+            steps.append(step)
+        for output in outputs:
+            if output not in inside:
+                raise ConfigError(
+                    f"ONNX: {_whose(name)} gives {output!r}; expected the output of a node, got "
+                    f"none that makes it. The file is damaged: export it again."
+                )
+        shown = {id(constants[one]): one for one in _shown(steps, outputs) if one in constants}
+        sorts = {key: sort_of(one) for key, one in types.items()}
+        boxes = tuple(shown.values())
+        return Body(name, inputs, outputs, constants, boxes, tuple(steps), sorts, opsets)
+
+    def _step(
+        self,
+        node: NodeProto,
+        name: str,
+        opsets: Mapping[str, int],
+        inside: Constants,
+        types: Types,
+    ) -> Step:
+        domain = "" if node.domain in OWN_DOMAINS else node.domain
+        for one in node.input:
+            if one and one not in inside:
+                raise ConfigError(
+                    f"ONNX: node {name!r} ({node.op_type}) reads {one!r}; expected an input, an "
+                    f"array of the file or the output of a node before it, got none of that name. "
+                    f"The file is damaged, or its nodes are not in order: export it again."
+                )
+        holds = domain == "" and node.op_type in CONTROL_FLOW
+        called = (node.domain, node.op_type) in self.functions
+        if holds or called:
+            settings = settings_of(node, opsets.get(domain, 1))
+            parameters: dict[str, str] = {}
+            arguments = tuple(filter(None, node.input))
+        else:
+            settings, parameters, arguments = _what_it_reads(node, opsets.get(domain, 1), inside)
+            captured = (one for one in captured_by(node) if one in inside)
+            arguments = tuple(dict.fromkeys((*arguments, *captured)))
+        weights = [*parameters.values(), *(one for one in arguments if one in self.matrices)]
+        kind = kind_of(node, weights, [one for one in arguments if one not in weights])
+        if kind == "constant":
+            self.matrices.update(node.output)
+        step = Step(node, name, kind, settings, parameters, arguments, line=line_of(node))
+        if holds:
+            bodies = {
+                key: self.graph(graph, f"{name}.{_short(key)}", opsets, inside)
+                for key, graph in _graphs(node).items()
+            }
+            return replace(step, kind="function", bodies=bodies)
+        if called:
+            return replace(step, kind="function", bodies={"": self._called(node, name, types)})
+        return step
+
+    def _called(self, node: NodeProto, name: str, types: Types) -> Body:
+        key = (node.domain, node.op_type)
+        if key in self.around:
+            raise ConfigError(
+                f"ONNX: node {name!r} calls the function {node.op_type!r}, inside itself; expected "
+                f"functions that end. The file is damaged: export it again."
+            )
+        before, self.around = self.around, (*self.around, key)
+        body = self.function(self.functions[key], node, name, types)
+        self.around = before
+        return body
+
+    def _name(self, node: NodeProto, around: str, place: int) -> str:
+        """Return a name that is free: the node's own, or its op with its place among the nodes."""
+        wanted = path_of(node) or f"{node.op_type}_{place}"
+        wanted = f"{around}.{wanted}" if around else wanted
+        free, number = wanted, 1
+        while free in self.taken:
+            number += 1
+            free = f"{wanted}_{number}"
+        self.taken.add(free)
+        return free
+
+
+def _short(attribute: str) -> str:
+    """Return what a graph of a node is called: "then" for "then_branch"."""
+    return attribute.removesuffix("_branch")
+
+
+def _whose(name: str) -> str:
+    return f"the graph {name!r}" if name else "the graph"
+
+
+def _without_constants(
+    nodes: list[NodeProto], constants: dict[str, TensorProto]
+) -> list[tuple[int, NodeProto]]:
+    """Return the nodes that compute, with their places; the others become constants."""
+    left = []
+    for place, node in enumerate(nodes):
+        tensor = constant_of(node)
+        if node.op_type == "Identity" and len(node.input) == 1:
+            tensor = constants.get(node.input[0])
+        if tensor is None:
+            left.append((place, node))
+        else:
+            constants[node.output[0]] = tensor
+    return left
+
+
+def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProto]) -> Counter[str]:
+    """Return how often each constant is read; one that has several names, by all of them.
+
+    What a node with a graph of its own is given counts twice: no box inside is its only reader.
+    """
+    readers: Counter[int] = Counter()
+    for _, node in nodes:
+        for one in (*node.input, *_captured(node), *(node.input if _graphs(node) else ())):
+            if one in constants:
+                readers[id(constants[one])] += 1
+    return Counter({key: readers[id(one)] for key, one in constants.items()})
+
+
+def _shown(steps: Iterable[Step], outputs: Iterable[str]) -> Iterator[str]:
+    """Yield what arrows come from, in the order of the file."""
+    for step in steps:
+        yield from step.arguments
+        for attribute, body in step.bodies.items():
+            if attribute:  # a function reads nothing of what is around it
+                yield from _shown(body.steps, body.outputs)
+    yield from outputs
+
+
+def _what_it_reads(
+    node: NodeProto, opset: int, inside: Constants
+) -> tuple[dict[str, Setting], dict[str, str], tuple[str, ...]]:
+    """Return the settings, the parameters and the other arguments of a node that holds no graph."""
+    settings, parameters = settings_of(node, opset), {}
+    arguments = []
+    for place, one in enumerate(node.input):
+        tensor = inside.get(one)
+        if not one:
+            continue
+        if tensor is None:
+            arguments.append(one)
+            continue
+        role = role_of(node, place, opset, one)
+        if is_small(tensor) or (node.op_type in SCALING and prod(tensor.dims) == 1):
+            settings[role] = in_words(numpy_helper.to_array(tensor))
+        else:
+            parameters[role if role not in parameters else f"{role} {place}"] = one
+    return settings, parameters, tuple(arguments)
+
+
+def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
+    for output in filter(None, step.node.output):
+        if output in inside:
+            raise ConfigError(
+                f"ONNX: node {step.name!r} gives {output!r}; expected that only one node does, got "
+                f"a second one. The file is damaged: export it again."
+            )
+        inside[output] = None
+
+
+# --- graphs that nodes hold -----------------------------------------------------------------------
+
+
+def _graphs(node: NodeProto) -> dict[str, GraphProto]:
+    return {one.name: one.g for one in node.attribute if one.type == AttributeProto.GRAPH}
+
+
+def _captured(node: NodeProto) -> Iterator[str]:
+    """Yield what the graphs of a node read that they do not make."""
+    for graph in _graphs(node).values():
+        made = {one.name for one in (*graph.input, *graph.initializer)}
+        for inner in graph.node:
+            for one in (*inner.input, *_captured(inner)):
+                if one and one not in made:
+                    yield one
+            made.update(inner.output)
+        yield from (one.name for one in graph.output if one.name not in made)
+
+
+def captured_by(node: NodeProto) -> tuple[str, ...]:
+    """Return what the graphs of a node read of the graph around them, each once."""
+    return tuple(dict.fromkeys(_captured(node)))
+
+
+def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
+    """Return a node of a function with what a call gives for the attributes that it refers to."""
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    del changed.attribute[:]
+    for attribute in node.attribute:
+        name = attribute.ref_attr_name
+        if name and name not in given:
+            continue  # it is optional, and the call says nothing
+        kept = changed.attribute.add()
+        kept.CopyFrom(given[name] if name else attribute)
+        kept.name = attribute.name
+        if kept.type == AttributeProto.GRAPH:
+            inner = [_with_attributes(one, given) for one in kept.g.node]
+            del kept.g.node[:]
+            kept.g.node.extend(inner)
+    return changed
+
+
+# --- shapes and types -----------------------------------------------------------------------------
+
+
+def sort_of(declared: TypeProto) -> Sort:
+    """Return what a file says of a value.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> x = onnx.helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3])
+    >>> sort_of(x.type), sort_of(x.type).sizes
+    (Sort(shape=('batch', 3), dtype='float32'), (None, 3))
+    """
+    kind = declared.WhichOneof("value")
+    if kind != "tensor_type":
+        return Sort(None, (kind or "").removesuffix("_type"))
+    tensor = declared.tensor_type
+    dtype = dtype_of(tensor.elem_type)
+    if not tensor.HasField("shape"):
+        return Sort(None, dtype)
+    sizes = (
+        one.dim_value if one.HasField("dim_value") else one.dim_param or None
+        for one in tensor.shape.dim
+    )
+    return Sort(tuple(sizes), dtype)
+
+
+def types_in(graph: GraphProto) -> dict[str, TypeProto]:
+    """Return what a file says of the values of a graph; not of all."""
+    return {one.name: one.type for one in (*graph.input, *graph.output, *graph.value_info)}
+
+
+def _type_of(tensor: TensorProto) -> TypeProto:
+    return helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+
+
+def _inferred(
+    nodes: list[NodeProto],
+    function: FunctionProto,
+    known: Types,
+    functions: Iterable[FunctionProto],
+) -> dict[str, TypeProto]:
+    """Return what ONNX infers of the values inside a function; nothing where it cannot."""
+    inputs = [helper.make_value_info(name, one) for name, one in known.items()]
+    outputs = [ValueInfoProto(name=name) for name in function.output]
+    graph = helper.make_graph(nodes, function.name, inputs, outputs)
+    model = helper.make_model(graph, opset_imports=function.opset_import, functions=functions)
+    try:
+        return types_in(shape_inference.infer_shapes(model, data_prop=True).graph)
+    except Exception:  # whatever is wrong with the types is said when it runs
+        return dict(known)
