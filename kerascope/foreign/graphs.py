@@ -31,6 +31,7 @@ def graph_of_calls(
     *,
     library: str = "",
     values: bool = False,
+    outputs: Sequence[Hashable] = (),
 ) -> Graph:
     """Return the graph of what ran.
 
@@ -46,6 +47,8 @@ def graph_of_calls(
         Whose model it is: "torch 2.13".
     values : bool
         Write into each box what it gave, where the numbers were kept.
+    outputs : sequence of Hashable
+        Tokens of what the model gave; if none are known, it is what nothing reads.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def graph_of_calls(
     >>> [(edge.source, edge.target, edge.attrs["shape"]) for edge in graph.edges]
     [('x', 'fc', '(1, 2)')]
     """
-    book = _Book(calls)
+    book = _Book(calls, frames)
     edges: list[GraphEdge] = []
     nodes: list[GraphNode] = []
     for call in calls:
@@ -78,7 +81,8 @@ def graph_of_calls(
                 }
                 edges.append(GraphEdge(source, call.id, "", attrs))
         book.enter(call)
-    nodes = _with_outputs(nodes, edges)
+    makers = dict.fromkeys(book.makers[one][0] for one in outputs if one in book.makers)
+    nodes = _with_outputs(nodes, list(makers) or _ends(nodes, edges))
     parameters = sum(int(node.attrs["parameters"]) for node in nodes)
     number = sum(call.kind not in ("input", "constant") for call in calls)
     caption = f"{counted(number, 'call')}, {counted(parameters, 'parameter')}"
@@ -104,10 +108,12 @@ def numbers_given(call: Call) -> list[np.ndarray] | None:
 class _Book:
     """Who made which value, and whose weights are whose."""
 
-    def __init__(self, calls: Sequence[Call]) -> None:
+    def __init__(self, calls: Sequence[Call], frames: Sequence[Frame] = ()) -> None:
         self.makers: dict[Hashable, tuple[str, int]] = {}
         self._counted: dict[Hashable, str] = {}
-        self._numbers = Counter(call.name for call in calls)
+        self._frames = {frame.id: frame.name for frame in frames}
+        # Two calls of `add` are no two calls of one layer.
+        self._numbers = Counter(call.name for call in calls if call.parameters)
         self._seen: Counter[str] = Counter()
 
     def enter(self, call: Call) -> None:
@@ -133,7 +139,7 @@ class _Book:
             "trainable": any(weight.trainable for weight in weights),
             **settings_attributes(call.settings),
             "call": number,
-            "calls": self._numbers[call.name],
+            "calls": max(1, self._numbers[call.name]),
             "input_count": len(call.inputs),
             "output_count": len(call.outputs),
             "input_shapes": shapes_text(value.shape for value in call.inputs),
@@ -147,8 +153,24 @@ class _Book:
         if call.line is not None:
             file, line, _ = call.line
             made_at = f"{PurePath(file).name}:{line}"
-        label = clean(call.name)
+        label = clean(_inside(call.name, self._frames.get(call.frame, "")))
         return GraphNode(call.id, label, call.kind, call.frame, 0, attrs, made_at)
+
+
+def _inside(name: str, frame: str) -> str:
+    """Return what a name says beyond that of the frame around it; a number alone says nothing.
+
+    Examples
+    --------
+    >>> _inside("block.0.conv", "block.0"), _inside("block.0/add", "block.0"), _inside("x", "")
+    ('conv', 'add', 'x')
+    >>> _inside("encoder.block.0", "encoder.block")
+    'block.0'
+    """
+    rest = name.removeprefix(frame)
+    if not frame or rest[:1] not in ("/", ".") or rest == name:
+        return name
+    return rest[1:] if not rest[1:].isdecimal() else frame.rpartition(".")[2] + rest
 
 
 def _size(value: Recorded) -> int:
@@ -160,12 +182,12 @@ def settings_attributes(settings: Mapping[str, Setting]) -> dict[str, Attribute]
 
     Examples
     --------
-    >>> settings_attributes({"kernel": "3x3", "stride": 2, "": "same"})
-    {'settings': 'kernel 3x3, stride 2, same', 'config': 'kernel=3x3, stride=2, same'}
+    >>> settings_attributes({"kernel": "3x3", "": "same", "bias": False})
+    {'settings': 'kernel 3x3, same, no bias', 'config': 'kernel=3x3, same, bias=False'}
     """
     if not settings:
         return {}
-    words = [f"{name} {value}" if name else str(value) for name, value in settings.items()]
+    words = [_words(name, value) for name, value in settings.items()]
     line = ", ".join(words)
     while len(words) > 1 and len(line) > LONGEST_WORDS:
         words.pop()
@@ -174,13 +196,23 @@ def settings_attributes(settings: Mapping[str, Setting]) -> dict[str, Attribute]
     return {"settings": printable(line), "config": printable(", ".join(whole))}
 
 
-def _with_outputs(nodes: list[GraphNode], edges: list[GraphEdge]) -> list[GraphNode]:
-    """Mark what nothing reads as an output of the whole."""
+def _words(name: str, value: Setting) -> str:
+    if isinstance(value, bool) and name:
+        return name if value else f"no {name}"
+    return f"{name} {value}" if name else str(value)
+
+
+def _ends(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[str]:
+    """Return the ids of what nothing reads."""
     read = {edge.source for edge in edges}
-    ends = [n for n in nodes if n.id not in read and n.kind not in ("input", "constant")]
+    return [n.id for n in nodes if n.id not in read and n.kind not in ("input", "constant")]
+
+
+def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[GraphNode]:
+    """Mark the outputs of the whole."""
     names = {
-        node.id: "output" if len(ends) == 1 else f"output {number}"
-        for number, node in enumerate(ends)
+        one: "output" if len(outputs) == 1 else f"output {number}"
+        for number, one in enumerate(outputs)
     }
     return [
         GraphNode(n.id, n.label, n.kind, n.group, n.depth, {**n.attrs, "outputs": names[n.id]},

@@ -34,8 +34,8 @@ class Value(NamedTuple):
     dtype : str
         "float32".
     read : callable, optional
-        Returns its numbers as they are now, without copying them if that can be. None: nobody knows
-        them.
+        Returns its numbers as they are now, without copying them if that can be, or None if it
+        holds none. None: nobody knows them.
     trainable : bool
         Of a weight.
     """
@@ -43,7 +43,7 @@ class Value(NamedTuple):
     token: Hashable
     shape: tuple[int | None, ...]
     dtype: str
-    read: Callable[[], np.ndarray] | None = None
+    read: Callable[[], np.ndarray | None] | None = None
     trainable: bool = True
 
 
@@ -134,7 +134,8 @@ def taken(value: Value, arrays: str) -> Recorded:
     """
     kept: Any = None
     if arrays != "none" and value.read is not None:
-        kept = kept_of(value.read(), arrays)
+        array = value.read()
+        kept = None if array is None else kept_of(array, arrays)
     return Recorded(value.token, value.shape, value.dtype, kept, value.trainable)
 
 

@@ -24,7 +24,7 @@ any             what the writer is given    what is put into the dict that `span
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from types import MappingProxyType
@@ -113,6 +113,8 @@ class TapeWriter:
         self._numbers: Counter[str] = Counter()  # of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
         self._makers: dict[Any, str] = {}  # by token
+        self._outputs: list[Hashable] = []
+        self._values: dict[Hashable, Recorded] = {}  # what was read, by token
 
     @property
     def tape(self) -> Tape:
@@ -218,10 +220,10 @@ class TapeWriter:
         weights = "all" if arrays == "all" else "none"  # their figures would cost more than a call
         call = Call(
             call_id, name, op, kind,
-            tuple([taken(value, arrays) for value in inputs]),
-            tuple([taken(value, arrays) for value in outputs]),
+            tuple([self._read(value, arrays) for value in inputs]),
+            tuple([self._read(value, arrays) for value in outputs]),
             self._open[-1] if self._open else "", line, dict(settings),
-            {key: taken(value, weights) for key, value in parameters.items()},
+            {key: self._read(value, weights) for key, value in parameters.items()},
         )  # fmt: skip
         self.calls.append(call)
         if arrays != "none":
@@ -290,6 +292,15 @@ class TapeWriter:
         self._end(Delta("updates", parameter, new_p), new_p=new_p, result=new_p)
         self._tell("update.apply", parameter, line, weights={parameter: new_p}, old=p, new=new_p)
 
+    def outputs(self, values: Sequence[Value]) -> None:
+        """Tell what the whole model has given; untold, it is what no call reads.
+
+        Parameters
+        ----------
+        values : sequence of Value
+        """
+        self._outputs = [value.token for value in values]
+
     def failed(self, error: BaseException) -> None:
         """Tell that the innermost span has failed, where no exception goes through its block."""
         self._tell("event", type(error).__name__, None, error=error_ref(error))
@@ -305,8 +316,9 @@ class TapeWriter:
             Write into each box what it gave; with `arrays="all"`.
         """
         return graph_of_calls(
-            name, self.calls, self.frames, library=self.library or "foreign", values=values
-        )
+            name, self.calls, self.frames, library=self.library or "foreign", values=values,
+            outputs=self._outputs,
+        )  # fmt: skip
 
     def close(self) -> None:
         """End all spans that are open still, and the file."""
@@ -322,6 +334,13 @@ class TapeWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _read(self, value: Value, arrays: str) -> Recorded:
+        """Return what is kept of a value. An array in one state is read once: when it is met."""
+        known = self._values.get(value.token)
+        if known is None or (known.array is None and value.read is not None and arrays != "none"):
+            known = self._values[value.token] = taken(value, arrays)
+        return known
 
     # --- on the tape ------------------------------------------------------------------------------
 
@@ -345,6 +364,8 @@ class TapeWriter:
         self._numbers.clear()
         self._taken.clear()
         self._makers.clear()
+        self._values.clear()
+        self._outputs = []
 
     def _note_makers(self, call: Call) -> None:
         read = {value.token for value in call.inputs}

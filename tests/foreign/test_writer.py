@@ -108,7 +108,7 @@ def test_it_is_drawn_with_its_frame_and_its_arrows(chain):
     assert graph.attrs["parameters"] == 12 + 8
     assert graph.node("hidden/relu:2").attrs["outputs"] == "output"
     assert graph.node("hidden/relu:2").attrs["call"] == 1
-    assert graph.node("hidden.1").attrs["settings"] == "bias False"
+    assert graph.node("hidden.1").attrs["settings"] == "no bias"
     assert graph.node("hidden.1").made_at == "train.py:11"
     assert "Stack" in drawing.svg
 
@@ -421,3 +421,39 @@ def test_arrows_are_the_reads_of_any_run(data):
     graph = graph_of_calls("any", writer.calls, writer.frames)
     assert Counter((e.source, e.target) for e in graph.edges) == Counter(expected)
     assert len({node.id for node in graph.nodes}) == len(writer.calls)
+
+
+def test_an_array_in_one_state_is_read_once_when_it_is_met():
+    """What a call was given stays known, though it has written into it before it returned."""
+    writer, x = TapeWriter("all"), np.array([-1.0, 2.0])
+    writer.call("x", [], [value(x, "first")], op="Input", kind="input")
+    np.maximum(x, 0, out=x)
+    writer.call("relu", [value(x, "first")], [value(x, "then")], op="relu", kind="activation")
+    relu = writer.calls[-1]
+    assert relu.inputs[0].array.tolist() == [-1, 2]
+    assert relu.outputs[0].array.tolist() == [0, 2]
+    assert relu.inputs[0].array is writer.calls[0].outputs[0].array
+
+
+def test_outputs_are_what_the_model_gave_not_what_nothing_reads():
+    writer, x = TapeWriter("none"), np.ones(2)
+    given = [value(x, token) for token in "xyz"]
+    writer.call("x", [], given[:1], op="Input", kind="input")
+    writer.call("y", given[:1], given[1:2], op="relu", kind="activation")
+    writer.call("is_large", given[1:2], given[2:], op="gt", kind="function")
+    writer.outputs(given[1:2])
+    marked = {box.id: box.attrs["outputs"] for box in writer.graph("model").nodes}
+    assert marked == {"x": "", "y": "output", "is_large": ""}
+
+
+def test_two_calls_of_a_function_are_not_those_of_one_layer_and_are_called_as_in_their_frame():
+    writer, x = TapeWriter("none"), np.ones(2)
+    with writer.span("node", "block.0", op="Block"):
+        for token in ("a", "b"):
+            given = [value(x, token)]
+            writer.call("block.0/relu", [], given, op="relu", kind="activation")
+            weights = {"weight": value(x, "w")}
+            writer.call("block.0.fc", given, [], op="Linear", kind="dense", parameters=weights)
+    boxes = {box.id: (box.label, box.attrs["calls"]) for box in writer.graph("model").nodes}
+    assert boxes["block.0/relu:2"] == ("relu", 1)
+    assert boxes["block.0.fc:2"] == ("fc", 2)

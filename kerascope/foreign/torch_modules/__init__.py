@@ -1,0 +1,224 @@
+"""Modules of PyTorch under the scope: what ran, with values, gradients and updates.
+
+Whatever a module does is recorded while it does it: `recording.py` hears it, `tensors.py` knows
+which array is which, `boxes.py` says what stands in the boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from kerascope.errors import ArgumentError
+from kerascope.foreign.torch_modules.recording import Recorder
+from kerascope.foreign.writer import TapeWriter
+from kerascope.viz.graph import Graph
+
+LIBRARY = "torch"
+
+
+def record(
+    module: nn.Module,
+    *inputs: Any,
+    writer: TapeWriter,
+    loss: Any = None,
+    target: Any = None,
+    **keywords: Any,
+) -> Any:
+    """Run a module once and tell a writer what ran.
+
+    The module's buffers (running means, counts) and the state of the random numbers are afterwards
+    what they were, and so are the gradients of its parameters.
+
+    Parameters
+    ----------
+    module : nn.Module
+    *inputs : object
+        What it is called on. NumPy arrays become tensors; of floating point, they take the dtype of
+        the module's parameters.
+    writer : TapeWriter
+    loss : callable or nn.Module, optional
+        Is called on what the module gives, and on `target` if there is one. Then gradients are told
+        too: of the output of each call, and of each parameter.
+    target : optional
+        What the loss compares with. Without a loss it is an input like others.
+    **keywords : object
+        Inputs with names.
+
+    Returns
+    -------
+    object
+        What the module gave.
+
+    Raises
+    ------
+    ArgumentError
+        The module cannot be recorded, its inputs are missing, or the loss is not one number.
+
+    Examples
+    --------
+    >>> writer = TapeWriter("all")
+    >>> y = record(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), torch.ones(1, 3), writer=writer)
+    >>> [(call.id, call.op) for call in writer.calls]
+    [('input', 'Input'), ('0', 'Linear'), ('1', 'ReLU')]
+    """
+    check_recordable(module)
+    if loss is None and target is not None:
+        keywords["target"] = target
+    args = tuple(_as_input(value, module) for value in inputs)
+    names = {name: _as_input(value, module) for name, value in keywords.items()}
+    _check_inputs(module, args, names)
+    writer.library = writer.library or f"torch {torch.__version__.partition('+')[0]}"
+    recorder = Recorder(module, writer, has_gradients=loss is not None)
+    others = (("loss", loss),) if isinstance(loss, nn.Module) else ()
+    with (
+        _left_as_it_was(module),
+        writer.span("function", type(module).__name__),
+        recorder.listening(*others),
+    ):
+        with writer.span("forward", "forward pass"), recorder.running():
+            result = module(*args, **names)
+        recorder.tell_outputs(result)
+        if loss is not None:
+            _record_gradients(recorder, result, loss, _as_input(target, module))
+    return result
+
+
+def graph_of(module: nn.Module, *inputs: Any, **keywords: Any) -> Graph:
+    """Return the graph of what a module does with its inputs; see `record`.
+
+    Examples
+    --------
+    >>> graph = graph_of(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), torch.ones(1, 3))
+    >>> [(edge.source, edge.target) for edge in graph.edges]
+    [('input', '0'), ('0', '1')]
+    """
+    writer = TapeWriter("none")
+    record(module, *inputs, writer=writer, **keywords)
+    return writer.graph(type(module).__name__)
+
+
+def _record_gradients(
+    recorder: Recorder, result: Any, loss: Callable[..., Any], target: Any
+) -> None:
+    """Compute a loss and go back from it; the parameters' own gradients stay what they were."""
+    writer = recorder.writer
+    with writer.span("loss", "loss"), recorder.running():
+        value = loss(result) if target is None else loss(result, target)
+    if not isinstance(value, Tensor) or value.numel() != 1 or not value.requires_grad:
+        got = f"{tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        needs = "; it depends on no parameter" if isinstance(value, Tensor) else ""
+        raise ArgumentError(
+            f"{type(recorder.module).__name__}: loss: expected a function that returns one number "
+            f"that has a gradient, as nn.CrossEntropyLoss(); got {got}{needs}."
+        )
+    named = dict(recorder.module.named_parameters())
+    kept = {name: one.grad for name, one in named.items()}
+    try:
+        for one in named.values():
+            one.grad = None
+        with writer.span("backward", "backward pass"):
+            value.backward()
+            for name, one in named.items():
+                if one.grad is not None:
+                    recorder.tell_gradient(name, one.grad)
+    finally:
+        for name, one in named.items():
+            one.grad = kept[name]
+
+
+# --- what can be recorded -------------------------------------------------------------------------
+
+
+def check_recordable(module: Any) -> None:
+    """Raise an error if what a module does cannot be heard.
+
+    Raises
+    ------
+    ArgumentError
+        It is no module; it is compiled, or a script; its copies run in other threads or processes.
+    """
+    name = type(module).__name__
+    if not isinstance(module, nn.Module):
+        raise ArgumentError(f"expected a torch.nn.Module, got {name}.")
+    for path, one in module.named_modules():
+        what, remedy = _deaf(one)
+        if what:
+            where = f"{name}: {path!r}" if path else name
+            raise ArgumentError(
+                f"{where} {what}, so nobody can hear which modules and functions run; expected a "
+                f"module that Python runs. {remedy}"
+            )
+
+
+_BY_CLASS = {
+    "ScriptModule": ("is compiled by TorchScript", "Give the module that it was made of."),
+    "OptimizedModule": ("is compiled by torch.compile", "Give the module inside: `._orig_mod`."),
+    **dict.fromkeys(
+        ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"),
+        ("runs copies in other threads or processes", "Give the module inside: `.module`."),
+    ),
+}
+
+
+def _deaf(module: nn.Module) -> tuple[str, str]:
+    """Return why a module cannot be heard, and what to do; "" if it can."""
+    for cls in type(module).__mro__:
+        if cls.__module__.startswith("torch.") and cls.__name__ in _BY_CLASS:
+            return _BY_CLASS[cls.__name__]
+    if getattr(module, "_compiled_call_impl", None) is not None:
+        return "is compiled by its method `compile`", "Give one on which it was not called."
+    return "", ""
+
+
+def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any]) -> None:
+    """Raise an error if a module cannot be called so; what it says is Python's own."""
+    if type(module).forward is nn.Module.forward or "forward" in vars(module):
+        return
+    try:
+        signature(module.forward).bind(*args, **names)
+    except TypeError as error:
+        name = type(module).__name__
+        given = f"{len(args) + len(names)} inputs" if args or names else "none"
+        raise ArgumentError(
+            f"{name}: the inputs do not fit its forward{signature(module.forward)}: {error}; got "
+            f"{given}. What a module does is known by running it: draw(module, values=x), or "
+            f"values=(x, y) for several, or values={{'x': x}} by their names."
+        ) from None
+
+
+def _as_input(value: Any, module: nn.Module) -> Any:
+    """Return an input as a tensor, if it is an array of NumPy."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return value
+    tensor = torch.tensor(value)  # a copy: the module may write into it
+    own = next(iter(module.parameters()), None)
+    if own is None:
+        return tensor
+    if tensor.is_floating_point() and own.is_floating_point():
+        tensor = tensor.to(own.dtype)
+    return tensor.to(own.device)
+
+
+@contextmanager
+def _left_as_it_was(module: nn.Module) -> Iterator[None]:
+    """Give a module its buffers back after a `with` block, and random numbers their state."""
+    tables = [(one._buffers, dict(one._buffers)) for one in module.modules()]
+    buffers = [(one, one.detach().clone()) for one in module.buffers()]
+    devices = {one.device.index for one in module.parameters() if one.is_cuda}
+    with torch.random.fork_rng(sorted(devices)):
+        try:
+            yield
+        finally:
+            for table, kept in tables:
+                table.update(kept)
+            with torch.no_grad():
+                for buffer, numbers in buffers:
+                    if not torch.equal(buffer, numbers):
+                        buffer.data.copy_(numbers)  # uncounted: a gradient may go back through it

@@ -1,0 +1,594 @@
+"""Hears what runs of a module, by hooks and by one mode, and tells it to a `TapeWriter`.
+
+Hooks of modules say where a call begins and ends; a `TorchFunctionMode` says which functions run
+between them. So nothing is exported or traced symbolically: loops and branches that depend on data,
+modules that are called twice, writes into views are recorded as they happen.
+
+A call's inputs are known by their tokens (`tensors.py`). What nobody has given is a box of its own:
+an input, a parameter that is read without its module, a constant; and a view that was made where
+nobody listens, which stands behind what it views.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from inspect import Parameter, signature
+from threading import get_ident
+from types import FrameType
+from typing import Any
+from weakref import ref
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from kerascope.callers import users_line
+from kerascope.foreign.records import Line, Setting, Value
+from kerascope.foreign.torch_modules.boxes import (
+    is_of_torch,
+    is_one_box,
+    kind_of_class,
+    kind_of_function,
+    name_of_function,
+    settings_of_function,
+    settings_of_module,
+    writes_by_name,
+)
+from kerascope.foreign.torch_modules.tensors import (
+    Known,
+    Tokens,
+    dtype_name,
+    numbers_of,
+    overlap,
+    tensors_in,
+    version_of,
+)
+from kerascope.foreign.writer import TapeWriter
+
+# They say something of a tensor, or hand out what is no part of the forward pass.
+_SAYING = """
+    shape size dim ndim numel nelement stride dtype device layout requires_grad requires_grad_ grad
+    grad_fn is_leaf is_cuda is_contiguous is_floating_point is_complex is_sparse is_quantized
+    is_meta is_nested is_inference names version base item tolist numpy len bool int index hash
+    repr str format contains register_hook retain_grad data_ptr storage_offset element_size storage
+    untyped_storage has_names get_device apply_ array deepcopy reduce_ex
+"""
+_UNHEARD = frozenset(_SAYING.split())
+_BACKWARD = (Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+
+
+_Told = tuple[str, list[Value], str, str, dict[str, Value]]
+
+
+class Heard:
+    """A call of a module that has begun.
+
+    Attributes
+    ----------
+    module : nn.Module
+    name : str
+    frame : FrameType
+        Of Python, in which it runs.
+    span : context manager or None
+        The frame around what it does; None if it is one box, or the whole.
+    read : list of (Tensor, int)
+        Of one box: what it reads, and the version of it.
+    values : list of Value
+    line : (str, int, str) or None
+    """
+
+    __slots__ = ("frame", "line", "module", "name", "read", "span", "values")
+
+    def __init__(self, module: nn.Module, name: str, frame: FrameType, line: Line | None) -> None:
+        self.module = module
+        self.name = name
+        self.frame = frame
+        self.line = line
+        self.span: AbstractContextManager[Any] | None = None
+        self.read: list[tuple[Tensor, int]] = []
+        self.values: list[Value] = []
+
+
+class Recorder:
+    """Hears what runs of a module and tells it to a writer.
+
+    Parameters
+    ----------
+    module : nn.Module
+    writer : TapeWriter
+    has_gradients : bool
+        Whether to tell the gradients of what calls give, when they come.
+    """
+
+    def __init__(
+        self, module: nn.Module, writer: TapeWriter, *, has_gradients: bool = False
+    ) -> None:
+        self.module = module
+        self.writer = writer
+        self.has_gradients = has_gradients
+        self.is_on = False
+        self._modules = {id(one): (name, one) for name, one in module.named_modules()}
+        self._paths = frozenset(name for name, _ in self._modules.values())
+        self._weights = {id(one): (name, "Parameter") for name, one in module.named_parameters()}
+        self._weights.update((id(one), (name, "Buffer")) for name, one in module.named_buffers())
+        self._read_numbers = writer.arrays != "none"
+        self._thread = get_ident()
+        self._handles: list[Any] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all tensors and calls: another pass begins."""
+        self._tokens = Tokens()
+        self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
+        self._stack: list[Heard] = []
+        self._inside = 0  # of a box, or of a backward pass: how many calls deep
+
+    # --- listening --------------------------------------------------------------------------------
+
+    @contextmanager
+    def listening(self, *others: tuple[str, nn.Module]) -> Iterator[None]:
+        """Hear modules in a `with` block; `others` are not among the module's own.
+
+        The hooks are gone afterwards, whatever happens.
+        """
+        self.is_on = True
+        try:
+            for name, one in (*self._modules.values(), *others):
+                self._modules[id(one)] = (name, one)
+                self._handles += [
+                    one.register_forward_pre_hook(_Hook(self._begins), with_kwargs=True),
+                    one.register_forward_hook(
+                        _Hook(self._ends), with_kwargs=True, always_call=True
+                    ),
+                ]
+            yield
+        finally:
+            self.is_on = False
+            for handle in self._handles:
+                handle.remove()
+            self._handles.clear()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Hear functions in a `with` block; calls that an error has left are closed at its end."""
+        with _Functions(self):
+            try:
+                yield
+            finally:
+                while self._stack:
+                    self._drop(sys.exc_info())
+
+    # --- modules ----------------------------------------------------------------------------------
+
+    def _begins(self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        frame = sys._getframe(2)
+        if get_ident() != self._thread:
+            return
+        self._drop_left(frame)
+        if self._inside:
+            self._inside += 1
+            return
+        name, _ = self._modules[id(module)]
+        heard = Heard(module, name, frame, _line(frame))
+        if not self._stack:
+            self.forward_begins(heard)
+            self._tell_inputs(module, args, keywords, heard.line)
+        if self._is_one_box(module):
+            self._inside = 1
+            for tensor in _distinct(tensors_in((args, keywords))):
+                version = version_of(tensor)
+                heard.values.append(self._value(tensor, version))
+                heard.read.append((tensor, version))
+        elif name:
+            op = type(module).__name__
+            heard.span = self.writer.span("node", name, op=op, line=heard.line)
+            heard.span.__enter__()
+        self._stack.append(heard)
+
+    def _ends(
+        self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any], result: Any
+    ) -> None:
+        if get_ident() != self._thread or not (self._stack or self._inside):
+            return
+        if self._inside > 1:
+            self._inside -= 1
+            return
+        if not self._stack or self._stack[-1].module is not module:
+            return  # its begin was not heard
+        heard = self._stack.pop()
+        error = sys.exc_info() if result is None else (None, None, None)
+        if heard.span is not None:
+            heard.span.__exit__(*error)
+        elif self._inside:
+            self._inside = 0
+            if error[1] is None:
+                self._tell_box(heard, result)
+            else:
+                self._tell_failure(heard, error)
+        if not self._stack:
+            self.forward_ends(heard)
+
+    def _is_one_box(self, module: nn.Module) -> bool:
+        """Return whether to tell a module as one box; of the whole that would say nothing."""
+        return is_one_box(module) and (module is not self.module or is_of_torch(module))
+
+    def _drop_left(self, frame: FrameType) -> None:
+        """Close what was left without a word: after Ctrl-C no hook is called."""
+        while self._stack and not _runs_in(self._stack[-1].frame, frame):
+            self._drop()
+
+    def _drop(self, error: Any = (None, None, None)) -> None:
+        heard = self._stack.pop()
+        if heard.span is not None:
+            heard.span.__exit__(*error)
+        elif self._inside:
+            self._inside = 0
+            if error[1] is not None:
+                self._tell_failure(heard, error)
+        if not self._stack:
+            self.forward_ends(heard)
+
+    def forward_begins(self, heard: Heard) -> None:
+        """Hear that a module is called from outside."""
+
+    def forward_ends(self, heard: Heard) -> None:
+        """Hear that such a call is over."""
+
+    def _tell_box(self, heard: Heard, result: Any) -> None:
+        module = heard.module
+        outputs = _distinct(tensors_in(result))
+        changed = [tensor for tensor, version in heard.read if version_of(tensor) != version]
+        if getattr(module, "inplace", False) and not changed:  # in `torch.inference_mode()`
+            read = {id(tensor) for tensor, _ in heard.read}
+            changed = [tensor for tensor in outputs if id(tensor) in read]
+        if not outputs and not changed:
+            return
+        op = type(module).__name__
+        self._tell(
+            heard.name or op, op, kind_of_class(module.__class__), heard.values, outputs, changed,
+            heard.line, settings_of_module(module), self._weights_of(module),
+        )  # fmt: skip
+
+    def _tell_failure(self, heard: Heard, error: Any) -> None:
+        op = type(heard.module).__name__
+        span = self.writer.span("node", heard.name or op, op=op, line=heard.line)
+        span.__enter__()
+        span.__exit__(*error)
+
+    def _weights_of(self, module: nn.Module, prefix: str = "") -> dict[str, Value]:
+        weights = {
+            prefix + name: self._weight(one)
+            for name, one in module._parameters.items()
+            if one is not None
+        }
+        for name, child in module._modules.items():
+            if child is not None:
+                weights.update(self._weights_of(child, f"{prefix}{name}."))
+        return weights
+
+    def _weight(self, parameter: Tensor) -> Value:
+        known = self._tokens.known(parameter)
+        if known is None or known.version != version_of(parameter):
+            known = self._tokens.give(parameter, has_box=False)
+        return self._as_value(parameter, known)
+
+    def _tell_inputs(
+        self,
+        module: nn.Module,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        line: Line | None,
+    ) -> None:
+        for name, value in _arguments(module, args, keywords):
+            tensors = tensors_in(value)
+            for number, tensor in enumerate(tensors):
+                if self._tokens.known(tensor) is None and id(tensor) not in self._weights:
+                    own = name if len(tensors) == 1 else f"{name}[{number}]"
+                    own = f"{own}_input" if own in self._paths else own
+                    self._tell(own, "Input", "input", [], [tensor], [], line)
+
+    # --- functions --------------------------------------------------------------------------------
+
+    def function(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """Run a function of PyTorch, and tell of it."""
+        if self._inside:
+            return function(*args, **keywords)
+        name = name_of_function(function)
+        if name in _UNHEARD:
+            return function(*args, **keywords)
+        if function in _BACKWARD:
+            return self.backward(function, args, keywords)
+        if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
+            return iter(self.function(Tensor.unbind, (args[0], 0), {}))
+        inputs = _distinct(tensors_in((args, keywords)))
+        is_writing = writes_by_name(function) or "out" in keywords or keywords.get("inplace")
+        before = self._copies(inputs) if is_writing else {}
+        versions = [version_of(tensor) for tensor in inputs]
+        result = function(*args, **keywords)
+        with torch._C.DisableTorchFunction():
+            outputs = _distinct(tensors_in(result))
+            if inputs:
+                changed = _changed(inputs, versions, outputs, bool(is_writing), keywords)
+                read = list(zip(inputs, versions, strict=True))
+                told = (name, args, keywords, read, outputs, changed, before)
+                self._tell_function(*told)
+            elif outputs and (self._stack or self._made):
+                line = _line(sys._getframe(1))
+                for tensor in outputs:  # it has a box when somebody reads it
+                    self._made[id(tensor)] = (ref(tensor), name, line)
+        return result
+
+    def backward(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """Run a backward pass: what it computes again was told before."""
+        self._inside += 1
+        try:
+            return function(*args, **keywords)
+        finally:
+            self._inside -= 1
+
+    def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
+        """Return what those inputs hold that nobody has met: something may be written into them."""
+        if not self._read_numbers:
+            return {}
+        copies = {}
+        for tensor in inputs:
+            known = self._tokens.known(tensor)
+            if known is None or not known.has_box:
+                array = numbers_of(tensor)
+                copies[id(tensor)] = None if array is None else array.copy()
+        return copies
+
+    def _tell_function(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        read: list[tuple[Tensor, int]],
+        outputs: list[Tensor],
+        changed: list[Tensor],
+        before: Mapping[int, Any],
+    ) -> None:
+        ids = {id(tensor) for tensor, _ in read}
+        fresh = [t for t in outputs if id(t) not in ids and self._tokens.known(t) is None]
+        if not fresh and not changed:
+            return  # nothing was made: `x.contiguous()` of what is
+        if not self._stack and not any(self._has_box(tensor) for tensor, _ in read):
+            return  # it is the user's own, and has nothing to do with the module
+        line = _line(sys._getframe(2))
+        values = [self._value(tensor, version, before, line) for tensor, version in read]
+        values += self._bases(changed, ids)
+        kind = kind_of_function(name, len(read))
+        settings = settings_of_function(name, args, keywords)
+        self._tell(self._path(name), name, kind, values, fresh, changed, line, settings)
+
+    def _has_box(self, tensor: Tensor) -> bool:
+        known = self._tokens.known(tensor)
+        return known is not None and known.has_box
+
+    def tell_outputs(self, result: Any) -> None:
+        """Tell what the whole module gave."""
+        known = ((tensor, self._tokens.known(tensor)) for tensor in _distinct(tensors_in(result)))
+        self.writer.outputs(_known_values(known))
+
+    def _path(self, name: str) -> str:
+        """Return the name of a function with that of the module around it."""
+        around = self._stack[-1].name if self._stack else ""
+        if around:
+            return f"{around}/{name}"
+        return f"{type(self.module).__name__}/{name}" if name in self._paths else name
+
+    def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
+        """Return the tensors that views were changed of: a part of them stays as it was."""
+        bases = _distinct([t._base for t in changed if t._base is not None])
+        found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
+        return [
+            self._as_value(base, known)
+            for base, known in found
+            if known is not None and known.has_box
+        ]
+
+    # --- telling ----------------------------------------------------------------------------------
+
+    def _tell(
+        self,
+        name: str,
+        op: str,
+        kind: str,
+        inputs: Sequence[Value],
+        fresh: Sequence[Tensor],
+        changed: Sequence[Tensor],
+        line: Line | None,
+        settings: Mapping[str, Setting] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> None:
+        """Tell of a call that has returned, and listen to the gradients of what it gave."""
+        given = [(tensor, self._tokens.give(tensor)) for tensor in _distinct([*fresh, *changed])]
+        for tensor in changed:
+            for other, known in list(self._tokens.views(tensor)):
+                if any(other is one for one, _ in given):
+                    continue
+                if overlap(tensor, other):
+                    given.append((other, self._tokens.give(other)))
+                else:
+                    known.version = version_of(other)  # it counts for all views
+        call_id = self.writer.call(
+            name, inputs, [self._as_value(*one) for one in given], op=op, kind=kind, line=line,
+            settings=settings or {}, parameters=parameters or {},
+        )  # fmt: skip
+        if self.has_gradients:
+            for number, (tensor, _) in enumerate(given):
+                if tensor.requires_grad:
+                    of = call_id if len(given) == 1 else f"{call_id}[{number}]"
+                    self._listen(tensor, of, line)
+
+    def _as_value(self, tensor: Tensor, known: Known, array: Any = None) -> Value:
+        read = partial(numbers_of, tensor) if array is None else partial(_same, array)
+        shape, dtype = tuple(tensor.shape), dtype_name(tensor)
+        return Value(known.token, shape, dtype, read, tensor.requires_grad)
+
+    def _value(
+        self,
+        tensor: Tensor,
+        version: int,
+        before: Mapping[int, Any] | None = None,
+        line: Line | None = None,
+    ) -> Value:
+        """Return what a call reads; what nobody has told of gets a box first."""
+        known = self._tokens.known(tensor)
+        if known is not None and known.has_box:
+            if known.version == version:
+                return _known_value(tensor, known)
+            # Somebody has written into it where nobody listens.
+            told = (self._path("write"), "write", "function", [_known_value(tensor, known)])
+            self._tell(*told, [], [tensor], line)
+            return _known_value(tensor, self._tokens.known(tensor) or known)
+        return self._introduced(tensor, known, (before or {}).get(id(tensor)), line)
+
+    def _introduced(
+        self, tensor: Tensor, known: Known | None, array: Any, line: Line | None
+    ) -> Value:
+        """Give a box to what no call has given."""
+        views = [one for one in self._tokens.views(tensor) if one[1].has_box]
+        views = [one for one in views if overlap(tensor, one[0])]
+        if known is None:
+            known = self._tokens.give(tensor)
+        known.has_box = True
+        value = self._as_value(tensor, known, array)
+        weight, op = self._weights.get(id(tensor), ("", ""))
+        if weight:
+            weights = {weight.rpartition(".")[2]: value} if op == "Parameter" else {}
+            told: _Told = (weight, [], op, "constant", weights)
+        elif views:
+            source, its = max(views, key=lambda one: one[1].token)
+            told = (self._path("view"), [_known_value(source, its)], "view", "shaping", {})
+        else:
+            made, op, made_at = self._made.get(id(tensor), (None, "constant", None))
+            is_it = made is not None and made() is tensor
+            op, line = (op, made_at) if is_it else ("constant", line)
+            told = (self._path(op), [], op, "constant", {})
+        name, inputs, op, kind, parameters = told
+        self.writer.call(name, inputs, [value], op=op, kind=kind, line=line, parameters=parameters)
+        return value
+
+    # --- gradients --------------------------------------------------------------------------------
+
+    def _listen(self, tensor: Tensor, of: str, line: Line | None) -> None:
+        handle = tensor.register_hook(partial(self._gradient, of, line))
+        if tensor.is_leaf:  # it may outlive the pass
+            self._handles.append(handle)
+
+    def _gradient(self, of: str, line: Line | None, gradient: Tensor) -> None:
+        if self.is_on:
+            with torch._C.DisableTorchFunction():
+                self.tell_gradient(of, gradient, line)
+
+    def tell_gradient(self, of: str, gradient: Tensor, line: Line | None = None) -> None:
+        """Tell a gradient."""
+        array = numbers_of(gradient)
+        if array is not None and self._read_numbers:
+            self.writer.gradient(of, array, line=line)
+
+
+class _Functions(TorchFunctionMode):
+    """Lets a recorder run each function of PyTorch."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        return self._recorder.function(func, args, kwargs or {})
+
+
+class _Hook:
+    """A hook that runs no heard functions; in a copy or a file of its module it does nothing."""
+
+    def __init__(self, hear: Callable[..., None] | None) -> None:
+        self._hear = hear
+
+    def __call__(self, *args: Any) -> None:
+        if self._hear is not None:
+            with torch._C.DisableTorchFunction():
+                self._hear(*args)
+
+    def __reduce__(self) -> Any:
+        return _Hook, (None,)
+
+
+def _changed(
+    inputs: Sequence[Tensor],
+    versions: Sequence[int],
+    outputs: Sequence[Tensor],
+    is_writing: bool,
+    keywords: Mapping[str, Any],
+) -> list[Tensor]:
+    """Return into which inputs a function has written."""
+    pairs = zip(inputs, versions, strict=True)
+    changed = [tensor for tensor, version in pairs if version_of(tensor) != version]
+    if changed or not is_writing:
+        return changed
+    target = tensors_in(keywords["out"]) if keywords.get("out") is not None else inputs[:1]
+    # Of tensors of `torch.inference_mode()` nobody counts the writes; `x.data = y` is none.
+    return [one for one in target if one.is_inference() or not outputs]
+
+
+def _distinct(tensors: Sequence[Tensor]) -> list[Tensor]:
+    if len(tensors) < 2:
+        return list(tensors)
+    return list({id(tensor): tensor for tensor in tensors}.values())
+
+
+def _known_values(pairs: Iterable[tuple[Tensor, Known | None]]) -> list[Value]:
+    """Return the values of those tensors that calls have given."""
+    return [_known_value(one, its) for one, its in pairs if its is not None and its.has_box]
+
+
+def _known_value(tensor: Tensor, known: Known) -> Value:
+    """Return a value whose numbers the writer has."""
+    return Value(known.token, tuple(tensor.shape), dtype_name(tensor))
+
+
+def _same(array: Any) -> Any:
+    return array
+
+
+def _line(frame: FrameType | None) -> Line | None:
+    """Return the user's line that led to a frame."""
+    line = users_line(frame)
+    return None if line is None else (line.file, line.line, line.function)
+
+
+def _runs_in(outer: FrameType, frame: FrameType | None) -> bool:
+    """Return whether a frame of Python is among those around another."""
+    while frame is not None:
+        if frame is outer:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _arguments(
+    module: nn.Module, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments of a call with the names that `forward` has for them."""
+    names = list(signature(module.forward).parameters.values())
+    for number, value in enumerate(args):
+        own = names[number] if number < len(names) else None
+        if own is not None and own.kind != Parameter.VAR_POSITIONAL:
+            yield own.name, value
+        else:
+            yield f"input_{number + 1}", value
+    yield from keywords.items()

@@ -1,0 +1,217 @@
+"""Tensors as arrays with a state: which are in a value, what they hold, and which is which.
+
+A tensor of PyTorch is a view of a storage, and others may view the same; a write through one of
+them changes what all of them hold. So a tensor is known by the object, and each state of it has a
+token of its own. `Tokens` gives them. Two things tell that something was written: `_version`, which
+counts the writes into a storage for all its views, and who shares the storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import torch
+from torch import Tensor
+
+PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.dtype, torch.device))
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """Return the tensors in a value: in tuples, lists, mappings and dataclasses, too.
+
+    Examples
+    --------
+    >>> a, b = torch.zeros(2), torch.ones(3)
+    >>> [tuple(t.shape) for t in tensors_in({"pair": (a, None), "rest": [[b]]})]
+    [(2,), (3,)]
+    """
+    found: list[Tensor] = []
+    _collect(value, found)
+    return found
+
+
+def _collect(value: Any, found: list[Tensor]) -> None:
+    if type(value) in PLAIN:
+        return
+    if isinstance(value, Tensor):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _collect(one, found)
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            _collect(one, found)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            _collect(getattr(value, one.name, None), found)
+
+
+def numbers_of(tensor: Tensor) -> np.ndarray | None:
+    """Return what a tensor holds, without copying it if that can be; None if it holds no numbers.
+
+    NumPy has no bfloat16 and no float8: such numbers are given as float32, which has them all.
+
+    Examples
+    --------
+    >>> numbers_of(torch.ones(2, dtype=torch.bfloat16))
+    array([1., 1.], dtype=float32)
+    >>> numbers_of(torch.ones(2, device="meta")) is None
+    True
+    """
+    try:
+        array: np.ndarray = tensor.detach().numpy()
+    except (TypeError, RuntimeError):
+        return _numbers_of_others(tensor.detach())
+    return array
+
+
+def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
+    """Return what a tensor holds that lies elsewhere, or in another form than in NumPy."""
+    if tensor.is_meta:
+        return None
+    try:
+        if tensor.is_quantized:
+            tensor = tensor.dequantize()
+        elif tensor.layout != torch.strided:
+            tensor = tensor.to_dense()
+        if tensor.is_floating_point() and tensor.dtype.itemsize < 4 and tensor.dtype != torch.half:
+            tensor = tensor.float()
+        array: np.ndarray = tensor.numpy(force=True)
+    except (TypeError, RuntimeError, NotImplementedError):  # inside of vmap, or a fake one
+        return None
+    return array
+
+
+def dtype_name(tensor: Tensor) -> str:
+    """Return the name of a tensor's type of numbers: "float32"."""
+    return _names_of_dtypes[tensor.dtype]
+
+
+class _Names(dict[torch.dtype, str]):
+    def __missing__(self, dtype: torch.dtype) -> str:
+        name = self[dtype] = str(dtype).removeprefix("torch.")
+        return name
+
+
+_names_of_dtypes = _Names()
+
+
+def version_of(tensor: Tensor) -> int:
+    """Return how often something was written into a tensor's storage; 0 where nobody counts."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # made in `torch.inference_mode()`
+        return 0
+
+
+# --- which is which -------------------------------------------------------------------------------
+
+
+class Known:
+    """A tensor that was met.
+
+    Attributes
+    ----------
+    ref : weakref of Tensor
+    token : int
+        Of its present state.
+    version : int
+        That of its storage in that state.
+    storage : int or None
+    has_box : bool
+        Whether a call has given it: weights of a module that is called have no box of their own.
+    """
+
+    __slots__ = ("has_box", "ref", "storage", "token", "version")
+
+    def __init__(self, tensor: Tensor, token: int, has_box: bool) -> None:
+        self.ref = ref(tensor)
+        self.token = token
+        self.version = version_of(tensor)
+        self.storage = _storage_of(tensor)
+        self.has_box = has_box
+
+
+class Tokens:
+    """Gives the states of tensors their tokens.
+
+    It holds no tensor: what nobody else needs any more is freed as if nobody watched.
+
+    Examples
+    --------
+    >>> tokens, x = Tokens(), torch.zeros(3)
+    >>> first = tokens.give(x).token
+    >>> tokens.known(x).token == first, tokens.known(x[0]) is None
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, Known] = {}  # by the object's id; the reference says if it lives
+        self._sharing: dict[int, list[int]] = {}  # ids of the objects that view a storage
+        self._last = 0
+
+    def known(self, tensor: Tensor) -> Known | None:
+        """Return what is known of a tensor; None if it was never met."""
+        found = self._known.get(id(tensor))
+        return found if found is not None and found.ref() is tensor else None
+
+    def give(self, tensor: Tensor, *, has_box: bool = True) -> Known:
+        """Give a tensor a new token: it is new, or something was written into it."""
+        self._last += 1
+        key = id(tensor)
+        found = self._known[key] = Known(tensor, self._last, has_box)
+        if found.storage is not None:
+            sharing = self._sharing.setdefault(found.storage, [])
+            if key not in sharing:
+                if len(sharing) > 8:
+                    sharing[:] = [other for other in sharing if self._lives(other, found.storage)]
+                sharing.append(key)
+        return found
+
+    def _lives(self, key: int, storage: int) -> bool:
+        known = self._known.get(key)
+        return known is not None and known.storage == storage and known.ref() is not None
+
+    def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, Known]]:
+        """Yield the other known tensors that share a tensor's storage."""
+        storage = _storage_of(tensor)
+        for key in () if storage is None else tuple(self._sharing.get(storage, ())):
+            known = self._known.get(key)
+            other = known.ref() if known is not None and known.storage == storage else None
+            if known is not None and other is not None and other is not tensor:
+                yield other, known
+
+
+def _storage_of(tensor: Tensor) -> int | None:
+    """Return what is one number for all tensors of a storage, as long as one of them lives."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError):  # sparse tensors have several, or none
+        return None
+
+
+def overlap(one: Tensor, other: Tensor) -> bool:
+    """Return whether two views of a storage may have a number in common.
+
+    Examples
+    --------
+    >>> x = torch.zeros(4, 2)
+    >>> overlap(x, x[1]), overlap(x[0], x[1])
+    (True, False)
+    """
+    (first, end), (other_first, other_end) = _extent(one), _extent(other)
+    return first < other_end and other_first < end
+
+
+def _extent(tensor: Tensor) -> tuple[int, int]:
+    """Return where in its storage a tensor begins and ends, in bytes."""
+    size = tensor.element_size()
+    first = tensor.storage_offset() * size
+    if not tensor.numel():
+        return first, first
+    reach = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return first, first + (reach + 1) * size

@@ -1,0 +1,408 @@
+"""Modules of PyTorch are drawn and recorded as they ran: calls, arrows, values, frames, lines."""
+
+import operator
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
+
+import kerascope as ks  # noqa: E402
+from kerascope.errors import ArgumentError  # noqa: E402
+from kerascope.foreign import TapeWriter  # noqa: E402
+from kerascope.foreign.torch_modules import graph_of, record  # noqa: E402
+
+
+def recorded(module, *inputs, **options):
+    writer = TapeWriter("all")
+    result = record(module, *inputs, writer=writer, **options)
+    return writer, result
+
+
+def arrows_of(module, *inputs):
+    return [(edge.source, edge.target) for edge in graph_of(module, *inputs).edges]
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    torch.manual_seed(0)
+    return MODELS[request.param]()
+
+
+# --- models that nobody here wrote ----------------------------------------------------------------
+
+
+def test_only_inputs_and_constants_have_no_arrow_in(model):
+    module, inputs = model
+    graph = graph_of(module, *inputs)
+    read = {edge.target for edge in graph.edges}
+    alone = [box.id for box in graph.nodes if box.id not in read]
+    assert {graph.node(one).kind for one in alone} <= {"input", "constant"}
+
+
+def test_values_are_those_of_the_modules_to_the_bit(model):
+    module, inputs = model
+    given = {}
+
+    def hear(name):
+        def hook(module, args, output):
+            output = output[0] if isinstance(output, tuple) else output
+            if isinstance(output, torch.Tensor):
+                given.setdefault(name, []).append(output.detach().clone().numpy())
+
+        return hook
+
+    handles = [one.register_forward_hook(hear(name)) for name, one in module.named_modules()]
+    module(*inputs)
+    for handle in handles:
+        handle.remove()
+    writer, _ = recorded(module, *inputs)
+    paths = {name for name, _ in module.named_modules()}
+    calls = [call for call in writer.calls if call.name in paths]
+    assert len(calls) > 2
+    for number, call in ((call.id.partition(":")[2], call) for call in calls):
+        if len(call.outputs) == 1:
+            expected = given[call.name][int(number or 1) - 1]
+            np.testing.assert_array_equal(call.outputs[0].array, expected)
+
+
+def test_each_module_that_holds_none_is_called_as_often_as_it_runs(model):
+    module, inputs = model
+    counts = Counter()
+
+    def count(module, args):
+        counts[names[module]] += 1
+
+    names = {one: name for name, one in module.named_modules() if not list(one.children())}
+    handles = [one.register_forward_pre_hook(count) for one in names]
+    module(*inputs)
+    for handle in handles:
+        handle.remove()
+    writer, _ = recorded(module, *inputs)
+    found = Counter(call.name for call in writer.calls if call.name in counts)
+    assert found == counts
+
+
+@pytest.mark.parametrize("build", [resnet18, vit, unet])
+def test_boxes_and_arrows_are_those_that_torch_fx_finds(build):
+    """Which traces the module symbolically, and so by other means."""
+    module, inputs = build()
+    traced = torch.fx.symbolic_trace(module)
+    values = {}
+
+    class Interpreter(torch.fx.Interpreter):
+        def run_node(self, node):
+            values[node] = super().run_node(node)
+            return values[node]
+
+    Interpreter(traced).run(*inputs)
+
+    def maker(node):  # one part of what a call gave is no call
+        is_part = node.target is operator.getitem and isinstance(values[node.args[0]], tuple)
+        return maker(node.args[0]) if is_part else node
+
+    def is_box(node):
+        parts = values[node] if isinstance(values[node], tuple) else (values[node],)
+        tensors = any(isinstance(one, torch.Tensor) for one in parts)
+        return node.op != "output" and tensors and maker(node) is node
+
+    boxes = [node for node in values if is_box(node)]
+    arrows = {(maker(one), node) for node in boxes for one in node.all_input_nodes}
+    graph = graph_of(module, *inputs)
+    assert len(graph.nodes) == len(boxes)
+    found = {(edge.source, edge.target) for edge in graph.edges}
+    assert len(found) == len([pair for pair in arrows if pair[0] in boxes])
+    modules = {str(node.target) for node in boxes if node.op == "call_module"}
+    assert modules <= {box.id for box in graph.nodes}
+
+
+def test_frames_are_the_modules_around():
+    module, inputs = resnet18()
+    graph = graph_of(module, *inputs)
+    assert [group.id for group in graph.groups[:2]] == ["layer1", "layer1.0"]
+    assert graph.node("layer1.0.conv1").group == "layer1.0"
+    assert graph.node("layer1.0/add_").group == "layer1.0"
+    assert graph.node("conv1").group == ""
+    assert graph.node("conv1").attrs["settings"] == "kernel_size 7, stride 2, padding 3, …"
+    assert graph.attrs["parameters"] == sum(one.numel() for one in module.parameters())
+
+
+# --- what a module may do -------------------------------------------------------------------------
+
+
+def test_a_loop_that_depends_on_data_is_recorded_as_it_ran():
+    torch.manual_seed(0)
+    module = Loop()
+    for scale in (0.1, 3.0):
+        x, rounds = torch.full((4,), scale), 0
+        y = x
+        while y.norm() < 10:
+            y, rounds = y + torch.relu(module.cell(y)) + 1, rounds + 1
+        writer, result = recorded(module, x)
+        cells = [call.id for call in writer.calls if call.op == "Linear"]
+        assert cells == ["cell", *(f"cell:{n}" for n in range(2, rounds + 1))]
+        assert torch.equal(result, y)
+
+
+def test_a_shared_module_is_one_set_of_weights_in_two_boxes():
+    layer = nn.Linear(3, 3)
+    graph = graph_of(nn.Sequential(layer, nn.ReLU(), layer), torch.ones(1, 3))
+    assert [box.id for box in graph.nodes] == ["input", "0", "1", "0:2"]
+    assert graph.attrs["parameters"] == 12
+    assert graph.node("0:2").attrs["calls"] == 2
+
+
+def module_of(forward, **parts):
+    """Return a module that does what a function does."""
+
+    class Made(nn.Module):
+        def __init__(self):
+            super().__init__()
+            for name, part in parts.items():
+                is_buffer = type(part) is torch.Tensor
+                self.register_buffer(name, part) if is_buffer else setattr(self, name, part)
+
+        def forward(self, x):
+            return forward(self, x)
+
+    return Made()
+
+
+def test_an_index_and_a_write_at_an_index_are_calls():
+    def forward(self, x):
+        h = torch.zeros(2, 3)
+        h[0] = x[-1]
+        return h * 2
+
+    assert arrows_of(module_of(forward), torch.ones(2, 3)) == [
+        *(("x", "getitem"), ("zeros", "setitem"), ("getitem", "setitem"), ("setitem", "mul")),
+    ]
+    writer, _ = recorded(module_of(forward), torch.ones(2, 3))
+    zeros, write = (call for call in writer.calls if call.op in ("zeros", "setitem"))
+    np.testing.assert_array_equal(zeros.outputs[0].array, np.zeros((2, 3)))
+    np.testing.assert_array_equal(write.outputs[0].array, [[1, 1, 1], [0, 0, 0]])
+    assert write.settings == {"": "[0]"}
+
+
+def test_a_write_through_a_view_changes_what_it_views_and_no_other_part():
+    def forward(self, x):
+        h = x + 1
+        first, second = h[0], h[1]
+        first.mul_(5)
+        return second * 2, first + 1, h.sum()
+
+    arrows = arrows_of(module_of(forward), torch.ones(2, 3))
+    assert ("getitem", "mul_") in arrows
+    assert ("add", "mul_") in arrows  # the other row of what it gives
+    assert ("getitem:2", "mul") in arrows  # which nobody has written into
+    assert ("mul_", "add:2") in arrows
+    assert ("mul_", "sum") in arrows
+    writer, _ = recorded(module_of(forward), torch.ones(2, 3))
+    write = next(call for call in writer.calls if call.op == "mul_")
+    assert [value.array.tolist() for value in write.outputs] == [[10] * 3, [[10] * 3, [2] * 3]]
+    assert write.inputs[0].array.tolist() == [2] * 3
+
+
+def test_an_activation_in_place_keeps_what_it_was_given():
+    module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 2))
+    x = torch.randn(2, 3)
+    writer, _ = recorded(module, x)
+    linear, relu = writer.calls[1:3]
+    expected = module[0](x).detach().numpy()
+    np.testing.assert_array_equal(linear.outputs[0].array, expected)
+    np.testing.assert_array_equal(relu.inputs[0].array, expected)
+    np.testing.assert_array_equal(relu.outputs[0].array, np.maximum(expected, 0))
+    assert arrows_of(module, x) == [("input", "0"), ("0", "1"), ("1", "2")]
+
+
+def test_a_write_in_inference_mode_is_seen_too():
+    def forward(self, x):
+        h = self.linear(x)
+        h.mul_(2)
+        h[0] = 0
+        F.relu(h, inplace=True)
+        return h + 1
+
+    module, x = module_of(forward, linear=nn.Linear(3, 3)), torch.ones(2, 3)
+    expected = arrows_of(module, x)
+    assert ("relu", "add") in expected
+    with torch.inference_mode():
+        assert arrows_of(module, x) == expected
+
+
+def test_weights_that_are_read_without_their_module_have_a_box():
+    def forward(self, x):
+        return F.linear(self.words(x) + self.place, self.words.weight) * self.scale
+
+    parts = {"words": nn.Embedding(5, 3), "place": nn.Parameter(torch.ones(3))}
+    graph = graph_of(module_of(forward, **parts, scale=torch.tensor(2.0)), torch.tensor([1, 2]))
+    constants = {box.id: box.attrs for box in graph.nodes if box.kind == "constant"}
+    assert {name: attrs["class_name"] for name, attrs in constants.items()} == {
+        "place": "Parameter",
+        "words.weight": "Parameter",
+        "scale": "Buffer",
+    }
+    assert constants["words.weight"]["shared_with"] == "words"
+    assert graph.attrs["parameters"] == 18
+    arrows = {(edge.source, edge.target) for edge in graph.edges}
+    assert {("place", "add"), ("words.weight", "linear"), ("scale", "mul")} <= arrows
+
+
+def test_what_goes_on_unchanged_keeps_its_arrow():
+    def forward(self, x):
+        return self.drop(x.contiguous()) + self.same(x)
+
+    module = module_of(forward, drop=nn.Dropout(), same=nn.Identity()).eval()
+    assert arrows_of(module, torch.ones(2)) == [("x", "drop"), ("drop", "same"), ("same", "add")]
+
+
+def test_iterating_over_a_tensor_is_one_call():
+    def forward(self, x):
+        return sum(row.square() for row in x)
+
+    arrows = arrows_of(module_of(forward), torch.ones(3, 2))
+    assert arrows.count(("x", "unbind")) == 1
+    assert [pair for pair in arrows if pair[0] == "unbind"] == [
+        ("unbind", "square"),
+        ("unbind", "square:2"),
+        ("unbind", "square:3"),
+    ]
+
+
+def test_packed_sequences_dicts_and_nothing_are_followed():
+    torch.manual_seed(0)
+    words, lengths = torch.randint(0, 10, (2, 5)), torch.tensor([3, 5])
+    module = Packed()
+    arrows = arrows_of(module, words, lengths)
+    assert ("words_input", "words") in arrows
+    assert ("words", "index_select") in arrows
+    assert ("pack_padded_sequence", "lstm") in arrows
+    assert ("lstm", "getitem:2") in arrows or ("lstm", "getitem") in arrows
+    outputs = {box.id for box in graph_of(module, words, lengths).nodes if box.attrs["outputs"]}
+    assert "scores" in outputs
+    assert len(outputs) == 2
+
+
+def test_a_box_knows_the_line_of_the_module_that_called_it():
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+
+    first = forward.__code__.co_firstlineno
+    writer, _ = recorded(module_of(forward, linear=nn.Linear(3, 3)), torch.ones(1, 3))
+    for call in writer.calls[1:]:
+        assert call.line == (__file__, first + 1, "forward")
+
+
+def test_a_path_that_a_function_shares_with_a_module_stays_the_modules():
+    def forward(self, x):
+        return torch.relu(self.relu(x))
+
+    graph = graph_of(module_of(forward, relu=nn.ReLU()), torch.ones(1))
+    assert [(box.id, box.attrs["class_name"]) for box in graph.nodes[1:]] == [
+        ("relu", "ReLU"),
+        ("Made/relu", "relu"),
+    ]
+
+
+# --- around it ------------------------------------------------------------------------------------
+
+
+def hooks_of(module):
+    return [
+        hook
+        for one in module.modules()
+        for hook in (*one._forward_hooks, *one._forward_pre_hooks, *one._backward_hooks)
+    ]
+
+
+def test_a_module_is_afterwards_what_it_was():
+    module = UNet().train()
+    before = {name: one.clone() for name, one in module.state_dict().items()}
+    state = torch.get_rng_state()
+    recorded(module, torch.randn(2, 3, 16, 16, generator=torch.Generator()))
+    assert hooks_of(module) == []
+    for name, one in module.state_dict().items():
+        assert torch.equal(one, before[name])
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(one.grad is None for one in module.parameters())
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_hooks_are_gone_after_an_error_which_the_tape_knows(error):
+    def fail(self, x):
+        raise error("no")
+
+    module = nn.Sequential(nn.Linear(3, 3), module_of(fail, part=nn.ReLU()))
+    writer = TapeWriter()
+    with pytest.raises(error, match="no"):
+        record(module, torch.ones(1, 3), writer=writer)
+    assert hooks_of(module) == []
+    assert [call.id for call in writer.calls] == ["input", "0"]
+    assert any("error" in writer.tape.names_at(event.t) for event in writer.tape)
+    assert torch.overrides._get_current_function_mode_stack() == []
+
+
+def test_arrays_of_numpy_are_inputs_and_stay_what_they_are():
+    module = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 2))
+    x = np.array([[-1.0, 0.0, 1.0]])
+    _, result = recorded(module, x)
+    assert result.dtype == torch.float32
+    assert x.tolist() == [[-1.0, 0.0, 1.0]]
+
+
+def test_missing_inputs_are_named_with_the_way_to_give_them():
+    with pytest.raises(ArgumentError, match=r"missing a required argument: 'image'.*values=x"):
+        ks.draw(UNet())
+
+
+def test_what_python_does_not_run_cannot_be_recorded_and_says_so():
+    linear = nn.Linear(3, 3)
+    compiled = nn.Linear(3, 3)
+    with warnings.catch_warnings():  # of what PyTorch itself uses
+        warnings.simplefilter("ignore")
+        compiled.compile()
+        scripted = torch.jit.script(linear)
+    for module, words in (
+        (scripted, "TorchScript"),
+        (nn.Sequential(torch.compile(linear)), r"'0' is compiled by torch\.compile"),
+        (compiled, "by its method `compile`"),
+        (nn.DataParallel(linear), r"other threads.*`\.module`"),
+        (torch.ones(3), r"expected a torch\.nn\.Module, got Tensor"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            graph_of(module, torch.ones(1, 3))
+
+
+def test_numbers_that_numpy_has_no_type_for_are_recorded():
+    module = nn.Linear(3, 2, dtype=torch.bfloat16)
+    writer, result = recorded(module, torch.ones(1, 3, dtype=torch.bfloat16))
+    value = writer.calls[-1].outputs[0]
+    assert value.dtype == "bfloat16"
+    np.testing.assert_array_equal(value.array, result.detach().float().numpy())
+
+
+def test_a_module_without_numbers_is_drawn():
+    module = nn.Sequential(nn.Linear(3, 2, device="meta"), nn.ReLU())
+    writer, _ = recorded(module, torch.ones(1, 3, device="meta"))
+    assert [call.outputs[0].array for call in writer.calls] == [None] * 3
+
+
+def test_the_verbs_take_a_module(capsys):
+    torch.manual_seed(0)
+    module, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.ones(1, 3)
+    assert "Linear" in ks.draw(module, values=x).svg
+    steps = list(ks.walk(module, x))
+    assert [step.call.id for step in steps] == ["input", "0", "1", "2"]
+    assert steps[-1].depth == 0
+    assert sorted(ks.to_networkx(module, inputs=x).edges(keys=False)) == [
+        ("0", "1"),
+        ("1", "2"),
+        ("input", "0"),
+    ]
+    ks.summary(module, x)
+    assert "Total params: 26" in capsys.readouterr().out
