@@ -389,7 +389,10 @@ def new_processes() -> Iterator[None]:
 # --- the server -----------------------------------------------------------------------------------
 
 # Not imported beforehand: what runs when it is imported, or needs an optional package.
-_LEFT_OUT = ("__main__", "kerascope.debugger.tui", "kerascope.wrappers", ".child")
+_LEFT_OUT = (
+    *("__main__", "kerascope.debugger.tui", "kerascope.wrappers", ".child"),
+    "kerascope.foreign.",
+)
 _COMMON = ("doctest", "pdb", "pygraphviz", "yaml", "h5py", "networkx", "rich.console", "rich.table")
 
 

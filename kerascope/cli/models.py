@@ -15,6 +15,7 @@ from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print
 from kerascope.cli.usage import UsageError
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
+from kerascope.foreign import library_of
 from kerascope.limits import USUAL, Limits
 from kerascope.models import load_model, model_from_json, model_from_yaml
 from kerascope.registry import did_you_mean
@@ -25,8 +26,9 @@ FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TEXT_FILES = (".json", ".yaml", ".yml")
+FOREIGN_FILES = (".onnx",)
 FUNCTION = r"^model_from_\w+: "  # who typed a command did not call it
-EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5 or .json file"
+EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json or .onnx file"
 
 
 class ScriptFailed(KerascopeError):
@@ -68,8 +70,10 @@ class Reading(NamedTuple):
 USUALLY = Reading()
 
 
-def find_model(argument: str, reading: Reading = USUALLY) -> Network:
-    """Return the model that an argument means.
+def find_model(argument: str, reading: Reading = USUALLY) -> Any:
+    """Return the model that an argument means: ours, or one of another library.
+
+    A file of another library is a path still; see `kerascope.foreign`.
 
     Parameters
     ----------
@@ -91,6 +95,8 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Network:
         return _from_file(checked_file(argument, "a .keras or .h5 file"), reading)
     if Path(argument).suffix.lower() in TEXT_FILES:
         return _from_text(checked_file(argument, "the text of model.to_json()"), reading)
+    if Path(argument).suffix.lower() in FOREIGN_FILES:
+        return str(checked_file(argument, "an .onnx file"))
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
@@ -179,7 +185,7 @@ def _reading(how: str, where: str = "") -> Iterator[None]:
         raise UsageError(f"{words} {how}" if isinstance(error, ConfigError) else words) from None
 
 
-def _from_module(name: str, attribute: str) -> Network:
+def _from_module(name: str, attribute: str) -> Any:
     return _named(vars(_imported(name)), attribute, f"module {name!r}")
 
 
@@ -193,7 +199,7 @@ def _imported(name: str) -> Any:
         sys.path.remove(str(Path.cwd()))
 
 
-def _from_script(path: Path, attribute: str) -> Network:
+def _from_script(path: Path, attribute: str) -> Any:
     script = ScriptRun(path)
     used: dict[Network, None] = {}
 
@@ -231,7 +237,7 @@ def _how_it_failed(script: ScriptRun) -> str:
 
 def _named(
     names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
-) -> Network:
+) -> Any:
     """Return the model in a variable; a function without arguments is called."""
     by_own_name = {model.name: model for model in used or []}
     if attribute not in names and attribute in by_own_name:
@@ -242,7 +248,7 @@ def _named(
         known = f"Its models: {', '.join(models)}." if models else "It has no models."
         raise UsageError(f"{where} has no variable {attribute!r}. {hint}{known}")
     value = names[attribute]
-    if not isinstance(value, Network) and callable(value):
+    if not isinstance(value, Network) and callable(value) and not library_of(value):
         value = _called(value, f"{where}: {attribute}")
     return _checked(value, f"{where}: {attribute}")
 
@@ -285,16 +291,17 @@ def _running(where: str, module: str = "") -> Iterator[None]:
         raise ScriptFailed(f"{where} failed; there is no model to show.", error) from None
 
 
-def _checked(value: Any, where: str) -> Network:
-    if not isinstance(value, Network):
+def _checked(value: Any, where: str) -> Any:
+    if not isinstance(value, Network) and not library_of(value):
         raise UsageError(
             f"{where} is no model but {type(value).__name__}; expected a Model or Sequential."
         )
     return value
 
 
-def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Network:
+def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Any:
     """Return the model that the script is about: the one that is no part of another."""
+    foreign = [name for name, value in names.items() if library_of(value)]
     labels: dict[Network, str] = {}
     for name, value in names.items():
         if isinstance(value, Network):
@@ -310,9 +317,10 @@ def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Network
     if len(whole) == 1:
         return whole[0]
     if not whole:
+        hint = f" Of another library: kerascope ... {path}:{foreign[0]}" if foreign else ""
         raise NoModel(
             f"'{path}' builds no model that can be found; expected a Model or Sequential "
-            f"in a variable."
+            f"in a variable.{hint}"
         )
     listed = "\n".join(f"  kerascope ... {path}:{labels[model]}" for model in whole)
     raise UsageError(

@@ -326,9 +326,10 @@ def split_profile_words(parser: Parser, words: list[str]) -> tuple[list[str], li
 
 
 MODEL_HELP = """\
-MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, or the .json of
+MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, .onnx, or the .json of
 model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
-what it prints goes to standard error. A file is read without running any code of it.
+what it prints goes to standard error. A file is read without running any code of it. A name may be
+that of a module of PyTorch or a function of JAX; --values says what it is called on.
 """
 LEVELS = ("layer", "node", "op", "gradient", "training")
 FORMS_OF_FIGURES = ("neurons", "volumes", "u", "columns", "blocks")
@@ -362,6 +363,7 @@ SUMMARY_EXAMPLES = """\
 examples:
   kerascope summary model.keras
   kerascope summary script.py:model --flops --memory --expand-nested
+  kerascope summary script.py:module --values x.npy  a module of PyTorch, called on x
 """
 
 
@@ -484,6 +486,8 @@ def add_summary_options(parser: argparse.ArgumentParser) -> None:
     add("--fold", action=argparse.BooleanOptionalAction, default=None,
         help="write equal rows that follow each other once")  # fmt: skip
     add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
+    add("--values", metavar="FILE",
+        help="what a model of another library is called on (.npy, .npz)")  # fmt: skip
 
 
 # --- kerascope learn ------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 from kerascope.cli.models import Reading, ScriptFailed, find_model
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
+from kerascope.foreign import name_of, summary
 from kerascope.limits import USUAL
 from kerascope.viz.draw import draw
 from kerascope.viz.drawing import check_target
@@ -53,7 +54,7 @@ def run_draw(options: Namespace) -> int:
         arguments["diff"] = find(options.diff)
     drawing = draw(model, **arguments)
     _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
-    write_all(drawing, options, file_name(attribute or model.name))
+    write_all(drawing, options, file_name(attribute or name_of(model)))
     if options.diff is not None:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
         print("\n".join(diff_lines(drawing.whole)), file=says)
@@ -73,16 +74,11 @@ def _figure(options: Namespace) -> dict[str, Any]:
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
-    model: Any = find_model(options.model, reading_of(options))
-    model.summary(
-        line_length=options.width,
-        expand_nested=options.expand_nested,
-        show_trainable=options.show_trainable,
-        calls=options.calls,
-        fold=options.fold,
-        flops=options.flops,
-        memory=options.memory,
-    )
+    names = ("expand_nested", "show_trainable", "calls", "fold", "flops", "memory")
+    asked = {name: getattr(options, name) for name in names}
+    values = None if options.values is None else arrays_in(options.values)
+    model = find_model(options.model, reading_of(options))
+    summary(model, values, line_length=options.width, **asked)
     return 0
 
 

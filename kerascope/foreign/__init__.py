@@ -213,13 +213,18 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     Non-trainable params: 0 (0.00 B)
     """
     model = subject if isinstance(subject, Network) else converted(subject)
+    if model is not None and inputs is not None:
+        raise ArgumentError(
+            f"summary: {model.name} is a graph that needs no inputs; got some. Leave them out."
+        )
     if model is not None:
         model.summary(**options)
         return
-    unknown = options.keys() - {"line_length", "print_fn"}
-    if unknown:
+    known = {name: options.pop(name) for name in ("line_length", "print_fn") if name in options}
+    asked = [name for name, value in options.items() if value]
+    if asked:
         raise ArgumentError(
-            f"summary: {min(unknown)!r} belongs to models of kerascope; of a recorded one expected "
+            f"summary: {asked[0]!r} belongs to models of kerascope; of a recorded one expected "
             f"line_length or print_fn."
         )
     read = getattr(adapter_of(subject), "read", None)
@@ -227,7 +232,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
         read(subject, writer := TapeWriter("none"))
     else:
         writer, _ = record(subject, inputs, arrays="none")
-    edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **options)
+    edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **known)
 
 
 def record(

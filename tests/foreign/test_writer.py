@@ -457,3 +457,35 @@ def test_two_calls_of_a_function_are_not_those_of_one_layer_and_are_called_as_in
     boxes = {box.id: (box.label, box.attrs["calls"]) for box in writer.graph("model").nodes}
     assert boxes["block.0/relu:2"] == ("relu", 1)
     assert boxes["block.0.fc:2"] == ("fc", 2)
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def script(chain, tmp_path, monkeypatch):
+    module = types.ModuleType("mylib_models")
+    module.Chain = Chain
+    monkeypatch.setitem(sys.modules, "mylib_models", module)
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "net.py").write_text("from mylib_models import Chain\nnet = Chain([3, 4, 2])\n")
+    monkeypatch.chdir(tmp_path)
+    return "net.py:net"
+
+
+def test_the_command_line_draws_it(script, capsys):
+    assert main(["draw", script, "--values", "x.npy", "-o", "net.svg", "-o", "net.txt"]) == 0
+    with open("net.txt", encoding="utf-8") as file:
+        assert "hidden.1" in file.read()
+
+
+def test_the_command_line_sums_it_up(script, capsys):
+    assert main(["summary", script, "--values", "x.npy"]) == 0
+    assert "hidden.0 (Linear)" in capsys.readouterr().out
+    assert main(["summary", script, "--values", "x.npy", "--flops"]) == 1
+    assert "'flops' belongs to models of kerascope" in capsys.readouterr().err
+
+
+def test_a_script_without_a_name_says_what_it_has(script, capsys):
+    assert main(["draw", "net.py"]) == 2
+    assert "kerascope ... net.py:net" in capsys.readouterr().err
