@@ -2,11 +2,50 @@
 
 | what | where |
 |---|---|
-| `from_keras`, `to_keras` | `converting` |
+| `from_keras`, `to_keras`, `converted` | `converting` |
+| `record`, and which calls of it are seen | `recording`, `watching` |
+| the arrays of Keras's backends | `arrays` |
 | Keras itself, and where its layers keep what | `library` |
 """
 
-from kerascope.foreign.keras_models.converting import converted, from_keras, to_keras
-from kerascope.foreign.keras_models.library import LIBRARY
+from typing import Any
 
-__all__ = ["LIBRARY", "converted", "from_keras", "to_keras"]
+from kerascope.errors import KerascopeError
+from kerascope.foreign.keras_models.converting import (
+    converted,
+    from_keras,
+    graph_class,
+    to_keras,
+)
+from kerascope.foreign.keras_models.library import LIBRARY
+from kerascope.foreign.keras_models.recording import record
+from kerascope.foreign.writer import TapeWriter
+from kerascope.viz.extract.subjects import graph_of as graph_of_model
+from kerascope.viz.graph import Graph
+
+__all__ = ["LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras"]
+
+
+def graph_of(model: Any, *inputs: Any, **keywords: Any) -> Graph:
+    """Return the graph of a live model of Keras.
+
+    Parameters
+    ----------
+    model : keras.Layer
+    *inputs, **keywords : object
+        What it is called on. A Functional or Sequential model needs none: its configuration is
+        read, and boxes stand in for layers that kerascope does not have.
+
+    Raises
+    ------
+    ArgumentError
+        There are no inputs, and the model computes what its code says.
+    """
+    if not inputs and not keywords and graph_class(model) is not None:
+        try:
+            return graph_of_model(from_keras(model, compile=False, opaque=True))
+        except KerascopeError:
+            pass  # what cannot even be looked at is told by the recording
+    writer = TapeWriter("none")
+    record(model, *inputs, writer=writer, **keywords)
+    return writer.graph(model.name)

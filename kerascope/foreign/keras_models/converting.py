@@ -222,9 +222,10 @@ def converted(subject: Any) -> Any:
     """
     for compile in (True, False):
         try:
-            return from_keras(subject, compile=compile)
+            model = from_keras(subject, compile=compile)
         except KerascopeError:
             continue
+        return model if model.outputs else None  # of a Sequential that was never built
     return None
 
 

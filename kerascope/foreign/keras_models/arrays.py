@@ -1,0 +1,125 @@
+"""The arrays of Keras's backends: which they are, which is which, and what numbers they hold."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from importlib import import_module
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from kerascope.foreign.records import Value
+
+# Backend -> module and name of the class of its arrays, and of those that stand for none yet, or
+# None. A tracer of JAX is an array of JAX, too.
+_CLASSES: dict[str, tuple[tuple[str, str], tuple[str, str] | None]] = {
+    "jax": (("jax", "Array"), ("jax.core", "Tracer")),
+    "torch": (("torch", "Tensor"), None),
+    "tensorflow": (("tensorflow", "Tensor"), None),
+    "numpy": (("numpy", "ndarray"), None),
+}
+
+
+class Arrays:
+    """What can be asked of the arrays of one backend.
+
+    Parameters
+    ----------
+    keras : module
+    """
+
+    def __init__(self, keras: Any) -> None:
+        self._tree = keras.tree
+        self._read = keras.ops.convert_to_numpy
+        self._copy = keras.ops.copy
+        self._masks = import_module("keras.src.backend")
+        self.backend: str = keras.backend.backend()
+        own, abstract = _CLASSES.get(self.backend, _CLASSES["numpy"])
+        self.own: type = _class(*own)
+        self.abstract = () if abstract is None else (_class(*abstract),)
+        self._symbolic = keras.KerasTensor
+        self.variable = keras.Variable
+        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._next = count(1)
+
+    def inside(self, value: Any) -> list[Any]:
+        """Return the arrays in lists, tuples and dicts, in order."""
+        kinds = (self.own, np.ndarray, self._symbolic, self.variable)
+        return [item for item in self._tree.flatten(value) if isinstance(item, kinds)]
+
+    def replaced(self, value: Any, new: Iterable[Any]) -> Any:
+        """Return lists, tuples and dicts with other arrays in the places of theirs."""
+        rest = iter(new)
+        flat = self._tree.flatten(value)
+        kinds = (self.own, np.ndarray, self._symbolic, self.variable)
+        items = [next(rest) if isinstance(item, kinds) else item for item in flat]
+        return self._tree.pack_sequence_as(value, items)
+
+    def is_symbolic(self, array: Any) -> bool:
+        """Tell whether an array has no numbers: while Keras finds out shapes, as a rule."""
+        if isinstance(array, self._symbolic):
+            return True
+        return self.backend == "torch" and getattr(array, "is_meta", False)
+
+    def is_traced(self, array: Any) -> bool:
+        """Tell whether an array stands for numbers of later: in what JAX or TensorFlow compile."""
+        if isinstance(array, self.abstract):
+            return True
+        is_of_graph = self.backend == "tensorflow" and isinstance(array, self.own)
+        return is_of_graph and not hasattr(array, "numpy")
+
+    def token(self, array: Any) -> Any:
+        """Return what stays the same for an array until it dies or something is written into it."""
+        if isinstance(array, self.variable):
+            return "variable", id(array)
+        known = self._numbers.get(id(array))
+        if known is None or known[0]() is not array:
+            known = self._numbers[id(array)] = (weakref.ref(array), next(self._next))
+        return (known[1], array._version) if self.backend == "torch" else known[1]
+
+    def is_known(self, array: Any) -> bool:
+        """Tell whether an array has been given a token before."""
+        known = self._numbers.get(id(array))
+        return known is not None and known[0]() is array
+
+    def same(self, new: Any, old: Any) -> None:
+        """Let an array stand for another one, whose numbers it has in another type or shape."""
+        if new is not old and isinstance(new, (self.own, np.ndarray)):
+            self.token(old)
+            self._numbers[id(new)] = (weakref.ref(new), self._numbers[id(old)][1])
+
+    def value(self, array: Any) -> Value:
+        """Return an array as it is recorded."""
+        held = array.value if isinstance(array, self.variable) else array
+        shape = tuple(held.shape)
+        dtype = str(getattr(held.dtype, "name", held.dtype)).removeprefix("torch.")
+        return Value(self.token(array), shape, dtype, lambda: self.numbers(held))
+
+    def kept(self, array: Any) -> Value:
+        """Return an array as it is now, before something is written into it."""
+        value, copy = self.value(array), np.array(self.numbers(array))
+        return value._replace(read=lambda: copy)
+
+    def numbers(self, array: Any) -> np.ndarray:
+        """Return the numbers of an array; what NumPy has no type for as float32."""
+        if isinstance(array, self.variable):
+            array = array.value
+        found = np.asarray(array if isinstance(array, np.ndarray) else self._read(array))
+        return found if found.dtype.kind in "fiubcSUO" else found.astype("float32")
+
+    def apart(self, array: Any) -> Any:
+        """Return another array of the same numbers, with the same mask."""
+        return self.masked(self._copy(array), array)
+
+    def masked(self, array: Any, like: Any) -> Any:
+        """Return an array that carries the mask of another one."""
+        mask = self._masks.get_keras_mask(like)
+        if mask is not None:
+            self._masks.set_keras_mask(array, mask)
+        return array
+
+
+def _class(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)

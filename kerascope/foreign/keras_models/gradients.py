@@ -1,0 +1,182 @@
+"""Gradients of a loss at every output of a recorded call, and at every weight, on each backend.
+
+PyTorch and TensorFlow keep what ran, and are asked. JAX differentiates functions, not what ran: so
+the model runs a second time inside `jax.grad`, with the same numbers and the same random ones, and
+to each output is added a zero, whose gradient is that of the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
+from typing import Any
+
+from kerascope.errors import ArgumentError
+from kerascope.foreign.keras_models.arrays import Arrays
+from kerascope.foreign.keras_models.watching import Happened, Watch
+
+
+def loss_of(keras: Any, model: Any, loss: Any, result: Any) -> Any:
+    """Return the loss of what a model gave.
+
+    Parameters
+    ----------
+    loss : callable or targets
+        A function of the result; or what a compiled model should have given.
+
+    Raises
+    ------
+    ArgumentError
+        It is no single number, or there is no loss.
+    """
+    if callable(loss):
+        value = loss(result)
+    elif getattr(model, "compiled", False):
+        value = model.compute_loss(x=None, y=_tensors(keras, loss), y_pred=result)
+    else:
+        raise ArgumentError(
+            f"record: loss is neither a function of what {model.name} gives, nor are they targets "
+            f"of a compiled model; got {type(loss).__name__} and a model that is not compiled."
+        )
+    if tuple(keras.ops.shape(value)) != ():
+        raise ArgumentError(
+            f"record: expected a loss that is one number, got shape {tuple(value.shape)}. "
+            f"Take its mean: loss=lambda result: keras.ops.mean(...)."
+        )
+    return value
+
+
+def _tensors(keras: Any, targets: Any) -> Any:
+    return keras.tree.map_structure(keras.ops.convert_to_tensor, targets)
+
+
+class Gradients:
+    """What a backend needs before a model runs, and gives afterwards."""
+
+    def __init__(self, keras: Any, model: Any, arrays: Arrays, loss: Any) -> None:
+        self._keras, self._model, self._arrays, self._loss = keras, model, arrays, loss
+        self._before = {id(v): v.value for v in model.variables} if arrays.backend == "jax" else {}
+        self._tape: Any = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run a `with` block so that it can be differentiated.
+
+        Raises
+        ------
+        ArgumentError
+            The backend has no gradients.
+        """
+        if self._arrays.backend not in ("jax", "tensorflow", "torch"):
+            raise ArgumentError(
+                f"record: {self._arrays.backend} computes no gradients; expected loss=None, or the "
+                f"backend jax, torch or tensorflow."
+            )
+        if self._arrays.backend == "tensorflow":
+            self._tape = import_module("tensorflow").GradientTape()
+        with nullcontext() if self._tape is None else self._tape:
+            yield
+
+    def watch(self, arrays: Sequence[Any]) -> None:
+        """Take note of what a call gave, at once."""
+        if self._tape is not None:
+            for array in arrays:
+                self._tape.watch(array)
+
+    def loss(self, result: Any) -> Any:
+        """Return the loss."""
+        with nullcontext() if self._tape is None else self._tape:
+            return loss_of(self._keras, self._model, self._loss, result)
+
+    def found(
+        self, value: Any, outputs: Sequence[Any], args: Any, kwargs: Any
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the gradients at outputs of calls, and at all trainable weights; None where none.
+
+        Parameters
+        ----------
+        value : array
+            The loss.
+        outputs : list of array
+            What all calls gave, in order.
+        args, kwargs : object
+            What the model was called on.
+        """
+        weights = list(self._model.trainable_variables)
+        if self._arrays.backend == "jax":
+            return self._by_running_again(outputs, weights, args, kwargs)
+        if self._tape is not None:
+            found = self._tape.gradient(value, [*outputs, *weights])
+        else:
+            found = self._by_torch(value, [*outputs, *(w.value for w in weights)])
+        return list(found[: len(outputs)]), list(found[len(outputs) :])
+
+    def _by_torch(self, value: Any, arrays: list[Any]) -> list[Any]:
+        places = [n for n, array in enumerate(arrays) if array.requires_grad]
+        grad = import_module("torch").autograd.grad
+        wanted = grad(value, [arrays[n] for n in places], allow_unused=True)
+        found: list[Any] = [None] * len(arrays)
+        for place, gradient in zip(places, wanted, strict=True):
+            found[place] = gradient
+        return found
+
+    def _by_running_again(
+        self, outputs: Sequence[Any], weights: list[Any], args: Any, kwargs: Any
+    ) -> tuple[list[Any], list[Any]]:
+        keras, model = self._keras, self._model
+        is_float = [keras.backend.is_float_dtype(x.dtype) for x in outputs]
+        zeros = [keras.ops.zeros_like(x) for x, yes in zip(outputs, is_float, strict=True) if yes]
+        trained = {id(w) for w in weights}
+        rest = [(v, self._before.get(id(v), v.value)) for v in model.variables]
+        rest = [(v, value) for v, value in rest if id(v) not in trained]
+
+        def loss(values: list[Any], added: list[Any]) -> Any:
+            probes = _Probes(iter(added), iter(is_float))
+            watch = Watch(keras, Arrays(keras), model, probes, traced=True)
+            state = [*rest, *zip(weights, values, strict=True)]
+            with keras.StatelessScope(state_mapping=state):
+                with watch.on():
+                    result = model(*args, **kwargs)
+                probes.check_all_were_called()
+                return loss_of(keras, model, self._loss, result)
+
+        before = [self._before.get(id(w), w.value) for w in weights]
+        of_weights, of_zeros = import_module("jax").grad(loss, argnums=(0, 1))(before, zeros)
+        rest_of_zeros = iter(of_zeros)
+        return [next(rest_of_zeros) if yes else None for yes in is_float], of_weights
+
+
+class _Probes:
+    """A hearer that adds to what each call gives."""
+
+    def __init__(self, added: Iterator[Any], is_float: Iterator[bool]) -> None:
+        self._added, self._is_float = added, is_float
+
+    def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
+        """Open a frame."""
+        return nullcontext()
+
+    def left(self, layer: Any, outputs: list[Any]) -> None:
+        """Take note of what a frame gives."""
+
+    def called(self, happened: Happened) -> list[Any]:
+        """Add to what a call gave."""
+        new = []
+        for array in happened.outputs:
+            is_float = next(self._is_float, None)
+            if is_float is None:
+                raise ArgumentError(f"{_UNLIKE} {happened.name or happened.layer.name!r} is new.")
+            new.append(array + next(self._added) if is_float else array)
+        return new
+
+    def check_all_were_called(self) -> None:
+        """Raise ArgumentError if the model called less than before."""
+        missing = len(list(self._is_float))
+        if missing:
+            raise ArgumentError(f"{_UNLIKE} {missing} arrays were not computed again.")
+
+
+_UNLIKE = (
+    "record: the model runs otherwise when it is differentiated, so its gradients cannot be told:"
+)

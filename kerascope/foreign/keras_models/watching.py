@@ -1,0 +1,382 @@
+"""What runs in a model of Keras while a `with` block lasts: layers, and functions between them.
+
+`Layer.__call__` is wrapped for the block, and so are the functions of `keras.ops`, those of the
+backend (`jax.numpy`, `jax.nn`; all that PyTorch computes), and the operators and methods of its
+arrays. A wrapped function says something only if it was called by code that is neither Keras's nor
+the backend's: what a layer of Keras does inside is its own affair. All are put back when the block
+ends, however it ends.
+
+A box is a layer that holds no others, or any layer of Keras itself; a frame is a model, or a layer
+of somebody else's that holds others. What cannot be seen are functions of other namespaces
+(`tf.nn`, `jax.lax`, NumPy on arrays), names that were imported before (`from keras.ops import
+relu`), and what is compiled (`jax.jit`, `tf.function`, `fit` on JAX): `recording` says what then
+stands in the graph.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from types import BuiltinFunctionType, FrameType, FunctionType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from kerascope.foreign.keras_models.arrays import Arrays
+
+_NAMESPACES = {
+    "": ("ops", "ops.numpy", "ops.nn", "ops.linalg", "ops.image", "activations", "random"),
+    "jax": ("jax.numpy", "jax.nn"),
+}
+_SIGNS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
+OPERATORS = (
+    *(f"__{sign}__" for sign in _SIGNS),
+    *(f"__r{sign}__" for sign in _SIGNS),
+    *("__neg__", "__abs__", "__invert__", "__getitem__"),
+    *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
+)
+METHODS = (
+    *("astype", "reshape", "transpose", "swapaxes", "squeeze", "ravel", "flatten", "clip", "dot"),
+    *("sum", "mean", "max", "min", "std", "var", "prod", "argmax", "argmin", "cumsum", "round"),
+    *("repeat", "take", "sort", "all", "any"),
+)
+# Whose code calls what is not told.
+_INSIDE = ("keras.", "jax.", "jaxlib.", "torch.", "tensorflow.", "kerascope.foreign.")
+_THROUGH = ("jax.", "jaxlib.", "torch.", "tensorflow.", "kerascope.foreign.")
+_OF_KERAS = ("keras.",)
+
+
+class Happened(NamedTuple):
+    """A call that has returned.
+
+    Attributes
+    ----------
+    layer : keras.Layer or None
+        None: a function.
+    name : str
+        Of a function: "add".
+    inputs, outputs : list
+        Arrays of the backend, or of NumPy, or variables of Keras; of what was written into, the
+        `Value` of before.
+    settings : dict
+        Of a function: its arguments that are numbers or words.
+    caller : FrameType
+    """
+
+    layer: Any
+    name: str
+    inputs: list[Any]
+    outputs: list[Any]
+    settings: dict[str, Any]
+    caller: FrameType | None
+
+
+class Hearer(Protocol):
+    """Is told what happens."""
+
+    def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
+        """Open a frame; what is called until it is left lies in it."""
+
+    def left(self, layer: Any, outputs: list[Any]) -> None:
+        """Take note of what a frame gives, before it is left."""
+
+    def called(self, happened: Happened) -> list[Any]:
+        """Take note of a call, and return the arrays that it shall have given."""
+
+
+class Watch:
+    """Wraps what may run, and tells a hearer what did.
+
+    Parameters
+    ----------
+    keras : module
+    arrays : Arrays
+    root : keras.Layer
+        The model: its call is no frame, if it is no box.
+    hearer : Hearer
+    traced : bool
+        Whether what is compiled is heard, too.
+    """
+
+    def __init__(
+        self, keras: Any, arrays: Arrays, root: Any, hearer: Hearer, traced: bool = False
+    ) -> None:
+        self._keras, self._arrays, self._root, self._hearer = keras, arrays, root, hearer
+        self._traced = traced
+        self._thread = threading.get_ident()
+        self._is_busy = False
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Watch while a `with` block lasts."""
+        found = list(self._wrapped())
+        before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in found]
+        try:
+            for owner, name, wrapper in found:
+                setattr(owner, name, wrapper)
+            with self._torch_functions():
+                yield
+        finally:
+            for owner, name, old in before:
+                delattr(owner, name) if old is _ABSENT else setattr(owner, name, old)
+
+    # --- what is wrapped --------------------------------------------------------------------------
+
+    def _wrapped(self) -> Iterator[tuple[Any, str, Any]]:
+        keras = self._keras
+        yield keras.Layer, "__call__", self._method(keras.Layer.__call__, self._layer)
+        yield keras.Operation, "__call__", self._method(keras.Operation.__call__, self._operation)
+        functional = import_module("keras.src.models.functional").Functional
+        standardize = functional._standardize_inputs
+        yield functional, "_standardize_inputs", self._method(standardize, self._standardized)
+        backend = self._arrays.backend
+        homes = [_below(keras, path) for path in _NAMESPACES[""]]
+        for home in [*homes, *map(import_module, _NAMESPACES.get(backend, ()))]:
+            for name, function in list(vars(home).items()):
+                if not name.startswith("_") and _is_function(function):
+                    yield home, name, _Wrapped(function, name, self)
+        classes = [keras.Variable]
+        if backend == "jax":
+            classes += [type(keras.ops.zeros(1)), *(self._arrays.abstract if self._traced else ())]
+        elif backend == "tensorflow":
+            classes.append(self._arrays.own)
+        for cls in classes:
+            for name in (*OPERATORS, *METHODS):
+                function = getattr(cls, name, None)
+                if function is not None and function is not getattr(object, name, None):
+                    yield cls, name, self._of_arrays(function, name)
+
+    def _torch_functions(self) -> AbstractContextManager[Any]:
+        """Return what PyTorch calls at each of its functions, operators and methods."""
+        if self._arrays.backend != "torch":
+            return _nothing()
+        watch = self
+        base = import_module("torch.overrides").TorchFunctionMode
+
+        class Functions(base):  # type: ignore[misc, valid-type]
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                name = getattr(function, "__name__", "")
+                return watch.function(name, function, args, kwargs or {})
+
+        return Functions()  # type: ignore[no-any-return]
+
+    def _method(self, original: Any, replacement: Callable[..., Any]) -> Any:
+        @functools.wraps(original)
+        def wrapper(instance: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_busy or threading.get_ident() != self._thread:
+                return original(instance, *args, **kwargs)
+            return replacement(original, instance, args, kwargs)
+
+        return wrapper
+
+    def _of_arrays(self, original: Any, name: str) -> Any:
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return self.function(name, original, args, kwargs)
+
+        return wrapper
+
+    # --- what happens -----------------------------------------------------------------------------
+
+    def _layer(self, original: Any, layer: Any, args: Any, kwargs: Any) -> Any:
+        inputs = self._arrays.inside((args, kwargs))
+        if self._is_hidden(inputs):
+            return self._quietly(original, layer, args, kwargs)
+        caller = sys._getframe(2)
+        if not is_frame(self._keras, layer):
+            result = self._quietly(original, layer, args, kwargs)
+            return self._told(layer, "", inputs, {}, caller, result)
+        if layer is self._root:
+            args, kwargs = self._converted(layer, args, kwargs)
+            result = original(layer, *args, **kwargs)
+            self._hearer.left(layer, self._arrays.inside(result))
+            return result
+        with self._hearer.frame(layer, inputs, caller):
+            args, kwargs = self._converted(layer, args, kwargs)
+            result = original(layer, *args, **kwargs)
+            self._hearer.left(layer, self._arrays.inside(result))
+        return result
+
+    def _operation(self, original: Any, operation: Any, args: Any, kwargs: Any) -> Any:
+        """Tell of an operation between the layers of a Functional model."""
+        inputs = self._arrays.inside((args, kwargs))
+        if isinstance(operation, self._keras.Layer) or self._is_hidden(inputs):
+            return original(operation, *args, **kwargs)
+        result = self._quietly(original, operation, args, kwargs)
+        name = type(operation).__name__.lower()
+        return self._told(None, name, inputs, _numbers_in(args, kwargs), sys._getframe(2), result)
+
+    def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
+        """Let inputs that a Functional model casts or reshapes be the arrays that they were."""
+        before = [x for x in self._arrays.inside((args, kwargs)) if self._arrays.is_known(x)]
+        result = self._quietly(original, model, args, kwargs)
+        after = self._arrays.inside(result)
+        if len(before) == len(after):
+            for new, old in zip(after, before, strict=True):
+                self._arrays.same(new, old)
+        return result
+
+    def function(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function, and tell of it if neither Keras nor the backend has called it."""
+        if self._is_busy or threading.get_ident() != self._thread:
+            return original(*args, **kwargs)
+        caller = _caller(sys._getframe(1))
+        if caller is None:
+            return original(*args, **kwargs)
+        arrays = self._arrays.inside((args, kwargs))
+        inputs: list[Any] = arrays
+        writes = self._arrays.backend == "torch" and _writes(name)
+        if writes and not self._is_hidden(arrays):
+            inputs = self._quietly(lambda: list(map(self._arrays.kept, arrays)), None, (), {})
+        result = self._quietly(original, None, args, kwargs)
+        outputs = arrays[:1] if writes else self._arrays.inside(result)
+        if not outputs or self._is_hidden([*arrays, *outputs]):
+            return result
+        if not writes and {id(x) for x in outputs} <= {id(x) for x in arrays}:
+            return result  # nothing was done
+        settings, name = _numbers_in(args, kwargs), name.strip("_")
+        if writes:
+            self._quietly(self._tell, None, (None, name, inputs, outputs, settings, caller), {})
+            return result
+        return self._told(None, name, inputs, settings, caller, result)
+
+    def _converted(self, layer: Any, args: Any, kwargs: Any) -> Any:
+        """Return the arguments of a frame as it gets them: Keras makes other arrays of some."""
+        if not layer._convert_input_args:
+            return args, kwargs
+        policy, arrays = layer.dtype_policy, self._arrays
+
+        def one(array: Any) -> Any:
+            new = policy.convert_input(array, layer.autocast, layer.input_dtype)
+            arrays.same(new, array)
+            return new if new is array else arrays.masked(new, array)
+
+        old = arrays.inside((args, kwargs))
+        self._is_busy = True
+        try:
+            new = [one(array) for array in old]
+        finally:
+            self._is_busy = False
+        args, kwargs = arrays.replaced((args, kwargs), new)
+        return args, kwargs
+
+    def _quietly(self, original: Any, instance: Any, args: Any, kwargs: Any) -> Any:
+        self._is_busy = True
+        try:
+            return original(*(() if instance is None else (instance,)), *args, **kwargs)
+        finally:
+            self._is_busy = False
+
+    def _is_hidden(self, arrays: list[Any]) -> bool:
+        """Tell whether a call is none: it finds out shapes, or is a compiler's."""
+        ask = self._arrays
+        return any(ask.is_symbolic(x) or (not self._traced and ask.is_traced(x)) for x in arrays)
+
+    def _told(
+        self, layer: Any, name: str, inputs: list[Any], settings: Any, caller: Any, result: Any
+    ) -> Any:
+        outputs = self._arrays.inside(result)
+        if not outputs:
+            return result
+        new = self._quietly(self._tell, None, (layer, name, inputs, outputs, settings, caller), {})
+        is_new = any(a is not b for a, b in zip(new, outputs, strict=True))
+        return self._arrays.replaced(result, new) if is_new else result
+
+    def _tell(self, *facts: Any) -> list[Any]:
+        happened = Happened(*facts)
+        given = set(map(id, happened.inputs))
+        apart = [self._arrays.apart(x) if id(x) in given else x for x in happened.outputs]
+        return self._hearer.called(happened._replace(outputs=apart))
+
+
+class _Wrapped:
+    """A function of a namespace that tells of its calls, with all that the function has besides."""
+
+    def __init__(self, function: Any, name: str, watch: Watch) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._name, self._watch = function, name, watch
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._watch.function(self._name, self._function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+
+_ABSENT = object()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _below(module: Any, path: str) -> Any:
+    return functools.reduce(getattr, path.split("."), module)
+
+
+def _is_function(value: Any) -> bool:
+    kinds = (FunctionType, BuiltinFunctionType)
+    names = ("PjitFunction", "ufunc", "custom_jvp")
+    return isinstance(value, kinds) or type(value).__name__ in names
+
+
+def is_frame(keras: Any, layer: Any) -> bool:
+    """Tell whether a layer is a frame around others, and no box."""
+    if isinstance(layer, keras.Model):
+        return True
+    return not type(layer).__module__.startswith(_OF_KERAS) and bool(layer._layers)
+
+
+def _caller(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that called a function; None if it is Keras's."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if not name.startswith(_THROUGH):
+            return None if name.startswith(_OF_KERAS) else frame
+        frame = frame.f_back
+    return None
+
+
+def _writes(name: str) -> bool:
+    """Tell whether a function of PyTorch changes its first argument: `add_`, `__iadd__`."""
+    return name == "__setitem__" or (
+        name.startswith("__i") and name != "__invert__"
+        if name.endswith("__")
+        else name.endswith("_")
+    )
+
+
+def _numbers_in(args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return the arguments that are numbers or words; those by place as they stand, in one text."""
+    plain = (bool, int, float, str, np.generic)
+    kinds = (*plain, slice, tuple)
+    placed = [_written(one) for one in args if isinstance(one, kinds) and not _has_arrays(one)]
+    named = {
+        name: one.item() if isinstance(one, np.generic) else one
+        for name, one in kwargs.items()
+        if isinstance(one, plain)
+    }
+    return {**({"": ", ".join(placed)} if placed else {}), **named}
+
+
+def _has_arrays(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_has_arrays, value))
+    return hasattr(value, "shape") and not isinstance(value, np.generic)
+
+
+def _written(value: Any) -> str:
+    """Return a number, a word or an index as somebody writes it."""
+    if isinstance(value, tuple):
+        return ", ".join(map(_written, value))
+    if isinstance(value, slice):
+        ends = ["" if end is None else str(end) for end in (value.start, value.stop)]
+        return ":".join(ends if value.step is None else [*ends, str(value.step)])
+    return "..." if value is Ellipsis else str(value)
