@@ -260,6 +260,24 @@ def test_values_lie_on_the_arrows_and_zero_is_a_broken_line(opened, tmp_path):
 
 
 @pytest.mark.browser
+def test_a_step_makes_only_that_anew_which_changes(opened, tmp_path):
+    """Of a large net there are thousands of rows: to make all of them took two seconds a step."""
+    path = tmp_path / "step.html"
+    ks.play(deep_model(), np.ones((2, 8)), np.ones((2, 1)), path)
+    page = opened(path, viewport=DESK)
+    mark = "all => { for (const one of all) one.isOld = true; return all.length; }"
+    count = "all => all.filter((one) => !one.isOld).length"
+    page.keyboard.press("End")
+    for key in ("ArrowLeft", "ArrowRight"):
+        rows, flows = page.locator(".tables tr"), page.locator(".flows > g")
+        assert rows.evaluate_all(mark) > 100
+        assert flows.evaluate_all(mark) > 20
+        page.keyboard.press(key)
+        assert rows.evaluate_all(count) < 10
+        assert flows.evaluate_all(count) < 10
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_control_has_a_name_and_the_language_is_the_readers(opened, small, tmp_path, scheme):
     path = tmp_path / "step.html"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Sequence
+from operator import is_
 from textwrap import dedent
 from typing import Any, NamedTuple
 
@@ -210,6 +211,7 @@ class Tables:
         self.keys = Pool()
         self.values = Pool()
         self._last: dict[int, dict[int, int]] = {}
+        self._rows: dict[int, dict[Any, Any]] = {}  # what each table was made of
         self._texts: dict[int, tuple[Any, int]] = {}  # by id; the value is kept alive beside it
 
     def changes(self, names: dict[str, Any]) -> list[list[int]]:
@@ -223,31 +225,38 @@ class Tables:
         for table, rows in self._last.items():
             if table not in now:
                 found.append([table])
-            else:
+            elif now[table] is not rows:
                 found += [[table, key] for key in rows if key not in now[table]]
         for table, rows in now.items():
             if not rows and self._last.get(table) != {}:
                 found.append([table, -1, -1])
             before = self._last.get(table, {})
+            if rows is before:
+                continue
             found += [[table, k, v] for k, v in rows.items() if before.get(k) != v]
         self._last = now
         return found
 
     def _tables(self, names: dict[str, Any]) -> dict[int, dict[int, int]]:
-        tables: dict[int, dict[int, int]] = {}
+        found: dict[int, dict[Any, Any]] = {}
         for name, value in names.items():
             if name in HIDDEN:
                 continue
-            rows: dict[Any, Any] = {name: value}
-            table = NAMES
             if isinstance(value, dict):
-                table, rows = name, value
+                found[self.names.number(name)] = value
             elif isinstance(value, list):
-                table, rows = name, dict(enumerate(value))
-            number = self.names.number(table)
-            kept = tables.setdefault(number, {})
-            for key, item in rows.items():
-                kept[self.keys.number(str(key))] = self._number_of(item)
+                found[self.names.number(name)] = dict(enumerate(value))
+            else:
+                found.setdefault(self.names.number(NAMES), {})[name] = value
+        tables: dict[int, dict[int, int]] = {}
+        for number, rows in found.items():
+            if _are_the_same(rows, self._rows.get(number)):
+                tables[number] = self._last[number]
+            else:
+                tables[number] = {
+                    self.keys.number(str(key)): self._number_of(item) for key, item in rows.items()
+                }
+        self._rows = found
         return tables
 
     def _number_of(self, value: Any) -> int:
@@ -262,6 +271,13 @@ class Tables:
             apart = len(self.values.items) if FRACTION.search(shown.short + shown.full) else None
             known = self._texts[id(value)] = (value, self.values.number((*shown, apart)))
         return known[1]
+
+
+def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
+    """Tell whether two tables hold the same objects by the same keys: most do at most steps."""
+    if before is None or len(rows) != len(before):
+        return False
+    return all(map(is_, rows.values(), before.values())) and rows.keys() == before.keys()
 
 
 def side_data(

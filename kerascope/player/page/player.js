@@ -70,8 +70,10 @@
       this.back = draw("g", this.svg, { class: "flows" });
       this.svg.insertBefore(this.back, one("g.box", this.svg));
       this.front = draw("g", this.svg, { class: "flows" });
+      this.marks = [];
       this.most = [0, 0];
       this.focus = -1;
+      this.drawn = new Map(); // what lies on the arrows now: drawing all of it takes long
       frame.classList.add("moving");
     }
     // Sizes are compared over all steps, so that an arrow is as wide at one as at another.
@@ -83,13 +85,24 @@
       }
     }
     show(flows, before, focus, moving) {
-      this.back.replaceChildren();
-      this.front.replaceChildren();
+      for (const [key, { parts }] of this.drawn) {
+        if (flows.has(key)) continue;
+        for (const part of parts) part.remove();
+        this.drawn.delete(key);
+      }
       for (const [key, { spec, at: since }] of flows) {
         const [box, way] = key.split(".").map(Number);
         const fresh = since > before && since >= 0;
-        if (way) this.gradient(box, spec, fresh, flows.get(`${box}.0`)); else this.value(box, spec, fresh);
+        const beside = way ? flows.get(`${box}.0`)?.spec : null;
+        const known = this.drawn.get(key);
+        if (known && known.spec === spec && known.fresh === fresh && known.beside === beside) continue;
+        for (const part of known?.parts || []) part.remove();
+        const parts = [draw("g", this.back, {}), draw("g", this.front, {})];
+        if (way) this.gradient(parts, box, spec, fresh, beside); else this.value(parts, box, spec, fresh);
+        this.drawn.set(key, { parts, spec, fresh, beside });
       }
+      for (const part of this.marks) part.remove();
+      this.marks = [];
       if (this.focus >= 0) this.boxes[this.focus].classList.remove("focus");
       this.focus = focus;
       if (focus >= 0) this.mark(focus);
@@ -98,9 +111,10 @@
     mark(focus) {
       const group = this.boxes[focus], { x, y, width, height } = this.rects[focus];
       group.classList.add("focus");
-      draw("rect", this.front, { class: "halo", x: x - 5, y: y - 5, width: width + 10, height: height + 10, rx: 9 });
+      const halo = draw("rect", this.front, { class: "halo", x: x - 5, y: y - 5, width: width + 10, height: height + 10, rx: 9 });
       const words = `▶ ${say("now")}`, wide = words.length * 8 + 10;
       const place = draw("g", this.front, { class: "flag" });
+      this.marks = [halo, place];
       draw("rect", place, { x: x + width + 10 - wide, y: y - 15, width: wide, height: 16, rx: 3 });
       draw("text", place, { x: x + width + 10 - wide / 2, y: y - 3 }, words);
     }
@@ -123,9 +137,9 @@
         behavior: moving && !quiet.matches ? "smooth" : "instant",
       });
     }
-    value(box, spec, fresh) {
-      for (const other of this.lines[box]) draw("path", this.back, { class: `passed${fresh ? " fresh" : ""}`, d: other.getAttribute("d") });
-      this.cells(this.places[box], spec, 0, fresh);
+    value([back, front], box, spec, fresh) {
+      for (const other of this.lines[box]) draw("path", back, { class: `passed${fresh ? " fresh" : ""}`, d: other.getAttribute("d") });
+      this.cells(front, this.places[box], spec, 0, fresh);
     }
     // Where a value lies: on the first arrow that leaves the box, below the box if there is none.
     placeOf(box) {
@@ -133,21 +147,21 @@
       return path ? path.getPointAtLength(Math.min(path.getTotalLength() / 2, 28))
         : { x: x + width / 2, y: y + height + 18 };
     }
-    gradient(box, spec, fresh, beside) {
+    gradient([back, front], box, spec, fresh, beside) {
       const [size] = spec, zero = size === 0, share = size / (this.most[1] || 1);
       for (const path of this.lines[box]) {
-        const line = draw("path", this.back, {
+        const line = draw("path", back, {
           class: `gradient${zero ? " zero" : ""}${fresh ? " fresh" : ""}`,
           d: path.getAttribute("d"), transform: "translate(11 0)",
           "stroke-width": zero ? 1.6 : 1.6 + 4.9 * share, "stroke-opacity": zero ? 1 : 0.55 + 0.45 * share,
         });
         draw("title", line, {}, `${say("arriving")} ${path.dataset.source}${zero ? ` ${say("zero")}` : `: ‖·‖ ${size}`}`);
         const end = this.starts.get(path), x = end.x + 11, y = end.y;
-        draw("path", this.back, zero ? { class: "stop", d: `M${x - 6} ${y + 2}h12` }
+        draw("path", back, zero ? { class: "stop", d: `M${x - 6} ${y + 2}h12` }
           : { class: "tip", d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z` });
       }
-      const at = this.places[box], off = beside ? this.wide(beside.spec) / 2 + 4 : 0;
-      this.cells({ x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh);
+      const at = this.places[box], off = beside ? this.wide(beside) / 2 + 4 : 0;
+      this.cells(front, { x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh);
     }
     wide([, kind, ...rest]) {
       if (kind === "c") return rest.reduce((sum, word) => sum + Math.max(24, word.length * 6.6 + 6), 0);
@@ -155,9 +169,9 @@
       return 64;
     }
     // A few numbers themselves, some as shades, all others as a bar of their size.
-    cells(at, spec, way, fresh) {
+    cells(front, at, spec, way, fresh) {
       const [size, kind, ...rest] = spec, wide = this.wide(spec);
-      const place = draw("g", this.front, { class: `cells way${way}${fresh ? " fresh" : ""}${size === 0 ? " zero" : ""}` });
+      const place = draw("g", front, { class: `cells way${way}${fresh ? " fresh" : ""}${size === 0 ? " zero" : ""}` });
       let x = at.x - wide / 2;
       if (kind === "c") {
         const most = Math.max(...rest.map((word) => Math.abs(+word) || 0)) || 1;
@@ -214,6 +228,9 @@
       this.picture?.compare([{ flows: facts.startFlows }, ...this.steps]);
       this.closed = new Set(["", "weights"]);
       this.pinned = null;
+      this.drawn = new Map(); // the tables that are there, with their rows: most stay as they are
+      this.told = []; // the words of each box's state
+      this.line = null; // the step that is marked in the list
       this.reset();
     }
     box(id, i, place) {
@@ -283,9 +300,13 @@
       const meaning = (data.kinds[step.kind] || {})[language] || "";
       text(this.one(".meaning"), `${meaning} ${say(step.ph)}`);
       text(this.one(".path"), `t=${step.t}   ${this.path()}`);
-      this.lines.forEach((line, i) => mark(line, "aria-current", i === this.at ? "step" : ""));
+      if (this.line) mark(this.line, "aria-current", "");
+      this.line = this.lines[this.at];
+      mark(this.line, "aria-current", "step");
       this.states.forEach((state, i) => {
         const words = say("state" + state), { group, line, words: name } = this.boxes[i];
+        if (this.told[i] === words) return;
+        this.told[i] = words;
         text(one(".state", this.items[i]), `${SIGNS[state]} ${words}`);
         text(line, `${SIGNS[state]} ${words}`);
         group.dataset.state = state;
@@ -298,49 +319,54 @@
       const told = [...changed].filter(Boolean).map((name) => `\ninfo ${name}`);
       text(this.one(".commands"), `goto ${step.t}${told.join("")}`);
     }
+    // Only what has changed is made anew: of a large net there are thousands of rows.
     showTables() {
       const place = this.one(".tables"), { tables, keys, values } = this.facts;
       const held = document.activeElement.dataset.key;
       const rank = (number) => ORDER[tables[number]] ?? 5;
       const order = [...this.tables.keys()].sort((a, b) => rank(a) - rank(b) || a - b);
       const before = place.scrollTop;
-      let newest = "", lastName = "", pinned = "";
-      place.replaceChildren();
+      const looks = { newest: "", lastName: "", pinned: "" };
+      for (const [number, { folded }] of this.drawn) {
+        if (this.tables.has(number)) continue;
+        folded.remove();
+        this.drawn.delete(number);
+      }
+      let next = place.firstElementChild;
       for (const number of order) {
         const name = tables[number], rows = this.tables.get(number);
-        const folded = make("details"), heading = make("summary", "", name || say("names"));
-        const table = make("table"), head = table.insertRow();
-        let fresh = 0;
-        for (const word of ["name", "value"]) mark(head.appendChild(make("th", "", say(word))), "scope", "col");
+        if (!this.drawn.has(number)) this.drawn.set(number, this.newTable(name));
+        const { folded, heading, table, rows: drawn } = this.drawn.get(number);
+        if (folded === next) next = next.nextElementSibling; else place.insertBefore(folded, next);
+        for (const [key, { row }] of drawn) if (!rows.has(key)) { row.remove(); drawn.delete(key); }
+        let fresh = 0, after = table.rows[1] || null;
         for (const [key, { value, at }] of rows) {
-          const row = table.insertRow(), cell = make("th"), button = make("button", "key", keys[key]);
-          const [short, full] = values[value];
-          const look = `${name ? `${name}[${keys[key]}]` : keys[key]}\n${full || short}`;
-          mark(cell, "scope", "row");
-          cell.append(button);
-          row.append(cell, make("td"));
-          row.lastChild.append(make("code", "", short));
-          button.dataset.key = `${number}.${key}`;
-          button.addEventListener("click", () => this.pin(keys[key], name));
-          if (at > this.since && at >= 0) {
-            row.className = "new";
-            row.lastChild.prepend(make("strong", "badge", say("new")));
-            if (name) newest = newest || look;
-            else if (full || !lastName) lastName = look;
-            fresh++;
+          const isNew = at > this.since && at >= 0;
+          if (!drawn.has(key)) drawn.set(key, this.newRow(number, key, name));
+          const one = drawn.get(key), { row, cell, button } = one, [short, full] = values[value];
+          if (row === after) after = row.nextElementSibling; else table.tBodies[0].insertBefore(row, after);
+          if (one.value !== value || one.isNew !== isNew || one.language !== language) {
+            Object.assign(one, { value, isNew, language });
+            row.className = isNew ? "new" : "";
+            cell.replaceChildren(...(isNew ? [make("strong", "badge", say("new"))] : []), make("code", "", short));
           }
           const { key: wanted, name: within = name } = this.pinned || {};
-          if (wanted === keys[key] && within === name && !pinned) {
-            pinned = look;
-            mark(button, "aria-pressed", "true");
-          }
+          const isPinned = wanted === keys[key] && within === name && !looks.pinned;
+          if (isPinned !== one.isPinned) mark(button, "aria-pressed", isPinned ? "true" : "");
+          one.isPinned = isPinned;
+          if (isNew) fresh++;
+          if (!isNew && !isPinned) continue;
+          const look = `${name ? `${name}[${keys[key]}]` : keys[key]}\n${full || short}`;
+          if (isPinned) looks.pinned = look;
+          if (isNew && name) looks.newest = looks.newest || look;
+          else if (isNew && (full || !looks.lastName)) looks.lastName = look;
         }
-        if (fresh) heading.append(make("span", "badge", `${fresh} ${say("new")}`));
-        if (!rows.size) heading.append(make("span", "quiet", ` (${say("empty")})`));
+        const said = [...(fresh ? [make("span", "badge", `${fresh} ${say("new")}`)] : []),
+          ...(rows.size ? [] : [make("span", "quiet", ` (${say("empty")})`)])];
+        heading.replaceChildren(name || say("names"), ...said);
+        ["name", "value"].forEach((word, i) => text(table.rows[0].cells[i], say(word)));
+        table.hidden = !rows.size;
         folded.open = !this.closed.has(name) || (fresh && name);
-        heading.addEventListener("click", () => this.closed[folded.open ? "add" : "delete"](name));
-        folded.append(heading, ...(rows.size ? [table] : []));
-        place.append(folded);
       }
       place.scrollTop = before;
       const row = one("[open] .new", place)?.getBoundingClientRect();
@@ -348,7 +374,25 @@
       if (row && row.top < frame.top) place.scrollTop += row.top - frame.top;
       if (row && row.bottom > frame.bottom) place.scrollTop += row.bottom - frame.bottom + 2;
       if (held) one(`[data-key="${held}"]`, place)?.focus({ preventScroll: true });
-      text(this.one(".peek"), pinned || newest || lastName);
+      text(this.one(".peek"), looks.pinned || looks.newest || looks.lastName);
+    }
+    newTable(name) {
+      const folded = make("details"), heading = make("summary"), table = make("table");
+      const head = table.createTBody().insertRow();
+      for (const _ of ["name", "value"]) mark(head.appendChild(make("th")), "scope", "col");
+      heading.addEventListener("click", () => this.closed[folded.open ? "add" : "delete"](name));
+      folded.append(heading, table);
+      return { folded, heading, table, rows: new Map() };
+    }
+    newRow(number, key, name) {
+      const row = make("tr"), head = make("th"), cell = make("td");
+      const button = make("button", "key", this.facts.keys[key]);
+      mark(head, "scope", "row");
+      button.dataset.key = `${number}.${key}`;
+      button.addEventListener("click", () => this.pin(this.facts.keys[key], name));
+      head.append(button);
+      row.append(head, cell);
+      return { row, cell, button, isPinned: false };
     }
     pin(key, name) {
       const { key: before, name: within } = this.pinned || {};
