@@ -59,6 +59,9 @@ def printable_xml(text: str) -> str:
 
 
 def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
-    if text.isprintable():
+    rest = text
+    for character in kept:
+        rest = rest.replace(character, "")
+    if rest.isprintable():  # as nearly always, and a text may be a megabyte
         return text
     return "".join(x if x.isprintable() or x in kept else escape(x) for x in text)

@@ -208,3 +208,9 @@ def test_what_can_be_seen_and_line_breaks_of_a_message_stay():
     assert printable_lines("one\n\ttwo\x1b") == "one\n\ttwo\\x1b"
     assert str(ShapeError(f"{NAME}:\nmore")) == f"{printable(NAME)}:\nmore"
     assert isinstance(ShapeError(""), KerascopeError)
+
+
+def test_a_text_with_nothing_to_escape_is_not_written_anew():
+    text = "größe\n\tone line of many\n"
+    assert printable_lines(text) is text  # a picture of a megabyte passes through here
+    assert printable_lines(f"{text}\x1b") == f"{text}\\x1b"

@@ -388,9 +388,12 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
     return f"{words}, made at {node.made_at}" if is_told else words
 
 
-def described(node: GraphNode, sources: Sequence[str]) -> str:
-    """Return what a screen reader says of a box: its words, and where its inputs come from."""
-    text = box_text(node, PictureOptions())
+def described(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
+    """Return what a screen reader says of a box: its words, and where its inputs come from.
+
+    `text` are its words as the usual options say them, where they are known.
+    """
+    text = text or box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))
     is_said = class_name in " ".join(text.lines) or is_repeated(class_name, node, text.title)
     first = text.title if is_said else f"{text.title}, {class_name}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from html import escape
 from typing import NamedTuple
 
@@ -136,9 +137,11 @@ def parts_of(
     sources: dict[str, list[str]] = {}
     for edge in graph.edges:
         sources.setdefault(edge.target, []).append(edge.source)
+    usual = PictureOptions(theme=theme, rankdir=options.rankdir, depth_ranks=options.depth_ranks)
     for node in reading_order(graph):
         own = sources.get(node.id, [])
-        lines = _box(node, placed.boxes[node.id], measures[node.id], options, own)
+        rect, measure = placed.boxes[node.id], measures[node.id]
+        lines = _box(node, rect, measure, options, own, says_as_usual=options == usual)
         yield Part("\n".join(lines), box=node.id)
     for one in placed.strokes:
         if one.is_mark:
@@ -342,10 +345,17 @@ def _edge_labels(graph: Graph, placed: Placed) -> Iterator[str]:
 
 
 def _box(
-    node: GraphNode, rect: Rect, measure: Measure, options: PictureOptions, sources: list[str]
+    node: GraphNode,
+    rect: Rect,
+    measure: Measure,
+    options: PictureOptions,
+    sources: list[str],
+    *,
+    says_as_usual: bool,
 ) -> Iterator[str]:
     words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node)]))
-    label = attribute(described(node, sources))
+    text = measure.text if says_as_usual and not measure.is_line else None
+    label = attribute(described(node, sources, text))
     yield f'<g class="{words}" role="img" data-id={attribute(node.id)} aria-label={label}>'
     yield element("title", tooltip(node, options))
     yield from box_parts(node, rect, measure, options)
@@ -540,6 +550,7 @@ def style_sheet(graph: Graph, theme: str) -> str:
     return "\n".join(scoped)
 
 
+@cache
 def _scoped(rule: str, theme: str) -> str:
     selectors, _, rest = rule.partition("{")
     scoped = ",".join(f".kerascope.{theme} {selector}" for selector in selectors.split(","))
@@ -620,6 +631,8 @@ def number(value: float) -> str:
     >>> number(3.0), number(2.50), number(-0.001)
     ('3', '2.5', '0')
     """
+    if value % 1 == 0:
+        return str(int(value))
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
