@@ -298,6 +298,7 @@ def uses() -> Iterator[Use]:
     )  # fmt: skip
     yield python(_SAVE, says=(r"model\.keras True\s+model\.h5 True",))
     yield kerascope("summary", "model.keras", says=("dense_1",))
+    yield kerascope("compare", "model.keras", "model.keras", says=("equal:",))
     yield kerascope(
         "show", "model.keras", "dense_1", "-o", "weights.svg", writes=(("weights.svg", _SVG),)
     )

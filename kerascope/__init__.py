@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope import initializers as initializations
     from kerascope import losses as objectives
     from kerascope.backend.eager import compiled
+    from kerascope.comparing.comparison import compare
     from kerascope.debugger.entry import Debugger, pm, set_trace
     from kerascope.engine.base_layer import Layer
     from kerascope.engine.input_layer import Input
@@ -83,6 +84,7 @@ _HOMES = {
     "Network": "kerascope.models",
     "Node": "kerascope.engine.node",
     "Sequential": "kerascope.models",
+    "compare": "kerascope.comparing.comparison",
     "compiled": "kerascope.backend.eager",
     "draw": "kerascope.viz.draw",
     "from_keras": "kerascope.foreign.keras_models.converting",
@@ -166,6 +168,7 @@ __all__ = [
     "activations",
     "backend",
     "callbacks",
+    "compare",
     "compat",
     "compiled",
     "config",

@@ -37,7 +37,8 @@ FLOOR_PLAN: dict[int, list[str]] = {
         4: "layers models preprocessing datasets utils wrappers applications saving",
         5: "trace",
         6: "viz",
-        7: "__init__ __main__ cli demo debugger walkthrough compat lessons learn player foreign",
+        7: "__init__ __main__ cli demo debugger walkthrough compat lessons learn player foreign "
+        "comparing",
     }.items()
 }
 

@@ -40,6 +40,7 @@ examples:
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope show m.keras conv1 --values x.npy   its feature maps
   kerascope summary mypackage.models:build      a table of the layers
+  kerascope compare m.keras port.onnx           the first call at which they differ
   kerascope examples                            example.py and others, copied to ./examples
   kerascope learn read 0                        the course, chapter by chapter
   kerascope learn                               its exercises, with a checker
@@ -69,6 +70,8 @@ class Command(NamedTuple):
         By default argparse writes it.
     knows_dialects : bool
         Whether it makes models, whose names a dialect decides.
+    keras_is_ours : callable
+        From the options to whether `import keras` means kerascope.
     """
 
     run: str
@@ -78,6 +81,7 @@ class Command(NamedTuple):
     split: Callable[[Parser, list[str]], tuple[list[str], list[str]]] | None = None
     usage: str | None = None
     knows_dialects: bool = True
+    keras_is_ours: Callable[[Namespace], bool] = lambda options: True
 
 
 COMMANDS = {
@@ -140,6 +144,13 @@ COMMANDS = {
         "print a table of a model's layers",
         f"{options.SUMMARY_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
         options.add_summary_options,
+    ),
+    "compare": Command(
+        "kerascope.cli.comparing.run_compare",
+        "find the first call at which two models differ",
+        f"{options.COMPARE_EXAMPLES}\n{options.MODEL_HELP}",
+        options.add_compare_options,
+        keras_is_ours=options.runs_script,
     ),
     "lessons": Command(
         "kerascope.lessons.commands.run_lessons",
@@ -273,9 +284,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parse(words)
         config.dialect = options.dialect or dialect
         options.for_good = argv is None
-        if options.for_good:
+        is_ours = COMMANDS[options.command].keras_is_ours(options)
+        if options.for_good and is_ours:
             keras_imports_for_good()
-        with nullcontext() if options.for_good else keras_imports():
+        with keras_imports() if is_ours and not options.for_good else nullcontext():
             code = _done(options)
         sys.stdout.flush()
         return code

@@ -490,6 +490,47 @@ def add_summary_options(parser: argparse.ArgumentParser) -> None:
         help="what a model of another library is called on (.npy, .npz)")  # fmt: skip
 
 
+# --- kerascope compare ----------------------------------------------------------------------------
+
+
+COMPARE_EXAMPLES = f"""\
+Both run once on the same input; calls are paired by what they give, by their weights and by their
+place in the graph, names last. The table says from which call on they differ, and what of the
+weights and settings of that call does:
+  kerascope compare model.keras port.h5                      on random numbers
+  kerascope compare model.keras model.onnx --input x.npy
+  kerascope compare script.py:mine script.py:port --input x.npz -o point.svg
+  kerascope compare a.jsonl b.jsonl                          two tapes, as `record` writes them
+  kerascope compare model.keras                              the real Keras beside kerascope
+
+{exit_codes({1: "they differ", 2: "or a model failed on the input"})}
+"""
+
+
+def add_compare_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope compare`."""
+    add = parser.add_argument
+    add("a", metavar="A", help="a model, or a tape (.jsonl)")
+    add("b", metavar="B", nargs="?",
+        help="the other one; without it the real Keras runs A, beside kerascope")  # fmt: skip
+    add("--input", metavar="FILE",
+        help="arrays for the inputs (.npy, .npz); without it random numbers")  # fmt: skip
+    add("--input-b", metavar="FILE", help="those of B, where it wants them otherwise")
+    add("--tolerance", type=float, metavar="T",
+        help="how large a difference may be, relative to the largest number of an array (default: "
+             "as the shortest float type asks, 1e-4 for float32)")  # fmt: skip
+    add("--seed", type=_at_least(0), default=0, metavar="N", help="of the random numbers")
+    add("-o", "--output", action="append", metavar="FILE", default=[],
+        help="also draw A with the point marked: .svg .html .png .pdf .txt ...")  # fmt: skip
+    add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
+    _add_reading(parser)
+
+
+def runs_script(options: argparse.Namespace) -> bool:
+    """Tell whether what is compared comes out of a script, whose keras is kerascope."""
+    return any(".py" in word for word in (options.a, options.b or ""))
+
+
 # --- kerascope learn ------------------------------------------------------------------------------
 
 

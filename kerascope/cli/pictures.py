@@ -137,7 +137,7 @@ def _write(drawing: Any, format: str, width: int | None) -> None:
     sys.stdout.write(content.decode("utf-8").rstrip("\n") + "\n")
 
 
-def arrays_in(path: str, level: str = "") -> Any:
+def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
     """Return the arrays of a .npy or .npz file, as `draw(values=...)` takes them.
 
     Raises
@@ -149,7 +149,7 @@ def arrays_in(path: str, level: str = "") -> Any:
         loaded = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise UsageError(
-            f"--values {path}: expected a .npy or .npz file of arrays; {error}."
+            f"{where} {path}: expected a .npy or .npz file of arrays; {error}."
         ) from None
     if isinstance(loaded, np.ndarray):
         return loaded
@@ -157,7 +157,7 @@ def arrays_in(path: str, level: str = "") -> Any:
         arrays = {name: loaded[name] for name in loaded.files}
     if level == "gradient":
         if not {"x", "y"} <= arrays.keys():
-            raise UsageError(f"--values {path}: expected arrays x and y, got {sorted(arrays)}.")
+            raise UsageError(f"{where} {path}: expected arrays x and y, got {sorted(arrays)}.")
         return arrays["x"], arrays["y"]
     return arrays["x"] if list(arrays) == ["x"] else arrays
 

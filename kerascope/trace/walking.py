@@ -111,7 +111,22 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
         foreign: Iterator[WalkStep] | None = edge.show("walk", model, _nothing, inputs=x)
         if foreign is not None:
             return foreign
-        raise DtypeError(f"walk: expected a model, got {type(model).__name__} {model!r}.")
+    network, stage = forward_stage(model, x, "walk")
+    return _steps(stage, network, nested)
+
+
+def forward_stage(model: Any, x: Any, where: str) -> tuple[Network, Stage]:
+    """Return the network of a model, and its forward pass on arrays as a stage; `where` asks.
+
+    Raises
+    ------
+    DtypeError
+        `model` is no model.
+    DataError
+        The arrays do not fit the model, as in `predict`.
+    """
+    if not isinstance(model, Network):
+        raise DtypeError(f"{where}: expected a model, got {type(model).__name__} {model!r}.")
     make_ready = getattr(model, "_make_ready", None)
     if make_ready is not None:
         make_ready(x, to_train=False)
@@ -122,12 +137,11 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     by_tensor = dict(zip(network.inputs, model.names_for(x), strict=True))
     names = [by_tensor[t] for t in fed]
     arrays = as_arrays(x, names, [t.shape for t in fed], "x")
-    check_lengths(arrays, [], [], "walk")
+    check_lengths(arrays, [], [], where)
     numbers: dict[Tensor, Constant] = {
         t: Constant(a, t.dtype, t.name) for t, a in zip(fed, arrays, strict=True)
     }
-    stage = network.run_stage([numbers.get(t, t) for t in network.inputs])
-    return _steps(stage, network, nested)
+    return network, network.run_stage([numbers.get(t, t) for t in network.inputs])
 
 
 def _nothing(model: Any, **options: Any) -> None:

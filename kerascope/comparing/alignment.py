@@ -1,0 +1,226 @@
+"""Which call of one run is which call of the other.
+
+Pairs are found by what proves most, first: equal values of one family, equal values of any, equal
+weights, then the same neighbours with the same family and sizes. No two pairs may cross: what lies
+behind a unit is never paired with what lies before that unit's partner. That holds on the graph and
+not on the list, so branches may run in another order.
+
+Equal values prove nothing where they are constant: two layers that give zeros are not the same.
+Below a difference no values are equal any more; there the weights and the neighbours decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from kerascope.comparing.arrays import Moments, compared, compared_figures, could_agree
+from kerascope.comparing.runs import GIVEN, Run, Unit, bits_of
+from kerascope.comparing.weights import ENOUGH, overlap
+from kerascope.foreign.records import Recorded
+
+Test = Callable[[Unit, Unit], float]  # how well two units fit; 0: not at all
+
+
+class Alignment:
+    """The pairs of two runs.
+
+    Parameters
+    ----------
+    a, b : Run
+    tolerance : float
+
+    Attributes
+    ----------
+    pairs : dict of int to int
+        From the numbers of units of `a` to those of `b`.
+    """
+
+    def __init__(self, a: Run, b: Run, tolerance: float) -> None:
+        self.a, self.b = a, b
+        self.tolerance = tolerance
+        self.same_layout = is_same_layout(a.library, b.library)
+        self.pairs: dict[int, int] = {}
+        self._back: dict[int, int] = {}
+        self._bits = 0  # of the units of `a` that are paired
+        self._values: dict[tuple[int, int], bool] = {}
+        self._know_weights = all(any(u.weights for u in run.units) for run in (a, b))  # no tapes
+        self._inputs()
+        self._match(self._by_value_and_family)
+        self._match(self._by_value)
+        self._by_weights()
+        self._by_structure()
+        self._ends()
+
+    def value_equal(self, a: Unit, b: Unit) -> bool:
+        """Tell whether an output of one is an output of the other, by numbers that tell it."""
+        key = a.number, b.number
+        if key not in self._values:
+            self._values[key] = any(
+                self._same(x, y, m, n)
+                for x, m in zip(a.outputs, a.moments, strict=True)
+                for y, n in zip(b.outputs, b.moments, strict=True)
+                if m is not None and n is not None and m.tells and n.tells
+            )
+        return self._values[key]
+
+    def _same(self, x: Recorded, y: Recorded, m: Moments, n: Moments) -> bool:
+        if not could_agree(m, n, self.tolerance):
+            return False
+        if isinstance(x.array, np.ndarray) and isinstance(y.array, np.ndarray):
+            found = compared(x.array, y.array, self.tolerance, same_layout=self.same_layout)
+            return found.agrees
+        return compared_figures(m, n, self.tolerance).agrees
+
+    # --- the steps --------------------------------------------------------------------------------
+
+    def _inputs(self) -> None:
+        """Pair the inputs: by what they hold, else one after the other."""
+        firsts, seconds = (
+            [u for u in run.units if u.family == "input"] for run in (self.a, self.b)
+        )
+        for test in (self.value_equal, lambda a, b: a.last_name == b.last_name, lambda a, b: True):
+            for one in firsts:
+                for other in seconds:
+                    is_free = one.number not in self.pairs and other.number not in self._back
+                    if is_free and test(one, other):
+                        self._pair(one, other)
+
+    def _by_value_and_family(self, a: Unit, b: Unit) -> float:
+        if a.family != b.family or not self.value_equal(a, b):
+            return 0.0
+        return 1.0 + 4.0 * self._same_front(a, b) + 2.0 * (overlap(a.weights, b.weights) == 1.0)
+
+    def _by_value(self, a: Unit, b: Unit) -> float:
+        return (1.0 + self._same_front(a, b)) if self.value_equal(a, b) else 0.0
+
+    def _by_weights(self) -> None:
+        """Pair layers whose weights are mostly the same numbers, the most alike first."""
+        found: list[tuple[float, Unit, Unit]] = []
+        for one in self._free(self.a, self.pairs):
+            if one.weights:
+                for other in self._free(self.b, self._back):
+                    if other.weights and one.weights.sizes == other.weights.sizes:
+                        share = overlap(one.weights, other.weights)
+                        if share >= ENOUGH:
+                            found.append((share, one, other))
+        found.sort(key=lambda entry: (-entry[0], entry[1].number, entry[2].number))
+        shares = {(one.number, other.number): share for share, one, other in found}
+        for share in dict.fromkeys(entry[0] for entry in found):
+
+            def of_this_share(a: Unit, b: Unit, share: float = share) -> float:
+                if shares.get((a.number, b.number)) != share:
+                    return 0.0
+                return 1.0 + 2.0 * self._same_front(a, b) + (a.last_name == b.last_name)
+
+            self._match(of_this_share)
+
+    def _by_structure(self) -> None:
+        """Pair what has the same neighbours and is alike; what that finds has neighbours again."""
+        tests: tuple[Test, ...] = (
+            lambda a, b: self._alike(a, b, size=True) and self._same_front(a, b),
+            lambda a, b: self._alike(a, b, size=True) and self._same_readers(a, b),
+            lambda a, b: self._alike(a, b, size=False) and self._same_front(a, b),
+            lambda a, b: self._alike(a, b, size=True),
+        )
+        step = 0
+        while step < len(tests):
+            before = len(self.pairs)
+            self._match(tests[step])
+            step = 0 if len(self.pairs) > before and step else step + 1
+
+    def _ends(self) -> None:
+        """Pair what the models give at last, if nothing better was found for it."""
+        for one, other in zip(
+            *([u for u in run.ends() if u.number not in known]
+              for run, known in ((self.a, self.pairs), (self.b, self._back))),
+            strict=False,
+        ):  # fmt: skip
+            if self._fits(one, other):
+                self._pair(one, other)
+
+    # --- how well two units fit -------------------------------------------------------------------
+
+    def _alike(self, a: Unit, b: Unit, *, size: bool) -> float:
+        """Tell how alike two units are by family, name and sizes."""
+        if a.family != b.family or (self._know_weights and bool(a.weights) != bool(b.weights)):
+            return 0.0
+        if a.family == "other" and a.op != b.op:
+            return 0.0
+        if size and self._know_weights and a.weights.sizes != b.weights.sizes:
+            return 0.0
+        if size and not _sizes(a) & _sizes(b):
+            return 0.0
+        return 1.0 + (a.op == b.op) + 0.5 * (a.last_name == b.last_name)
+
+    def _same_front(self, a: Unit, b: Unit) -> bool:
+        """Tell whether the nearest paired units before both are pairs."""
+        front = {self.pairs[n] for n in self._nearest(self.a, a, self.pairs, lambda u: u.sources)}
+        return front == self._nearest(self.b, b, self._back, lambda u: u.sources)
+
+    def _same_readers(self, a: Unit, b: Unit) -> bool:
+        front = {self.pairs[n] for n in self._nearest(self.a, a, self.pairs, lambda u: u.readers)}
+        found = self._nearest(self.b, b, self._back, lambda u: u.readers)
+        return bool(front) and front == found
+
+    @staticmethod
+    def _nearest(
+        run: Run, unit: Unit, known: dict[int, int], steps: Callable[[Unit], Iterable[int]]
+    ) -> set[int]:
+        found, seen, waiting = set(), set(), list(steps(unit))
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            if number in known:
+                found.add(number)
+            else:
+                waiting.extend(steps(run.units[number]))
+        return found
+
+    def nearest_readers(self, unit: Unit) -> set[int]:
+        """Return the nearest paired units behind a unit of the first run."""
+        return self._nearest(self.a, unit, self.pairs, lambda one: one.readers)
+
+    # --- pairing ----------------------------------------------------------------------------------
+
+    def _match(self, test: Test) -> None:
+        """Pair each free unit, in the order of the run, with the best that fits and is nearest."""
+        for one in self._free(self.a, self.pairs):
+            best, found = 0.0, None
+            for other in self._free(self.b, self._back):
+                score = test(one, other)
+                if score > best and self._fits(one, other):
+                    best, found = score, other
+            if found is not None:
+                self._pair(one, found)
+
+    def _free(self, run: Run, known: dict[int, int]) -> list[Unit]:
+        return [u for u in run.units if u.number not in known and u.family not in GIVEN]
+
+    def _fits(self, a: Unit, b: Unit) -> bool:
+        """Tell whether a pair crosses none of those that there are."""
+        return not (
+            self._images(self.a.before[a.number]) & self.b.after[b.number]
+            or self._images(self.a.after[a.number]) & self.b.before[b.number]
+        )
+
+    def _images(self, bits: int) -> int:
+        return sum(1 << self.pairs[n] for n in bits_of(bits & self._bits))
+
+    def _pair(self, a: Unit, b: Unit) -> None:
+        self.pairs[a.number] = b.number
+        self._back[b.number] = a.number
+        self._bits |= 1 << a.number
+
+
+def _sizes(unit: Unit) -> set[int]:
+    return {moments.size for moments in unit.moments if moments is not None}
+
+
+def is_same_layout(a: str, b: str) -> bool:
+    """Tell whether two libraries lay out arrays alike: ours is Keras's."""
+    keras = ("kerascope", "keras", "tape")
+    return a == b or (a in keras and b in keras)

@@ -1,0 +1,294 @@
+"""Two arrays: do they agree, in which order of axes, and how far are they apart.
+
+The measure is the largest difference relative to the largest number of both arrays: a small number
+beside large ones is rounding error of the large ones. Libraries lay arrays out differently, so
+arrays agree in one of these forms: as they are, with permuted axes (channels first and last), with
+axes of size 1 left out, or, of what a flatten gives, with their features in another order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.trace.statistics import Statistics, figure
+
+# By the shortest float type that took part: what rounding comes to in a deep model.
+TOLERANCES = {"bfloat16": 1e-1, "float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
+MOST_AXES = 5
+Index = tuple[int, ...]
+
+
+class Tolerance(NamedTuple):
+    """How large a difference may be, relative to the largest number of the arrays.
+
+    Attributes
+    ----------
+    value : float
+    dtype : str
+        The float type for which it is meant; "" if somebody gave it.
+    """
+
+    value: float
+    dtype: str = ""
+
+    @property
+    def words(self) -> str:
+        """It and where it is from: "0.0001 (float32)"."""
+        return f"{self.value:g} ({self.dtype or 'given'})"
+
+
+def tolerance_for(dtypes: Iterable[str]) -> Tolerance:
+    """Return the tolerance for what computed in several types: that of the shortest float.
+
+    Examples
+    --------
+    >>> tolerance_for(["float32", "int64", "float16"]).words
+    '0.02 (float16)'
+    """
+    met = set(dtypes)
+    for dtype, value in TOLERANCES.items():
+        if dtype in met:
+            return Tolerance(value, dtype)
+    return Tolerance(TOLERANCES["float32"], "float32")
+
+
+class Difference(NamedTuple):
+    """How far two arrays are apart, and where most.
+
+    Attributes
+    ----------
+    max_abs : float
+        The largest difference; infinite where only one is a number, or their shapes do not fit.
+    relative : float
+        The same divided by the largest number of both arrays.
+    ulp : float or None
+        The same in units of the last place of these two numbers, in the shorter of both types.
+    place : tuple of int or None
+        Where in the first array it lies.
+    value_a, value_b : float or None
+        What stands there.
+    differing, size : int
+        How many numbers are further apart than the tolerance, of how many.
+    """
+
+    max_abs: float
+    relative: float
+    ulp: float | None = None
+    place: Index | None = None
+    value_a: float | None = None
+    value_b: float | None = None
+    differing: int = 0
+    size: int = 0
+
+
+class Agreement(NamedTuple):
+    """What comes of comparing two arrays.
+
+    Attributes
+    ----------
+    agrees : bool
+    layout : str
+        In which form they were compared: "" as they are, "axes (0, 2, 3, 1)", "shape (2, 12)",
+        "features in another order"; "shapes differ" where there is none.
+    difference : Difference
+    """
+
+    agrees: bool
+    layout: str
+    difference: Difference
+
+
+NO_FORM = Difference(math.inf, math.inf)
+PERMUTED = "features in another order"
+SHAPES_DIFFER = "shapes differ"
+
+
+# --- figures that no order changes ----------------------------------------------------------------
+
+
+class Moments(NamedTuple):
+    """Figures of an array that stay the same in any order of its numbers."""
+
+    size: int
+    not_finite: int
+    largest: float
+    total: float
+    squares: float
+    low: float
+    high: float
+
+    @property
+    def tells(self) -> bool:
+        """Whether equal figures say that two arrays are the same: not of a constant."""
+        return self.size > 1 and self.high - self.low > 1e-6 * self.largest
+
+
+def moments_of(array: np.ndarray | Statistics) -> Moments:
+    """Return the figures of an array, or what its statistics tell of them."""
+    if isinstance(array, Statistics):
+        size = math.prod(int(n) for n in array.kind.partition("[")[2][:-1].split(",") if n)
+        low, high = array.min or 0.0, array.max or 0.0
+        largest = max(abs(low), abs(high))
+        missing = array.nans + array.infinities
+        total = (array.mean or 0.0) * (size - missing)
+        return Moments(size, missing, largest, total, (array.norm or 0.0) ** 2, low, high)
+    values = as_numbers(array).ravel()
+    finite = values if np.isfinite(values).all() else values[np.isfinite(values)]
+    if not finite.size:
+        return Moments(values.size, values.size, 0.0, 0.0, 0.0, 0.0, 0.0)
+    low, high = float(finite.min()), float(finite.max())
+    squares = float(finite @ finite)
+    missing = values.size - finite.size
+    return Moments(
+        values.size, missing, max(abs(low), abs(high)), float(finite.sum()), squares, low, high
+    )
+
+
+def could_agree(a: Moments, b: Moments, tolerance: float) -> bool:
+    """Tell whether two arrays with these figures may be the same within the tolerance."""
+    if a.size != b.size or a.not_finite != b.not_finite:
+        return False
+    room = 2 * tolerance * max(a.largest, b.largest)
+    if abs(a.low - b.low) > room or abs(a.high - b.high) > room:
+        return False
+    return abs(a.total - b.total) <= room * a.size and abs(
+        math.sqrt(a.squares) - math.sqrt(b.squares)
+    ) <= room * math.sqrt(a.size)
+
+
+def as_numbers(array: np.ndarray) -> np.ndarray:
+    """Return an array in float64."""
+    return np.asarray(array, "float64")
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def compared(
+    a: np.ndarray, b: np.ndarray, tolerance: float, *, same_layout: bool, any_order: bool = False
+) -> Agreement:
+    """Compare two arrays in the form in which they fit best.
+
+    Parameters
+    ----------
+    a, b : np.ndarray
+    tolerance : float
+        Relative to the largest number of both.
+    same_layout : bool
+        Whether both lay their axes out alike if they have the same shape.
+    any_order : bool
+        Whether they agree with their features in another order, too.
+
+    Examples
+    --------
+    >>> images = np.arange(24.0).reshape(1, 2, 3, 4)
+    >>> compared(images, images.transpose(0, 3, 1, 2), 1e-4, same_layout=False).layout
+    'axes (0, 2, 3, 1)'
+    """
+    best = Agreement(False, SHAPES_DIFFER, NO_FORM)
+    for layout, other in _forms(a, b, same_layout):
+        difference = measured(a, other, tolerance)
+        if difference.relative <= tolerance:
+            return Agreement(True, layout, difference)
+        if difference.relative < best.difference.relative or best.layout == SHAPES_DIFFER:
+            best = Agreement(False, layout, difference)
+    if any_order and a.size == b.size and a.ndim and b.ndim and a.shape[0] == b.shape[0]:
+        rows = [np.sort(as_numbers(x).reshape(x.shape[0], -1), axis=1) for x in (a, b)]
+        difference = measured(rows[0], rows[1], tolerance)
+        if difference.relative <= tolerance:
+            return Agreement(True, PERMUTED, difference)
+    return best
+
+
+def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the second array in each form that has the shape of the first one."""
+    if a.size != b.size:
+        return
+    if a.shape == b.shape:
+        yield "", b
+        if same_layout:
+            return
+    if sorted(a.shape) == sorted(b.shape) and a.ndim <= MOST_AXES:
+        for axes in permutations(range(b.ndim)):
+            if axes != tuple(range(b.ndim)) and tuple(b.shape[i] for i in axes) == a.shape:
+                yield f"axes {axes}", b.transpose(axes)
+    elif a.ndim != b.ndim or [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
+        yield f"shape {b.shape}", b.reshape(a.shape)
+
+
+def measured(a: np.ndarray, b: np.ndarray, tolerance: float) -> Difference:
+    """Return how far two arrays of one shape are apart.
+
+    Examples
+    --------
+    >>> found = measured(np.float32([1, 2, 4]), np.float32([1, 2.5, 4]), 1e-4)
+    >>> found.max_abs, found.relative, found.place, found.differing
+    (0.5, 0.125, (1,), 1)
+    """
+    if not a.size:
+        return Difference(0.0, 0.0)
+    first, second = as_numbers(a), as_numbers(b)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.abs(first - second)
+    gaps[(first == second) | (np.isnan(first) & np.isnan(second))] = 0.0
+    gaps[np.isnan(gaps)] = math.inf
+    place = int(gaps.argmax())
+    index = tuple(int(i) for i in np.unravel_index(place, gaps.shape))
+    largest = max(_largest(first), _largest(second))
+    gap, pair = float(gaps[index]), (float(first[index]), float(second[index]))
+    relative = gap / largest if largest else gap
+    count = int((gaps > tolerance * largest).sum())
+    ulp = _ulp(gap, pair, (a.dtype, b.dtype))
+    return Difference(gap, relative, ulp, index, *pair, count, gaps.size)
+
+
+def _largest(values: np.ndarray) -> float:
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max(initial=0.0))
+
+
+def _ulp(gap: float, pair: Sequence[float], dtypes: Sequence[np.dtype[Any]]) -> float | None:
+    floats = [dtype for dtype in dtypes if dtype.kind == "f"]
+    if not floats or not math.isfinite(gap):
+        return None
+    shorter = min(floats, key=lambda dtype: dtype.itemsize)
+    with np.errstate(over="ignore"):
+        spacing = float(np.spacing(np.abs(np.asarray(pair, shorter)).max()))
+    return gap / spacing if math.isfinite(spacing) else None
+
+
+def compared_figures(a: Moments, b: Moments, tolerance: float) -> Agreement:
+    """Compare what is known of two arrays of which a tape has kept no numbers.
+
+    Examples
+    --------
+    >>> first, second = (moments_of(np.array(x)) for x in ([1.0, 2.0], [1.0, 3.0]))
+    >>> compared_figures(first, second, 1e-4).agrees
+    False
+    """
+    if a.size != b.size:
+        return Agreement(False, SHAPES_DIFFER, NO_FORM)
+    largest = max(a.largest, b.largest)
+    gap = max(abs(a.low - b.low), abs(a.high - b.high), abs(a.total - b.total) / max(a.size, 1))
+    gap = math.inf if a.not_finite != b.not_finite else gap
+    relative = gap / largest if largest else gap
+    difference = Difference(gap, relative, size=a.size)
+    return Agreement(relative <= tolerance, "by their statistics", difference)
+
+
+def number(value: float | None) -> str:
+    """Return a number as it stands in tables; "" if it is not known.
+
+    Examples
+    --------
+    >>> number(0.123456), number(float("inf")), number(None)
+    ('0.1235', 'inf', '')
+    """
+    if value is None:
+        return ""
+    return figure(value) if math.isfinite(value) else str(value)

@@ -1,0 +1,274 @@
+"""`ks.compare(a, b, x)`: two models on the same input, and the first call at which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+from kerascope.comparing.alignment import Alignment
+from kerascope.comparing.arrays import Tolerance, tolerance_for
+from kerascope.comparing.judging import Judge, Pair, Verdict, first_of
+from kerascope.comparing.runs import GIVEN, Run, moments
+from kerascope.comparing.subjects import Prepared, Ran, drawn_inputs, prepared, ran
+from kerascope.errors import ArgumentError
+from kerascope.foreign.graphs import graph_of_calls
+from kerascope.foreign.records import Call
+from kerascope.viz.drawing import Drawing
+from kerascope.viz.graph import Graph
+from kerascope.viz.overlays import marking
+
+_TABLES = "kerascope.comparing.tables"  # with rich: loaded when something is shown
+_DRAW = "kerascope.viz.draw"
+SEED = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What comes of comparing two models.
+
+    Attributes
+    ----------
+    a, b : Run
+        What ran on each side.
+    pairs : list of Pair
+        In the order of the first side.
+    only_a, only_b : list of Call
+        Calls for which nothing stands on the other side.
+    first : Pair or None
+        Where both stop agreeing.
+    tolerance : Tolerance
+    notes : tuple of str
+        What was done to make them comparable: inputs that were drawn or turned.
+    """
+
+    a: Run
+    b: Run
+    pairs: list[Pair]
+    only_a: list[Call]
+    only_b: list[Call]
+    first: Pair | None
+    tolerance: Tolerance
+    notes: tuple[str, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing differs."""
+        return self.first is None
+
+    @property
+    def not_finite(self) -> Pair | None:
+        """The first pair that agrees on a NaN or an infinite number; None if none does."""
+        for pair in self.pairs:
+            figures = [found for value in pair.a[-1].outputs if (found := moments(value))]
+            if any(one.not_finite for one in figures) and pair.verdict is Verdict.EQUAL:
+                return pair
+        return None
+
+    def lines(self, width: int = 100) -> list[str]:
+        """Return what is printed, as lines of text."""
+        found: list[str] = import_module(_TABLES).lines_of(self, width)
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        if self.first is None:
+            return f"<Comparison: equal, {len(self.pairs)} pairs>"
+        return f"<Comparison: {self.first!r} is the first of {len(self.pairs)} pairs>"
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        """Yield what rich prints."""
+        return import_module(_TABLES).rendered(self, console, options)
+
+    def graph(self) -> Graph:
+        """Return the graph of the first side, with what agrees, what differs, and where it begins.
+
+        Returns
+        -------
+        Graph
+            Boxes of pairs that agree are "done", the first that differs "failed", those that
+            differ because it does "changed", what has no partner "pending".
+        """
+        run = self.a
+        graph = graph_of_calls(run.name, run.calls, run.frames, library=run.library)
+        states: dict[str, str] = {call.id: "pending" for call in self.only_a}
+        notes: dict[str, str] = {call.id: "only here" for call in self.only_a}
+        for pair in self.pairs:
+            for call in pair.a:
+                states[call.id], notes[call.id] = self._mark(pair)
+        graph = marking.with_states(graph, states, notes, where="compare")
+        return replace(graph, attrs={**graph.attrs, "caption": self._caption()})
+
+    def _mark(self, pair: Pair) -> tuple[str, str]:
+        if pair is self.first and pair.verdict is Verdict.WEIGHTS:
+            return "failed", "its weights differ first"
+        if pair is self.first:
+            return "failed", f"differs first: {pair.difference.relative:.2g}"
+        if pair.verdict.is_difference:
+            return "changed", f"differs: {pair.difference.relative:.2g}"
+        return "done", f"= {pair.name_b}" if pair.name_a != pair.name_b else "equal"
+
+    def _caption(self) -> str:
+        if self.first is None:
+            return f"{self.a.name} and {self.b.name} agree"
+        return f"{self.a.name} and {self.b.name} differ from {self.first.name_a} on"
+
+    def draw(self, to: str | PathLike[str] | None = None, **options: Any) -> Drawing:
+        """Draw the graph of the first side with the point at which both stop agreeing.
+
+        Parameters
+        ----------
+        to : path, optional
+            Also save it there.
+        **options
+            Of `kerascope.draw`.
+        """
+        drawing: Drawing = import_module(_DRAW).draw(self.graph(), to, **options)
+        return drawing
+
+
+def compare(
+    a: Any,
+    b: Any = None,
+    x: Any = None,
+    *,
+    x_b: Any = None,
+    tolerance: float | None = None,
+    custom_objects: Mapping[str, Any] | None = None,
+    seed: int = SEED,
+) -> Comparison:
+    """Run two models on the same input and find the first call at which they stop agreeing.
+
+    Parameters
+    ----------
+    a, b : model, path or Tape
+        Of kerascope, Keras 3, PyTorch, ONNX or JAX; the path of a .keras, .h5 or .onnx file, or of
+        a tape. Without `b` a model or file of Keras runs in the real Keras beside kerascope.
+    x : array_like, list or tuple of array_like, or dict, optional
+        What both are called on. If it is left out, random numbers are drawn, the same at each call.
+    x_b : optional
+        What `b` is called on instead, where it wants its input otherwise.
+    tolerance : float, optional
+        How large a difference may be, relative to the largest number of the arrays. By default as
+        the shortest float type that takes part asks: 1e-9 for float64, 1e-4 for float32, 0.02 for
+        float16, 0.1 for bfloat16.
+    custom_objects : dict, optional
+        Your own classes that a file names.
+    seed : int
+        Of the numbers that are drawn.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ArgumentError
+        Something cannot be compared, or has to be given.
+
+    Notes
+    -----
+    Arrays agree if their greatest difference is within the tolerance; their axes may lie in another
+    order where the libraries differ (channels first or last). Calls are paired by what they give,
+    by their weights, and by their place in the graph; names count last.
+
+    Examples
+    --------
+    >>> import kerascope as ks
+    >>> from kerascope.layers import Dense
+    >>> def model():
+    ...     return ks.Sequential([Dense(3, input_shape=(2,), name="one"), Dense(1, name="two")])
+    >>> mine, port = model(), model()
+    >>> port.set_weights(mine.get_weights())
+    >>> compare(mine, port).equal
+    True
+    >>> kernel, bias = port.layers[1].get_weights()
+    >>> kernel[2, 0] += 1
+    >>> port.layers[1].set_weights([kernel, bias])
+    >>> found = compare(mine, port)
+    >>> found.first.name_a, found.first.reasons[0].split(":")[0]
+    ('two', 'kernel differs at one number of 3')
+    """
+    check_tolerance(tolerance)
+    sides = _sides(a, b, custom_objects)
+    notes: list[str] = []
+    if x is None and any(side.library != "tape" for side in sides):
+        x = drawn_inputs(sides, seed)
+        if x is not None:
+            notes.append(f"no input was given: random numbers were drawn, seed {seed}")
+    found: list[Ran] = []
+    for side, given, word in zip(sides, (x, x if x_b is None else x_b), "ab", strict=True):
+        found.append(ran(side, given))
+        if found[-1].note:
+            notes.append(f"{word}: {found[-1].note}")
+    return _of_runs(found[0].runs, found[1].runs, tolerance, notes)
+
+
+def check_tolerance(tolerance: float | None) -> None:
+    """Refuse what is no tolerance.
+
+    Raises
+    ------
+    ArgumentError
+        It is no number, or negative.
+    """
+    if tolerance is None:
+        return
+    if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < float("inf"):
+        raise ArgumentError(
+            f"compare: tolerance expected a number from 0 on, as 1e-4, got {tolerance!r}."
+        )
+
+
+def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Prepared]:
+    if b is not None:
+        return [prepared(a, custom_objects), prepared(b, custom_objects)]
+    raise ArgumentError(
+        "compare: expected two models, got one. Only a model or a file of Keras can be given alone:"
+        " it runs in the real Keras beside kerascope."
+    )
+
+
+def _of_runs(
+    a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
+) -> Comparison:
+    """Compare pass by pass, up to the first that differs."""
+    if len(a) != len(b):
+        notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
+    found = None
+    passes = list(zip(a, b, strict=False))
+    for number, (one, other) in enumerate(passes):
+        found = _of_passes(one, other, tolerance)
+        if not found.equal:
+            if number:
+                notes.append(f"the first {number} forward passes agree; this is number {number}")
+            break
+    if found is None:
+        raise ArgumentError("compare: nothing ran on one of both sides.")
+    if found.equal and len(passes) > 1:
+        notes.append(f"all {len(passes)} forward passes agree")
+    return replace(found, notes=tuple(notes))
+
+
+def _of_passes(a: Run, b: Run, given: float | None) -> Comparison:
+    tolerance = Tolerance(given) if given is not None else tolerance_for(a.dtypes | b.dtypes)
+    alignment = Alignment(a, b, tolerance.value)
+    pairs = Judge(alignment, tolerance).pairs()
+    taken = {call.id for pair in pairs for call in pair.a}, {c.id for p in pairs for c in p.b}
+    only_a, only_b = (
+        [
+            call
+            for u in run.units
+            for call in u.calls
+            if call.id not in ids and u.family not in GIVEN
+        ]
+        for run, ids in zip((a, b), taken, strict=True)
+    )
+    return Comparison(a, b, pairs, only_a, only_b, first_of(pairs, a), tolerance)
+
+
+__all__ = ["Comparison", "Pair", "Verdict", "compare"]

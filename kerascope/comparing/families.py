@@ -1,0 +1,184 @@
+"""One vocabulary for the calls of all libraries: families of operations, settings, weights.
+
+`Conv2D`, `torch.nn.Conv2d`, `F.conv2d` and ONNX's `Conv` are one family; `epsilon` and `eps` one
+setting; `kernel` and `weight` one role of an array.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from kerascope.foreign.records import Call
+from kerascope.viz.kinds import KIND_OF_CLASS
+
+Setting = str | int | float | bool
+
+# What an operation is called in any library, in lower case without signs; the first that fits.
+_FAMILIES = tuple(
+    (family, re.compile(pattern))
+    for family, pattern in (
+        ("input", "input(layer)?|placeholder"),
+        ("constant", "constant|parameter|initializer"),
+        ("attention", ".*attention.*"),
+        ("normalization", ".*norm(alization)?[123]?d?"),
+        ("pooling", ".*pool(ing)?([123]d)?"),
+        (
+            "convolution",
+            "(q?linear)?(depthwise|separable|lazy)*conv(olution)?(general(dilated)?)?"
+            "(transpose)?([123]d)?(transpose)?",
+        ),
+        (
+            "dense",
+            "dense(general)?|linear|einsumdense|gemm|addmm|matmul|mm|bmm|dotgeneral|baddbmm|"
+            "dot|tensordot|einsum|lazylinear|nondynamicallyquantizablelinear|outdense",
+        ),
+        ("recurrent", "(bidirectional)?(simple|cudnn|conv)?(rnn|lstm|gru)(cell|2d)*"),
+        ("embedding", "embedding(bag)?|gather|take"),
+        (
+            "noise",
+            "(feature|alpha|gaussian|spatial)*dropout[123]?d?|gaussiannoise|identity|detach|"
+            "contiguous|stopgradient|cast|to|asarray|clone|copy|activityregularization",
+        ),
+        (
+            "activation",
+            "activation|relu6?|leakyrelu|p?relu|r?relu|c?elu|selu|gelu|quickgelu|silu|"
+            "swish|mish|hard(tanh|sigmoid|swish|silu)|logsigmoid|logsoftmax|softmax2?d?|"
+            "softmin|softplus|softsign|sigmoid|tanh|glu|threshold(ed)?relu|erf|"
+            "hardsigmoid|exponential",
+        ),
+        (
+            "merging",
+            "add|subtract|sub|multiply|mul|divide|div|truedivide|average|maximum|minimum|"
+            "sum|cat|concat(enate)?|stack|merge|pow|power|neg|exp|sqrt|rsqrt|i(add|mul|sub)"
+            "|r?(add|mul|sub|truediv)",
+        ),
+        (
+            "shaping",
+            "flatten|reshape|view|permute|transpose|t|squeeze|unsqueeze|expand(dims)?|"
+            "repeatvector|masking|upsampling.*|(constant|zero)?pad(ding)?([123]d)?|"
+            "cropping.*|getitem|slice|split|chunk|unbind|movea?xis|swapaxes|resiz.*|"
+            "interpolate|broadcastto|tile",
+        ),
+    )
+)
+# Kinds of boxes that tell a family where the name of the operation does not.
+_FAMILY_OF_KIND = {"merge": "merging", "model": "other", "layer": "other", "wrapper": "other"}
+WITH_ACTIVATION = ("dense", "convolution")
+
+# The name of a setting in some library -> its name here.
+_SETTINGS = {
+    "alpha": "negative_slope", "approximate": "approximate", "auto_pad": "padding",
+    "border_mode": "padding", "ceil_mode": "ceil_mode", "dilation": "dilation_rate",
+    "dilations": "dilation_rate", "eps": "epsilon", "group": "groups", "kernel_shape":
+    "kernel_size", "n_head": "num_heads", "p": "rate", "pads": "padding", "pool_size":
+    "kernel_size", "stride": "strides", "subsample": "strides", "variance_epsilon": "epsilon",
+    "layer_norm_eps": "epsilon", "causal": "is_causal", "use_causal_mask": "is_causal",
+}  # fmt: skip
+# What two libraries can be compared by; of one library all settings can be.
+SHARED = frozenset((
+    "activation", "approximate", "ceil_mode", "dilation_rate", "epsilon", "groups", "is_causal",
+    "kernel_size", "mask", "negative_slope", "num_heads", "padding", "recurrent_activation",
+    "strides", "training",
+))  # fmt: skip
+_NOTHING = ("none", "linear", "identity", "")
+
+# What an array of a layer is to it, by the end of its name.
+_ROLES = {
+    "weight": "kernel", "w": "kernel", "gamma": "scale", "beta": "bias", "b": "bias",
+    "running_mean": "moving_mean", "running_var": "moving_variance",
+    "moving_var": "moving_variance", "embeddings": "kernel", "depthwise_kernel": "kernel",
+    "input_mean": "moving_mean", "input_var": "moving_variance",
+}  # fmt: skip
+
+
+def plain_name(op: str) -> str:
+    """Return the name of an operation as all libraries may write it.
+
+    Examples
+    --------
+    >>> [plain_name(op) for op in ("Conv2D", "conv2d", "aten::conv2d", "jax.lax.dot_general")]
+    ['conv2d', 'conv2d', 'conv2d', 'dotgeneral']
+    """
+    return re.sub(r"[^a-z0-9]", "", re.split(r"[.:]", op)[-1].lower())
+
+
+def family_of(call: Call) -> str:
+    """Return the family of a call's operation: "convolution", "dense", "other", ...
+
+    Examples
+    --------
+    >>> [family_of(Call("c", "c", op, "function", (), ())) for op in ("Conv", "addmm", "Mine")]
+    ['convolution', 'dense', 'other']
+    """
+    return _family(call.op, call.kind)
+
+
+@lru_cache(4096)
+def _family(op: str, kind: str) -> str:
+    if kind in ("input", "constant"):
+        return kind
+    kind_here = KIND_OF_CLASS.get(op, "")
+    for known in (kind_here, *(name for name, _ in _FAMILIES if name == kind)):
+        if known and known not in ("function", "merge", "wrapper", "layer", "model", "noise"):
+            return _FAMILY_OF_KIND.get(known, known)
+    name = plain_name(op)
+    for family, pattern in _FAMILIES:
+        if pattern.fullmatch(name):
+            return family
+    return _FAMILY_OF_KIND.get(kind, kind if kind and kind != "function" else "other")
+
+
+def role_of(name: str) -> str:
+    """Return what an array is to its layer: "kernel", "bias", "moving_mean", ...
+
+    Examples
+    --------
+    >>> [role_of(name) for name in ("weight", "dense_1/kernel", "running_var", "bias")]
+    ['kernel', 'kernel', 'moving_variance', 'bias']
+    """
+    last = re.split(r"[/.]", name)[-1]
+    return _ROLES.get(last, last)
+
+
+def activation_of(settings: Mapping[str, Setting]) -> str:
+    """Return the name of the activation that a layer applies itself; "" for none."""
+    name = str(settings.get("activation", "")).lower()
+    return "" if name in _NOTHING else name
+
+
+def canonical(
+    settings: Mapping[str, Setting], op: str = ""
+) -> dict[str, Setting | tuple[float, ...]]:
+    """Return settings by the names and values that all libraries share.
+
+    Examples
+    --------
+    >>> canonical({"pool_size": "(2, 2)", "eps": 1e-5, "padding": "VALID", "approximate": "none"})
+    {'kernel_size': 2, 'epsilon': 1e-05, 'padding': 0, 'approximate': False}
+    """
+    found = {_SETTINGS.get(name, name): _value(value) for name, value in settings.items()}
+    if found.get("padding") in ("valid", "notset"):
+        found["padding"] = 0
+    if "approximate" in found:
+        found["approximate"] = found["approximate"] in (True, "tanh")
+    if found.get("activation") in _NOTHING:
+        found["activation"] = "none"
+    return found
+
+
+def _value(value: Setting) -> Setting | tuple[float, ...]:
+    """Return numbers for a text of numbers, one for several equal ones, and words in lower case."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    if not text or not re.fullmatch(r"[\d\s,x()\[\].-]+", text) or not re.search(r"\d", text):
+        words: dict[str, Setting] = {"true": True, "false": False, "same_upper": "same"}
+        return words.get(text, text)
+    if re.search(r"[()\[\]].*[()\[\]].*[()\[\]]", text.strip("()[]")):
+        return text
+    numbers: list[float] = [
+        float(n) if "." in n else int(n) for n in re.findall(r"-?\d+\.?\d*", text)
+    ]
+    return numbers[0] if len(set(numbers)) == 1 else tuple(numbers)

@@ -1,0 +1,304 @@
+"""What each pair says: equal, or differing, and whether the difference begins there.
+
+A difference begins where the inputs of both agree and the outputs do not. What another call makes
+good again was none: a port may scale the queries before or after a product. It stays one where both
+have the same weights, or settings that are known to differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from kerascope.comparing.alignment import Alignment
+from kerascope.comparing.arrays import (
+    NO_FORM,
+    PERMUTED,
+    Agreement,
+    Difference,
+    Tolerance,
+    compared,
+    compared_figures,
+)
+from kerascope.comparing.families import family_of
+from kerascope.comparing.reasons import Side, reasons_of, settings_that_differ, words_of_weights
+from kerascope.comparing.runs import Run, Unit, moments
+from kerascope.comparing.weights import (
+    ENOUGH,
+    WeightDifference,
+    Weights,
+    overlap,
+    weight_differences,
+)
+from kerascope.foreign.records import Call, Recorded
+
+GROWTH = 10.0  # a call that makes a difference of its inputs no larger than this only carries it on
+FEW_WEIGHTS = 0.5  # of an array: more that differ without effect are laid out otherwise
+
+
+class Verdict(Enum):
+    """What comes of a pair."""
+
+    EQUAL = "equal"
+    DIFFERS = "differs"
+    WEIGHTS = "weights differ"
+    UPSTREAM = "inputs differ"
+    GROWN = "rounding grew"
+    MADE_GOOD = "made good"
+    UNKNOWN = "no numbers"
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether two models with such a pair are not the same."""
+        return self in (Verdict.DIFFERS, Verdict.WEIGHTS, Verdict.UPSTREAM, Verdict.GROWN)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A call of one side, and what stands for it on the other.
+
+    Attributes
+    ----------
+    a, b : tuple of Call
+        One each; a layer and its activation where the other side does both in one.
+    verdict : Verdict
+    difference : Difference
+        Of the outputs.
+    layout : str
+        In which form the outputs were compared: "" as they are, "axes (0, 2, 3, 1)", ...
+    reasons : tuple of str
+        Where a difference begins: what could be checked of why.
+    input_difference : float
+        How far the inputs are apart, relative to their largest number.
+    """
+
+    a: tuple[Call, ...]
+    b: tuple[Call, ...]
+    verdict: Verdict
+    difference: Difference
+    layout: str = ""
+    reasons: tuple[str, ...] = ()
+    input_difference: float = 0.0
+
+    @property
+    def name_a(self) -> str:
+        """Ids of the calls of the first side."""
+        return " + ".join(call.id for call in self.a)
+
+    @property
+    def name_b(self) -> str:
+        """Ids of the calls of the second side."""
+        return " + ".join(call.id for call in self.b)
+
+    def __repr__(self) -> str:
+        return f"<Pair {self.name_a} | {self.name_b}: {self.verdict.value}>"
+
+
+class _Meeting:
+    """A pair that is being judged."""
+
+    def __init__(
+        self, units: tuple[Unit, Unit], calls: tuple[list[Call], list[Call]], judge: Judge
+    ) -> None:
+        self.units = units
+        self.a, self.b = calls
+        self.judge = judge
+        first, second = self.a[0].inputs, self.b[0].inputs
+        self.inputs_agree, self.input_gap, self.input_order = judge.inputs(first, second)
+        self.outputs = judge.outputs(self.a[-1].outputs, self.b[-1].outputs)
+
+    @cached_property
+    def weights(self) -> tuple[Weights, Weights]:
+        return Weights(self.a[0].parameters), Weights(self.b[0].parameters)
+
+    @cached_property
+    def weight_differences(self) -> list[WeightDifference]:
+        layout = self.judge.alignment.same_layout
+        return weight_differences(*self.weights, self.judge.tolerance, same_layout=layout)
+
+    @cached_property
+    def settings(self) -> list[str]:
+        run_a, run_b = self.judge.alignment.a, self.judge.alignment.b
+        return settings_that_differ(Side(self.a, run_a.library), Side(self.b, run_b.library))
+
+    @property
+    def is_one_family(self) -> bool:
+        return family_of(self.a[0]) == family_of(self.b[0])
+
+    def is_well_founded(self) -> bool:
+        """Tell whether both are surely meant to be the same, so that a difference is one."""
+        if not self.is_one_family:
+            return False
+        if self.weights[0] and self.weights[1]:
+            return overlap(*self.weights) >= ENOUGH
+        return not self.weights[0] and not self.weights[1] and bool(self.settings)
+
+    def hidden_difference(self) -> WeightDifference | None:
+        """Return a difference of the weights that the outputs do not show."""
+        if not (self.is_one_family and self.weights[0] and self.weights[1]):
+            return None
+        for one in self.weight_differences:
+            few = max(1.0, FEW_WEIGHTS * one.difference.size)
+            if not one.is_misplaced and 0 < one.difference.differing <= few:
+                return one
+        return None
+
+    def verdict(self) -> Verdict:
+        if self.outputs is None:
+            return Verdict.UNKNOWN
+        if self.outputs.agrees:
+            return Verdict.WEIGHTS if self.hidden_difference() else Verdict.EQUAL
+        if self.inputs_agree is False:
+            return Verdict.UPSTREAM
+        tolerance, gap = self.judge.tolerance, self.input_gap
+        if gap > tolerance / 30 and self.outputs.difference.relative < GROWTH * gap:
+            return Verdict.GROWN
+        return Verdict.DIFFERS
+
+
+class Judge:
+    """Judges all pairs of an alignment.
+
+    Parameters
+    ----------
+    alignment : Alignment
+    tolerance : Tolerance
+    """
+
+    def __init__(self, alignment: Alignment, tolerance: Tolerance) -> None:
+        self.alignment = alignment
+        self.tolerance = tolerance.value
+
+    def pairs(self) -> list[Pair]:
+        """Return all pairs, in the order of the first run."""
+        a, b = self.alignment.a, self.alignment.b
+        meetings: list[tuple[_Meeting, Verdict]] = []
+        for number in sorted(self.alignment.pairs):
+            units = a.units[number], b.units[self.alignment.pairs[number]]
+            for calls in _parts(*units):
+                meeting = _Meeting(units, calls, self)
+                meetings.append((meeting, meeting.verdict()))
+        agreeing = {
+            meeting.units[0].number
+            for meeting, verdict in meetings
+            if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
+        }
+        return [
+            self._pair(meeting, self._after_all(meeting, verdict, agreeing))
+            for meeting, verdict in meetings
+        ]
+
+    def _after_all(self, meeting: _Meeting, verdict: Verdict, agreeing: set[int]) -> Verdict:
+        """Return a verdict in view of what comes behind: a later call may make it good."""
+        if verdict not in (Verdict.DIFFERS, Verdict.UPSTREAM, Verdict.GROWN):
+            return verdict
+        if verdict is Verdict.DIFFERS and meeting.is_well_founded():
+            return verdict
+        behind = self.alignment.nearest_readers(meeting.units[0])
+        return Verdict.MADE_GOOD if behind and behind <= agreeing else verdict
+
+    def _pair(self, meeting: _Meeting, verdict: Verdict) -> Pair:
+        found = meeting.outputs or Agreement(True, "", Difference(0.0, 0.0))
+        return Pair(
+            tuple(meeting.a),
+            tuple(meeting.b),
+            verdict,
+            found.difference,
+            found.layout,
+            self._reasons(meeting, verdict),
+            meeting.input_gap,
+        )
+
+    def _reasons(self, meeting: _Meeting, verdict: Verdict) -> tuple[str, ...]:
+        if verdict is Verdict.WEIGHTS:
+            hidden = meeting.hidden_difference()
+            told = [words_of_weights(hidden)] if hidden else []
+            return (*told, "its outputs do not show it on this input")
+        if verdict is Verdict.GROWN:
+            return ("no single call: the difference of its inputs is nearly as large",)
+        if verdict is not Verdict.DIFFERS:
+            return ()
+        a = Side(meeting.a, self.alignment.a.library)
+        b = Side(meeting.b, self.alignment.b.library)
+        order, settings = meeting.input_order, meeting.settings
+        return tuple(reasons_of(a, b, meeting.weight_differences, settings, order))
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def outputs(self, a: Sequence[Recorded], b: Sequence[Recorded]) -> Agreement | None:
+        """Compare what two calls give; None if nothing of it is known."""
+        if len(a) == len(b):
+            found = [self._compared(x, y, False) for x, y in zip(a, b, strict=True)]
+            known = [one for one in found if one is not None]
+            if known and (len(known) == 1 or known[0].agrees):
+                return max(known, key=lambda one: one.difference.relative)
+        best: Agreement | None = None
+        for value in b:
+            one = self._compared(a[0], value, False) if a else None
+            if one is not None and (best is None or _rank(one) < _rank(best)):
+                best = one
+        return best
+
+    def inputs(
+        self, a: Sequence[Recorded], b: Sequence[Recorded]
+    ) -> tuple[bool | None, float, str]:
+        """Tell whether the inputs of two calls agree, how far they are apart, and in what order."""
+        a, b = ([v for v in values if moments(v) is not None] for values in (a, b))
+        if not a or not b:
+            return None, 0.0, ""
+        few, many = (a, b) if len(a) <= len(b) else (b, a)
+        free = list(range(len(many)))
+        found: list[Agreement] = []
+        for value in few:
+            options = []
+            for place in free:
+                pair = (value, many[place]) if few is a else (many[place], value)
+                one = self._compared(*pair, True) or Agreement(False, "", NO_FORM)
+                options.append((one, place))
+            best, taken = min(options, key=lambda option: _rank(option[0]))
+            found.append(best)
+            free.remove(taken)
+        worst = max(one.difference.relative for one in found)
+        order = next((one.layout for one in found if one.layout == PERMUTED), "")
+        return all(one.agrees for one in found), worst, order
+
+    def _compared(self, x: Recorded, y: Recorded, any_order: bool) -> Agreement | None:
+        m, n = moments(x), moments(y)
+        if m is None or n is None:
+            return None
+        if isinstance(x.array, np.ndarray) and isinstance(y.array, np.ndarray):
+            layout = self.alignment.same_layout
+            return compared(
+                x.array, y.array, self.tolerance, same_layout=layout, any_order=any_order
+            )
+        return compared_figures(m, n, self.tolerance)
+
+
+def _rank(agreement: Agreement) -> tuple[bool, float]:
+    return not agreement.agrees, agreement.difference.relative
+
+
+def _parts(a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
+    """Return what is judged at once: each call by itself if both sides have as many."""
+    if len(a.calls) == len(b.calls):
+        return [([one], [other]) for one, other in zip(a.calls, b.calls, strict=True)]
+    return [(a.calls, b.calls)]
+
+
+def first_of(pairs: Sequence[Pair], run: Run) -> Pair | None:
+    """Return the pair at which two runs stop agreeing; None if they do not."""
+    places = {call.id: place for place, call in enumerate(run.calls)}
+    ordered = sorted(pairs, key=lambda pair: places[pair.a[-1].id])
+    for wanted in (
+        (Verdict.DIFFERS, Verdict.WEIGHTS),
+        (Verdict.GROWN,),
+        (Verdict.UPSTREAM,),
+    ):
+        for pair in ordered:
+            if pair.verdict in wanted:
+                return pair
+    return None

@@ -1,0 +1,261 @@
+"""The calls of a kerascope model: one record for each call of a layer, with its arrays.
+
+A nested model is a frame around the calls inside it. The forward pass is the one that `ks.walk`
+goes through, by the same stage; the learning phase is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Tensor
+from kerascope.backend.state import get_value, learning_phase_scope
+from kerascope.engine.base_layer import Layer, snake_case
+from kerascope.engine.network import InputFed, Network, NodeComputed
+from kerascope.engine.node import Node
+from kerascope.engine.node_ids import call_ids
+from kerascope.foreign.records import Value
+from kerascope.foreign.writer import TapeWriter
+from kerascope.stage import Mark, Stage, observing
+from kerascope.trace.walking import forward_stage
+from kerascope.viz.kinds import kind_of
+
+LIBRARY = "kerascope"
+Setting = str | int | float | bool
+Tokens = list[Hashable]
+
+# Of a layer's configuration: what tells how it is called or made, not what it computes.
+NOT_COMPUTED = frozenset((
+    "batch_input_shape", "batch_shape", "bias_constraint", "dtype", "input_dtype", "input_length",
+    "activity_regularizer", "function", "implementation", "input_shape", "name", "seed", "sparse",
+    "trainable", "unroll", "weights",
+))  # fmt: skip
+MADE_BY = ("_initializer", "_regularizer", "_constraint")
+
+
+def record(model: Network, x: Any, writer: TapeWriter) -> list[np.ndarray]:
+    """Run a model once on arrays and write every call of a layer.
+
+    Parameters
+    ----------
+    model : Network
+        A built model, or one that learns its input shape from `x`.
+    x : array_like, list of array_like, or dict by input name
+        As for `model.predict`.
+    writer : TapeWriter
+
+    Returns
+    -------
+    list of np.ndarray
+        What the model gives.
+
+    Raises
+    ------
+    DtypeError
+        `model` is no model.
+    DataError
+        The arrays do not fit the model, as in `predict`.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> inputs = Input(shape=(3,), name="inputs")
+    >>> model = Model(inputs, Dense(2, kernel_initializer="ones", name="scores")(inputs))
+    >>> writer = TapeWriter(arrays="all")
+    >>> record(model, np.ones((1, 3)), writer)[0].tolist()
+    [[3.0, 3.0]]
+    >>> [(call.id, call.kind, sorted(call.parameters)) for call in writer.calls]
+    [('inputs', 'input', []), ('scores', 'dense', ['bias', 'kernel'])]
+    """
+    _, stage = forward_stage(model, x, "compare")
+    passes = _Passes()
+    with eager_mode(), learning_phase_scope(0), observing(passes):
+        outputs, *_ = stage.run()
+        passes.done[-1].write(writer)
+    return [np.array(value_of(y)) for y in outputs]
+
+
+@dataclass
+class _Noted:
+    """A call of a layer; `inside` is the pass through it if it is a model."""
+
+    node: Node
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    inside: _Pass | None = None
+
+
+@dataclass
+class _Pass:
+    """One run of one network."""
+
+    network: Network
+    noted: list[_Noted] = field(default_factory=list)
+
+    def note(self, event: Any, inner: list[_Pass]) -> None:
+        """Keep what an event tells; `inner` are the passes that ran since the last one."""
+        if isinstance(event, InputFed):
+            node = event.tensor._keras_history.node
+            self.noted.append(_Noted(node, [], [event.computed]))
+        elif isinstance(event, NodeComputed):
+            layer = event.node.outbound_layer
+            inside = next((one for one in inner if one.network is layer), None)
+            computed = list(event.computed_tensors), list(event.output_tensors)
+            self.noted.append(_Noted(event.node, *computed, inside))
+
+    def write(self, writer: TapeWriter, prefix: str = "", fed: Sequence[Hashable] = ()) -> Tokens:
+        """Write all calls in the order in which they ran.
+
+        Parameters
+        ----------
+        writer : TapeWriter
+        prefix : str
+            Of the names of the calls inside a nested model.
+        fed : sequence of hashable
+            The tokens of what a nested model is called on.
+
+        Returns
+        -------
+        list of hashable
+            The tokens of what the model gives. A layer that passes its input on gives a new one: it
+            is a call all the same.
+        """
+        ids = call_ids(self.network)
+        tokens: dict[Tensor, Hashable] = dict(zip(self.network.inputs, fed, strict=False))
+        for one in self.noted:
+            node, name = one.node, prefix + ids[one.node]
+            if node.is_input and fed:
+                continue  # what arrives there was written by who made it
+            read = [] if node.is_input else node.input_tensors
+            inputs = [tokens.get(t, id(x)) for t, x in zip(read, one.inputs, strict=True)]
+            if one.inside is not None:
+                with writer.span("node", name, op=type(node.outbound_layer).__name__):
+                    made = one.inside.write(writer, f"{name}/", inputs)
+            else:
+                made = [(name, number) for number in range(len(one.outputs))]
+                _write_call(writer, name, one, inputs, made)
+            tokens.update(zip(node.output_tensors, made, strict=True))
+        return [tokens.get(t, id(t)) for t in self.network.outputs]
+
+
+def _write_call(
+    writer: TapeWriter, name: str, one: _Noted, inputs: Tokens, outputs: Tokens
+) -> None:
+    layer, is_input = one.node.outbound_layer, one.node.is_input
+    writer.call(
+        name,
+        list(map(_value, inputs, one.inputs)),
+        list(map(_value, outputs, one.outputs)),
+        op="Input" if is_input else type(layer).__name__,
+        kind="input" if is_input else kind_of(layer),
+        settings={} if is_input else settings_of(layer, one.node),
+        parameters=_parameters(layer),
+    )
+
+
+class _Passes:
+    """An observer that collects what runs, and what runs inside nested models.
+
+    Attributes
+    ----------
+    done : list of _Pass
+        The outermost passes that have ended.
+    """
+
+    def __init__(self) -> None:
+        self.done: list[_Pass] = []
+        self._open: list[tuple[Stage, _Pass, list[_Pass]]] = []
+
+    def __call__(self, stage: Stage, event: Any) -> None:
+        """Hear an event of a stage."""
+        if stage.name != "run_internal_graph":
+            return
+        if event is Mark.started:
+            self._open.append((stage, _Pass(stage.subject), []))
+        elif self._open and self._open[-1][0] is stage:
+            _, pass_, inner = self._open[-1]
+            if event in (Mark.finished, Mark.failed):
+                self._open.pop()
+                (self._open[-1][2] if self._open else self.done).append(pass_)
+            else:
+                pass_.note(event, inner)
+                inner.clear()
+
+
+def _value(token: Hashable, tensor: Tensor) -> Value:
+    array = np.asarray(value_of(tensor))
+    return Value(token, array.shape, array.dtype.name, partial(_same, array))
+
+
+def _parameters(layer: Layer) -> dict[str, Value]:
+    """Return the weights of a layer by their own names: "kernel", "forward_lstm/kernel"."""
+    found: dict[str, Value] = {}
+    for weight in layer.weights:
+        name = weight.name.partition(":")[0].removeprefix(f"{layer.name}/")
+        name = name if name not in found else f"{name}~{len(found)}"
+        array = np.asarray(get_value(weight))
+        found[name] = Value(id(weight), array.shape, array.dtype.name, partial(_same, array))
+    return found
+
+
+def _same(array: np.ndarray) -> np.ndarray:
+    return array
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def settings_of(layer: Layer, node: Node) -> dict[str, Setting]:
+    """Return what decides what a layer computes, as plain values.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> scores = Dense(2, activation="relu")(Input(shape=(3,)))
+    >>> settings_of(scores._keras_history.layer, scores._keras_history.node)
+    {'units': 2, 'activation': 'relu', 'use_bias': True}
+    """
+    settings = dict(_plain(layer.get_config().items()))
+    if any(mask is not None for mask in node.input_masks):
+        settings["mask"] = True
+    for name, value in (node.arguments or {}).items():
+        if isinstance(value, (bool, int, float, str)):
+            settings[name] = value
+    return settings
+
+
+def _plain(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Setting]]:
+    for name, value in items:
+        if name in NOT_COMPUTED or name.endswith(MADE_BY):
+            continue
+        if isinstance(value, (bool, int, float, str)):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            if _are_numbers(value):
+                yield name, str(tuple(value))
+        elif value is None:
+            yield name, "none"
+        elif isinstance(value, Mapping):
+            yield from _of_object(name, value)
+
+
+def _of_object(name: str, value: Mapping[str, Any]) -> Iterable[tuple[str, Setting]]:
+    """Yield an activation by its name, and of a layer inside a layer what it is set to."""
+    class_name, config = value.get("class_name"), value.get("config")
+    if isinstance(class_name, str):
+        yield name, snake_case(class_name)
+    if isinstance(config, Mapping):
+        yield from ((f"{name}.{key}", one) for key, one in _plain(config.items()))
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_are_numbers(one) for one in value)
+    return isinstance(value, (int, float))

@@ -1,0 +1,209 @@
+"""Why two calls give different numbers for the same inputs: what can be checked of it.
+
+The weights may differ, at one number or all over, or lie in another order; the settings may; the
+features may arrive in another order than the weights expect. What is left is code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kerascope.comparing.arrays import number
+from kerascope.comparing.families import (
+    SHARED,
+    activation_of,
+    canonical,
+    family_of,
+    plain_name,
+    role_of,
+)
+from kerascope.comparing.weights import WeightDifference, place_of
+from kerascope.foreign.records import Call
+
+KERAS = ("kerascope", "keras", "tape")
+_IGNORED = frozenset((
+    "", "activation.name", "data_format", "function_type", "output_shape_type", "filters", "units",
+    "in_features", "out_features", "in_channels", "out_channels", "input_dim", "output_dim",
+    "num_features", "device", "dtype",
+))  # fmt: skip
+_ACTIVATION_NAMES = {"silu": "swish"}
+_BY_ITSELF = {"approximate": False, "mask": False}  # what a setting is where nothing is said
+
+
+class Side(NamedTuple):
+    """One side of a pair: its calls, and in whose library they ran."""
+
+    calls: Sequence[Call]
+    library: str
+
+    @property
+    def call(self) -> Call:
+        """The one with the weights."""
+        return self.calls[0]
+
+
+def reasons_of(
+    a: Side,
+    b: Side,
+    weights: Sequence[WeightDifference],
+    settings: Sequence[str],
+    order: str,
+) -> list[str]:
+    """Return what could be found of why two calls differ whose inputs agree, most likely first."""
+    told = [_words_of_shapes(a, b)] if _shapes(a) != _shapes(b) and a.library == b.library else []
+    told += [words_of_weights(one) for one in weights]
+    told += _arrays_of_one(a, b)
+    if settings:
+        told.append("settings differ: " + "; ".join(settings))
+    if order and not weights and family_of(a.call) == "dense":
+        told.append(
+            "the features arrive in another order (channels first or last?), but the weights lie "
+            "in the same: the rows of one kernel have to be permuted"
+        )
+    if not told and plain_name(a.call.op) != plain_name(b.call.op):
+        told.append(f"another operation: {a.call.op} in a, {b.call.op} in b")
+    if not told:
+        told.append("same inputs, and the same weights and settings as far as they are known")
+    return told
+
+
+def _shapes(side: Side) -> list[tuple[int | None, ...]]:
+    return [value.shape for value in side.calls[-1].outputs[:1]]
+
+
+def _words_of_shapes(a: Side, b: Side) -> str:
+    first, second = (", ".join(map(str, _shapes(side))) for side in (a, b))
+    return f"shapes differ: {first} in a, {second} in b"
+
+
+def _arrays_of_one(a: Side, b: Side) -> list[str]:
+    """Say which weights only one side has."""
+    roles = [{role_of(name) for name in side.call.parameters} for side in (a, b)]
+    if not all(roles):
+        return []
+    told = []
+    for word, mine, others in (("a", roles[0], roles[1]), ("b", roles[1], roles[0])):
+        alone = sorted(mine - others)
+        if alone and len(mine) != len(others):
+            told.append(f"only {word} has {', '.join(alone)}")
+    return told
+
+
+def words_of_weights(one: WeightDifference) -> str:
+    """Say where the weights of two layers differ."""
+    name, found = one.name_a, one.difference
+    if one.name_b != one.name_a:
+        name = f"{one.name_a} ({one.name_b} in b)"
+    if one.is_misplaced:
+        how = f"transposed, {one.layout}" if one.layout.startswith("axes") else one.layout
+        return f"{name} holds the same numbers in the wrong order: {how}"
+    where = f"{one.name_a}{place_of(found.place)} is {number(found.value_a)} in a"
+    where += f", {number(found.value_b)} in b"
+    if found.differing == 1:
+        return f"{name} differs at one number of {found.size:,}: {where}"
+    share = f"at {found.differing:,} of {found.size:,} numbers"
+    return f"{name} differs {share}, most at {place_of(found.place)}: {where}"
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def settings_that_differ(a: Side, b: Side) -> list[str]:
+    """Return what both sides say of themselves and is not the same: "epsilon 0.001 in a, ..."."""
+    first, second = (_settings(side) for side in (a, b))
+    is_one_library = a.library == b.library or {a.library, b.library} <= set(KERAS)
+    told = []
+    for name in dict.fromkeys((*first, *second)):
+        if name in _IGNORED or not (is_one_library or name in SHARED):
+            continue
+        values = [side.get(name, _BY_ITSELF.get(name)) for side in (first, second)]
+        if None in values or _is_same(*values):
+            continue
+        if name == "padding":
+            pads = [_pads(value, side) for value, side in zip(values, (a, b), strict=True)]
+            if pads[0] is not None and pads[0] == pads[1]:
+                continue
+            values = [_words_of_pads(v, p) for v, p in zip(values, pads, strict=True)]
+        told.append(f"{name} {_said(values[0])} in a, {_said(values[1])} in b")
+    return told
+
+
+def _settings(side: Side) -> dict[str, object]:
+    """Return the settings of a layer, with its activation where that is a call of its own."""
+    found: dict[str, object] = dict(canonical(side.call.settings))
+    own = activation_of(side.call.settings)
+    if len(side.calls) > 1:
+        last = side.calls[-1]
+        found |= canonical(last.settings)
+        own = activation_of(last.settings) or plain_name(last.op)
+    family = family_of(side.call)
+    if family == "activation" and "activation" not in found:
+        own = plain_name(side.call.op)
+    if own or family in ("dense", "convolution"):
+        own = own.removeprefix("ft").removesuffix("activation") or "none"
+        found["activation"] = _ACTIVATION_NAMES.get(own, own)
+    return found
+
+
+def _is_same(a: object, b: object) -> bool:
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return abs(a - b) <= 1e-6 * max(abs(a), abs(b))
+    return a == b
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _pads(value: object, side: Side) -> tuple[tuple[int, int], ...] | None:
+    """Return how much is added before and behind each axis of the window; None if unknown."""
+    axes = _window_axes(side)
+    if isinstance(value, int):
+        return ((value, value),) * len(axes)
+    if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
+        if len(value) == len(axes):
+            return tuple((one, one) for one in value)
+        if len(value) == 2 * len(axes):
+            return tuple(zip(value[: len(axes)], value[len(axes) :], strict=True))
+    if value != "same" or not axes:
+        return None
+    settings = canonical(side.call.settings)
+    pads = []
+    for place, size in enumerate(axes):
+        kernel, stride, dilation = (
+            _along(settings.get(name, default), place)
+            for name, default in (("kernel_size", None), ("strides", 1), ("dilation_rate", 1))
+        )
+        if kernel is None or stride is None or dilation is None or size is None:
+            return None
+        reach = (kernel - 1) * dilation + 1
+        total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+        pads.append((total // 2, total - total // 2))
+    return tuple(pads)
+
+
+def _window_axes(side: Side) -> tuple[int | None, ...]:
+    """Return the sizes of the axes along which a window moves."""
+    if not side.call.inputs:
+        return ()
+    shape = side.call.inputs[0].shape
+    first = str(side.call.settings.get("data_format", "")) == "channels_first"
+    return shape[1:-1] if side.library in KERAS and not first else shape[2:]
+
+
+def _along(value: object, place: int) -> int | None:
+    one = value[place] if isinstance(value, tuple) and place < len(value) else value
+    return one if isinstance(one, int) else None
+
+
+def _words_of_pads(value: object, pads: tuple[tuple[int, int], ...] | None) -> str:
+    if pads is None or not isinstance(value, str):
+        return _said(value)
+    told = ", ".join(
+        f"{before} before and {behind} behind" for before, behind in dict.fromkeys(pads)
+    )
+    return f"{value} ({told})" if re.search("same", value) else _said(value)

@@ -1,0 +1,195 @@
+"""One run of either side in the form that is compared: its calls as units, and who feeds whom.
+
+A unit is a call; or, since Keras writes `Dense(10, activation="relu")` where PyTorch has a Linear
+and a ReLU, a layer with weights together with the activation that alone reads what it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kerascope.comparing.arrays import Moments, moments_of
+from kerascope.comparing.families import WITH_ACTIVATION, activation_of, family_of, plain_name
+from kerascope.comparing.weights import Weights
+from kerascope.foreign.records import Call, Frame, Recorded
+from kerascope.trace.statistics import Statistics
+
+GIVEN = ("input", "constant")  # families of what no call computes
+
+
+@dataclass(eq=False)
+class Unit:
+    """What is paired: a call, or a layer and its activation.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the run.
+    calls : list of Call
+        One, or two.
+    family : str
+        Of the first.
+    inputs : list of Recorded
+        What it reads.
+    sources : list of int
+        The units that make these, where a unit does.
+    readers : list of int
+    """
+
+    number: int
+    calls: list[Call]
+    family: str
+    inputs: list[Recorded]
+    sources: list[int] = field(default_factory=list)
+    readers: list[int] = field(default_factory=list)
+
+    @property
+    def call(self) -> Call:
+        """The call that has the weights."""
+        return self.calls[0]
+
+    @property
+    def outputs(self) -> tuple[Recorded, ...]:
+        """What it gives."""
+        return self.calls[-1].outputs
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Its weights."""
+        return Weights(self.call.parameters)
+
+    @cached_property
+    def op(self) -> str:
+        """What all libraries may call it."""
+        return plain_name(self.call.op)
+
+    @cached_property
+    def moments(self) -> list[Moments | None]:
+        """The figures of each output."""
+        return [moments(value) for value in self.outputs]
+
+    @cached_property
+    def last_name(self) -> str:
+        """The end of its name, without the frames around."""
+        return self.call.name.replace(".", "/").rpartition("/")[2]
+
+    @property
+    def words(self) -> str:
+        """How it is called in tables: "conv1 (Conv2D + ReLU)"."""
+        return f"{self.call.id} ({' + '.join(call.op for call in self.calls)})"
+
+
+def moments(value: Recorded) -> Moments | None:
+    """Return the figures of what was recorded; None where nothing was, or it is no numbers."""
+    array = value.array
+    if isinstance(array, Statistics):
+        return moments_of(array)
+    if array is None or array.dtype.kind in "OSUc" or not array.size:
+        return None
+    return moments_of(array)
+
+
+class Run:
+    """The calls of one side.
+
+    Parameters
+    ----------
+    name : str
+    library : str
+        "kerascope", "torch", "tape", ...
+    calls : sequence of Call
+    frames : sequence of Frame
+    """
+
+    def __init__(
+        self, name: str, library: str, calls: Sequence[Call], frames: Sequence[Frame] = ()
+    ) -> None:
+        self.name = name
+        self.library = library
+        self.calls = list(calls)
+        self.frames = list(frames)
+        self.units = _units(self.calls)
+        self.before = _reached(self.units, lambda unit: unit.sources)
+        self.after = _reached(self.units[::-1], lambda unit: unit.readers)
+
+    @cached_property
+    def dtypes(self) -> set[str]:
+        """The types of all values and weights that take part."""
+        values = [v for call in self.calls for v in (*call.outputs, *call.parameters.values())]
+        return {value.dtype for value in values}
+
+    def ends(self) -> list[Unit]:
+        """Return the units whose outputs nobody reads: those of the model."""
+        return [u for u in self.units if not u.readers and u.family not in GIVEN]
+
+
+def _units(calls: Sequence[Call]) -> list[Unit]:
+    """Return the units of a run, with who reads whom."""
+    makers, readers = _links(calls)
+    units: list[Unit] = []
+    unit_of: dict[int, Unit] = {}
+    for number, call in enumerate(calls):
+        host = _host(number, call, calls, makers, readers)
+        if host is not None:
+            unit_of[host].calls.append(call)
+            unit_of[number] = unit_of[host]
+            continue
+        unit = Unit(len(units), [call], family_of(call), list(call.inputs))
+        unit.sources = [unit_of[maker].number for maker in makers[number] if maker in unit_of]
+        units.append(unit)
+        unit_of[number] = unit
+    for unit in units:
+        for source in dict.fromkeys(unit.sources):
+            units[source].readers.append(unit.number)
+    return units
+
+
+def _links(calls: Sequence[Call]) -> tuple[list[list[int]], list[set[int]]]:
+    """Return for each call which calls made what it reads, and which read what it made."""
+    made: dict[Hashable, int] = {}
+    makers: list[list[int]] = []
+    readers: list[set[int]] = [set() for _ in calls]
+    for number, call in enumerate(calls):
+        found = [made[value.token] for value in call.inputs if value.token in made]
+        makers.append(found)
+        for maker in found:
+            readers[maker].add(number)
+        made.update((value.token, number) for value in call.outputs)
+    return makers, readers
+
+
+def _host(
+    number: int,
+    call: Call,
+    calls: Sequence[Call],
+    makers: list[list[int]],
+    readers: list[set[int]],
+) -> int | None:
+    """Return the layer of which a call is the activation; None if it is a unit of its own."""
+    if family_of(call) != "activation" or len(set(makers[number])) != 1 or call.parameters:
+        return None
+    host = makers[number][0]
+    layer = calls[host]
+    alone = readers[host] == {number} and family_of(layer) in WITH_ACTIVATION and layer.parameters
+    return host if alone and not activation_of(layer.settings) else None
+
+
+def _reached(units: Sequence[Unit], steps: Callable[[Unit], Iterable[int]]) -> dict[int, int]:
+    """Return for each unit all that lie before it, or behind it, as the bits of a number."""
+    found: dict[int, int] = {}
+    for unit in units:
+        bits = 0
+        for other in steps(unit):
+            bits |= found[other] | 1 << other
+        found[unit.number] = bits
+    return found
+
+
+def bits_of(bits: int) -> Iterator[int]:
+    """Yield the places of the ones in a number."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low

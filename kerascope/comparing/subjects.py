@@ -1,0 +1,276 @@
+"""What can be compared: our models, those of other libraries, files of them, and tapes.
+
+Each is run once on the same arrays and becomes a `Run`. A file is opened by what can read it; a
+tape is not run, its passes are what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope import foreign
+from kerascope.comparing import own_models
+from kerascope.comparing.runs import Run
+from kerascope.engine.network import Network
+from kerascope.errors import ArgumentError, KerascopeError
+from kerascope.foreign.records import Call, Recorded
+from kerascope.foreign.writer import TapeWriter
+from kerascope.layers.embeddings import Embedding
+from kerascope.models import load_model
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.statistics import Statistics
+from kerascope.trace.tape_store import Tape
+from kerascope.viz.kinds import KIND_OF_CLASS
+
+MODEL_FILES = (".keras", ".h5", ".hdf5")
+TAPES = (".jsonl",)
+OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
+SAMPLES = 2
+UNKNOWN_LENGTH = 8  # of an axis whose length a model leaves open
+BACKWARD = ("backward", "update", "commit", "loss")
+
+
+class Prepared(NamedTuple):
+    """A side of a comparison, ready to run.
+
+    Attributes
+    ----------
+    subject : object
+        A model, or a Tape.
+    name : str
+    library : str
+        "kerascope", "keras", "torch", "tape", ...
+    """
+
+    subject: Any
+    name: str
+    library: str
+
+
+def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> Prepared:
+    """Return a subject ready to run: a file is opened.
+
+    Raises
+    ------
+    ArgumentError
+        It is nothing that can be compared.
+    """
+    if isinstance(subject, (str, PathLike)):
+        return _opened(Path(fspath(subject)), custom_objects)
+    if isinstance(subject, Tape):
+        return Prepared(subject, "tape", "tape")
+    if isinstance(subject, TapeWriter):
+        return Prepared(subject, subject.library or "tape", subject.library.partition(" ")[0])
+    if isinstance(subject, Network):
+        return Prepared(subject, subject.name, own_models.LIBRARY)
+    if callable(subject) or foreign.library_of(subject):
+        return Prepared(subject, foreign.name_of(subject), foreign.library_of(subject))
+    raise ArgumentError(
+        f"compare: expected a model, the path of a file, or a tape, got {type(subject).__name__} "
+        f"{subject!r:.60}."
+    )
+
+
+def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
+    suffix, name = path.suffix.lower(), path.name
+    if suffix in MODEL_FILES:
+        model = load_model(path, dict(custom_objects or {}), compile=False)
+        return Prepared(model, name, own_models.LIBRARY)
+    if suffix in TAPES:
+        return Prepared(Tape.load(path, history=None), name, "tape")
+    library = foreign.library_of(path)
+    if library:
+        return Prepared(str(path), name, library)
+    if suffix in OF_TORCH:
+        raise ArgumentError(
+            f"compare: {name!r} holds weights or code of PyTorch, which only the program that "
+            f"wrote it can open. Load it there, and call kerascope.compare(a, module, x)."
+        )
+    raise ArgumentError(
+        f"compare: cannot tell what {name!r} is; expected {', '.join(MODEL_FILES)}, .onnx, or a "
+        f"tape (.jsonl)."
+    )
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+class Ran(NamedTuple):
+    """The runs of one side, and what is to be said of how it was fed."""
+
+    runs: list[Run]
+    note: str = ""
+
+
+def ran(side: Prepared, x: Any) -> Ran:
+    """Run a side once on arrays.
+
+    Images whose channels lie where this side does not expect them are turned, and that is said.
+
+    Raises
+    ------
+    ArgumentError
+        Arrays are needed and there are none.
+    """
+    if isinstance(side.subject, Tape):
+        return Ran([Run(side.name, side.library, calls) for calls in passes_of(side.subject)])
+    if isinstance(side.subject, TapeWriter):
+        writer = side.subject
+        return Ran([Run(side.name, side.library, writer.calls, writer.frames)])
+    if x is None:
+        raise ArgumentError(
+            f"compare: {side.name!r} cannot say what it reads; expected arrays: compare(a, b, x), "
+            f"or --input x.npy."
+        )
+    try:
+        return Ran([_recorded(side, x)])
+    except Exception as error:
+        for turn in ("last", "first"):
+            turned = _turned(x, turn)
+            if turned is not None:
+                try:
+                    return Ran([_recorded(side, turned)], f"its input was turned: channels {turn}")
+                except Exception:  # it was not that: the first error says what is wrong
+                    continue
+        if isinstance(error, KerascopeError):
+            raise
+        raise ArgumentError(
+            f"compare: {side.name!r} failed on this input: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _recorded(side: Prepared, x: Any) -> Run:
+    if side.library == own_models.LIBRARY:
+        writer = TapeWriter("all", 0)
+        own_models.record(side.subject, x, writer)
+    else:
+        several = isinstance(x, list) and side.library != "keras"
+        writer, _ = foreign.record(side.subject, tuple(x) if several else x, budget=0)
+    return Run(side.name, side.library, writer.calls, writer.frames)
+
+
+def _turned(x: Any, to: str) -> Any:
+    """Return arrays with their channels last or first; None if there are no images among them."""
+    if isinstance(x, Mapping):
+        turned = {name: _turned(one, to) for name, one in x.items()}
+        return None if None in turned.values() else turned
+    if isinstance(x, (list, tuple)) and any(np.ndim(one) >= 3 for one in x):
+        several = [one if np.ndim(one) < 3 else _turned(np.asarray(one), to) for one in x]
+        return type(x)(several)
+    if np.ndim(x) < 3:
+        return None
+    return np.moveaxis(np.asarray(x), 1, -1) if to == "last" else np.moveaxis(x, -1, 1)
+
+
+# --- tapes ----------------------------------------------------------------------------------------
+
+
+def passes_of(tape: Tape) -> list[list[Call]]:
+    """Return the calls of each forward pass on a tape.
+
+    Two values are one if all their numbers are, or all their figures where a tape has no more.
+
+    Raises
+    ------
+    ArgumentError
+        No call of a layer is on it.
+    """
+    passes: list[list[Call]] = []
+    begun: dict[str, Event] = {}
+    seen: dict[str, int] = {}
+    for event in tape:
+        if event.kind == "function" and event.ph == BEGIN:
+            seen = {}
+        if event.kind != "node" or event.phase in BACKWARD:
+            continue
+        if event.ph == BEGIN:
+            begun[event.name] = event
+        elif event.ph == END and event.name in begun:
+            if not seen:
+                passes.append([])
+            seen[event.name] = seen.get(event.name, 0) + 1
+            passes[-1].append(_call_of(begun.pop(event.name), event, seen[event.name]))
+    if not passes:
+        raise ArgumentError(
+            "compare: no call of a layer is on this tape; record it at level 'node' or finer."
+        )
+    return passes
+
+
+def _call_of(begin: Event, end: Event, number: int) -> Call:
+    told = {delta.name: delta.value for delta in begin.deltas}
+    result = next((delta.value for delta in end.deltas if delta.name == "result"), None)
+    layer = told.get("layer")
+    op = str(getattr(layer, "kind", "")) or "layer"
+    call_id = begin.name if number == 1 else f"{begin.name}:{number}"
+    kind = "input" if op in ("Input", "InputLayer") else KIND_OF_CLASS.get(op, "layer")
+    inputs, outputs = (tuple(_recorded_values(value)) for value in (told.get("inputs"), result))
+    return Call(call_id, begin.name, op, kind, inputs, outputs)
+
+
+def _recorded_values(value: Any) -> Iterator[Recorded]:
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _recorded_values(one)
+    elif isinstance(value, Statistics):
+        dtype, _, shape = value.kind.partition("[")
+        sizes = tuple(int(n) for n in shape[:-1].split(",") if n)
+        token = (value.kind, value.norm, value.min, value.mean, value.max)
+        yield Recorded(token, sizes, dtype.replace("f", "float"), value)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        yield Recorded(
+            (array.shape, array.dtype.name, array.tobytes()), array.shape, array.dtype.name, array
+        )
+
+
+# --- inputs that nobody gave ----------------------------------------------------------------------
+
+
+def drawn_inputs(sides: list[Prepared], seed: int) -> Any:
+    """Return random arrays for the first side that says what it reads; None if none does.
+
+    Whole numbers where an Embedding reads them, else numbers of a normal distribution.
+    """
+    for side in sides:
+        model = side.subject
+        if side.library != own_models.LIBRARY:
+            model = None if isinstance(model, Tape) else foreign.converted(model)
+        if isinstance(model, Network) and getattr(model, "inputs", None):
+            random = np.random.default_rng(seed)
+            found = [_drawn(model, place, random) for place in range(len(model.inputs))]
+            return found[0] if len(found) == 1 else found
+    return None
+
+
+def _drawn(model: Network, place: int, random: np.random.Generator) -> np.ndarray:
+    tensor = model.inputs[place]
+    batch, *sizes = tensor.shape
+    shape = [batch or SAMPLES, *(size or UNKNOWN_LENGTH for size in sizes)]
+    words = _vocabulary(model, tensor)
+    if words:
+        return random.integers(min(1, words - 1), words, shape).astype(tensor.dtype)
+    if not str(tensor.dtype).startswith(("float", "bfloat")):
+        return random.integers(0, 2, shape).astype(tensor.dtype)
+    return random.normal(size=shape).astype("float32")
+
+
+def _vocabulary(model: Network, tensor: Any) -> int:
+    """Return how many words an input may have: the fewest that an Embedding behind it knows."""
+    found = []
+    for nodes in model.nodes_by_depth.values():
+        for node in nodes:
+            layer = node.outbound_layer
+            for place, one in enumerate(node.input_tensors):
+                if one is not tensor or node.is_input:
+                    continue
+                if isinstance(layer, Embedding):
+                    found.append(int(layer.input_dim))
+                elif isinstance(layer, Network) and layer.inputs:
+                    found.append(_vocabulary(layer, layer.inputs[place]))
+    return min(filter(None, found), default=0)

@@ -1,0 +1,172 @@
+"""A comparison in words and as a table, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, RenderResult
+
+from kerascope.comparing.arrays import NO_FORM, number
+from kerascope.comparing.families import family_of
+from kerascope.comparing.judging import Pair, Verdict
+from kerascope.comparing.runs import GIVEN
+from kerascope.comparing.weights import place_of
+from kerascope.foreign.records import Call
+from kerascope.printable import printable
+from kerascope.trace.records import counted, listed
+from kerascope.viz.table_layout import Cell, Column, Line, laid_out, printed, text_of, word, wrapped
+
+if TYPE_CHECKING:
+    from kerascope.comparing.comparison import Comparison
+
+AROUND = 3  # rows that are shown before and behind the first difference
+MOST_ROWS = 24  # of a longer table those around the first difference are shown
+MOST_NAMES = 8
+STYLES = {
+    Verdict.EQUAL: "green",
+    Verdict.DIFFERS: "bold red",
+    Verdict.WEIGHTS: "bold red",
+    Verdict.UPSTREAM: "yellow",
+    Verdict.GROWN: "yellow",
+}
+
+
+def lines_of(comparison: Comparison, width: int) -> list[str]:
+    """Return what is printed, as lines of text."""
+    return [text_of(line).rstrip() for line in _lines(comparison, width)]
+
+
+def rendered(comparison: Comparison, console: Console, options: ConsoleOptions) -> RenderResult:
+    """Yield what rich prints."""
+    yield from printed(_lines(comparison, options.max_width), console, options)
+
+
+def _lines(found: Comparison, width: int) -> Iterator[Line]:
+    for text in _head(found):
+        yield from wrapped(Cell([[(text, "")]]), width)
+    yield []
+    rows = _rows(found)
+    yield from laid_out(_columns(found, rows), width)
+    hidden = sum(family_of(pair.a[0]) not in GIVEN for pair in found.pairs) - len(rows)
+    if hidden > 0:
+        yield [(f"({counted(hidden, 'pair')} more)", "dim")]
+    yield []
+    for word_, calls in (("a", found.only_a), ("b", found.only_b)):
+        if calls:
+            names = listed([_words(call) for call in calls], MOST_NAMES)
+            yield from wrapped(Cell([[(f"only in {word_}: {printable(names)}", "")]]), width)
+    if found.not_finite is not None:
+        where = f"from {found.not_finite.name_a} on both have NaN or Inf, which prove nothing"
+        yield from wrapped(Cell([[(printable(where), "bold yellow")]]), width)
+    for line in verdict_lines(found):
+        yield from wrapped(Cell([line]), width)
+
+
+def _head(found: Comparison) -> list[str]:
+    lines = [f"{side}: {printable(run.name)} ({run.library}), {counted(len(run.calls), 'call')}"
+             for side, run in (("a", found.a), ("b", found.b))]  # fmt: skip
+    lines += found.notes
+    lines.append(f"tolerance: {found.tolerance.words}, relative to the largest number of an array")
+    return lines
+
+
+def _rows(found: Comparison) -> list[Pair]:
+    """Return the pairs that are shown: of many those around the first difference."""
+    pairs = [pair for pair in found.pairs if family_of(pair.a[0]) not in GIVEN]
+    if len(pairs) <= MOST_ROWS:
+        return pairs
+    if found.first is None or found.first not in pairs:
+        return pairs[-MOST_ROWS:]
+    place = pairs.index(found.first)
+    return pairs[max(place - MOST_ROWS // 2, 0) : place + AROUND + 1]
+
+
+def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
+    pairs = list(rows)
+    gaps = [("max abs", "max_abs"), ("relative", "relative")]
+    return [
+        *_names(pairs),
+        Column("Op", [_ops(pair) for pair in pairs]),
+        Column("Shape", [word(_shape(pair)) for pair in pairs], is_whole=True),
+        *(
+            Column(title.capitalize(), [word(_gap(pair, key)) for pair in pairs], is_number=True)
+            for title, key in gaps
+        ),
+        Column("Ulp", [word(_ulp(pair)) for pair in pairs], is_number=True),
+        Column("Verdict", [_verdict(found, pair) for pair in pairs]),
+    ]
+
+
+def _names(pairs: Sequence[Pair]) -> list[Column]:
+    """Return the names of the calls: in one column where both sides have the same."""
+    if all(pair.name_a == pair.name_b for pair in pairs):
+        return [Column("Call in a and b", [_pieces(pair.name_a) for pair in pairs])]
+    return [
+        Column("Call in a", [_pieces(pair.name_a) for pair in pairs]),
+        Column("Call in b", [_pieces(pair.name_b) for pair in pairs]),
+    ]
+
+
+def _ops(pair: Pair) -> Cell:
+    ops = [" + ".join(call.op for call in calls) for calls in (pair.a, pair.b)]
+    return _pieces(ops[0] if ops[0] == ops[1] else f"{ops[0]} | {ops[1]}")
+
+
+def _pieces(text: str, style: str = "") -> Cell:
+    return Cell([[(piece, style) for piece in printable(text).split()]])
+
+
+def _words(call: Call) -> str:
+    return f"{call.id} ({call.op})"
+
+
+def _shape(pair: Pair) -> str:
+    outputs = pair.a[-1].outputs
+    return str(tuple(outputs[0].shape)) if outputs else ""
+
+
+def _gap(pair: Pair, key: str) -> str:
+    if pair.verdict is Verdict.UNKNOWN or pair.difference is NO_FORM:
+        return ""
+    gap = float(getattr(pair.difference, key))
+    return f"{gap:.2g}"
+
+
+def _ulp(pair: Pair) -> str:
+    ulp = pair.difference.ulp
+    if ulp is None or pair.difference is NO_FORM:
+        return ""
+    return f"{ulp:.2g}" if ulp < 1e6 else f"{ulp:.0e}"
+
+
+def _verdict(found: Comparison, pair: Pair) -> Cell:
+    told = f"{pair.verdict.value}, first" if pair is found.first else pair.verdict.value
+    if pair.layout:
+        told += f" ({pair.layout})"
+    return _pieces(told, STYLES.get(pair.verdict, ""))
+
+
+def verdict_lines(found: Comparison) -> list[Line]:
+    """Return what it comes to: where both stop agreeing, by how much, and what is known of why."""
+    first = found.first
+    if first is None:
+        return [[("equal:", "bold green"), (_words_of_equal(found), "")]]
+    where = f"{first.name_a} in a, {first.name_b} in b"
+    lines: list[Line] = [[("first difference:", "bold red"), (printable(where), "bold")]]
+    gap = first.difference
+    if gap.place is not None and first.verdict is not Verdict.WEIGHTS:
+        place = f"at {place_of(gap.place)} {number(gap.value_a)} in a, {number(gap.value_b)} in b; "
+        share = f"{gap.differing:,} of {gap.size:,} numbers differ"
+        lines.append([(f"  {place}{share}", "")])
+    lines += [[(f"  {printable(reason)}", "")] for reason in first.reasons]
+    if first.verdict is Verdict.UPSTREAM:
+        lines.append([("  its inputs differ already, by a call that has no partner", "")])
+    return lines
+
+
+def _words_of_equal(found: Comparison) -> str:
+    known = [pair for pair in found.pairs if pair.verdict is not Verdict.UNKNOWN]
+    worst = max((pair.difference.relative for pair in known
+                 if pair.verdict is Verdict.EQUAL), default=0.0)  # fmt: skip
+    return f"{counted(len(known), 'pair')} agree, the largest relative difference is {worst:.2g}"

@@ -1,0 +1,278 @@
+"""The weights of two layers: a fingerprint that no transposition changes, and where they differ.
+
+A port copies weights, so most numbers of two layers that stand for each other are the same, in
+whatever order. `overlap` says how many; `weight_differences` brings the arrays of a pair together,
+by what they are to their layer, their sizes and their numbers, finds the order of axes in which
+they fit, and says what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import permutations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from kerascope.comparing.arrays import Difference, Index, as_numbers, measured
+from kerascope.comparing.families import role_of
+from kerascope.foreign.records import Recorded
+
+ENOUGH = 0.5  # of the numbers: fewer in common say nothing
+MOST_TRIED = 1_000_000  # numbers of which it is tried in what other order they lie
+
+
+class Weights:
+    """The arrays of one layer.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Recorded
+        Those whose numbers are known count.
+    """
+
+    def __init__(self, parameters: Mapping[str, Recorded]) -> None:
+        self.arrays = {
+            name: np.asarray(value.array)
+            for name, value in parameters.items()
+            if isinstance(value.array, (np.ndarray, np.generic))
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self.arrays)
+
+    @cached_property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes, each sorted and without ones: no transposition changes them."""
+        return tuple(sorted(_size(array) for array in self.arrays.values()))
+
+    @cached_property
+    def telling(self) -> dict[str, np.ndarray]:
+        """The sorted numbers of those arrays that are not constant, as a fresh bias is."""
+        found = {}
+        for name, array in self.arrays.items():
+            numbers = np.sort(array.astype("float64").ravel())
+            if numbers.size > 1 and numbers[0] != numbers[-1]:
+                found[name] = numbers
+        return found
+
+    @cached_property
+    def dtypes(self) -> dict[str, np.dtype]:
+        """The type of each array."""
+        return {name: array.dtype for name, array in self.arrays.items()}
+
+
+def _size(array: np.ndarray) -> tuple[int, ...]:
+    return tuple(sorted(n for n in array.shape if n != 1))
+
+
+def overlap(a: Weights, b: Weights) -> float:
+    """Return the share of the numbers that two layers have in common; 0 if that says nothing.
+
+    Examples
+    --------
+    >>> def layer(array):
+    ...     return Weights({"kernel": Recorded(0, array.shape, "float32", array)})
+    >>> kernel = np.arange(6, dtype="float32").reshape(2, 3)
+    >>> changed = np.where(kernel == 4, 9, kernel)
+    >>> overlap(layer(kernel), layer(kernel.T)), round(overlap(layer(kernel), layer(changed)), 2)
+    (1.0, 0.83)
+    """
+    if not a.telling or not b.telling:
+        return 0.0
+    common = 0
+    free = dict(b.telling)
+    for name, numbers in a.telling.items():
+        fitting = [other for other in free if free[other].size == numbers.size]
+        if not fitting:
+            continue
+        counts = {o: _in_common(numbers, free[o], a.dtypes[name], b.dtypes[o]) for o in fitting}
+        best = max(fitting, key=lambda other: (counts[other], role_of(other) == role_of(name)))
+        common += counts[best]
+        del free[best]
+    total = max(sum(x.size for x in side.telling.values()) for side in (a, b))
+    return common / total
+
+
+def _in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
+    """Count numbers that two sorted arrays share, as the shorter type writes them."""
+    if dtype_a != dtype_b:
+        shorter = min((dtype_a, dtype_b), key=lambda dtype: dtype.itemsize)
+        a, b = (x.astype(shorter).astype("float64") for x in (a, b))
+    if np.array_equal(a, b):
+        return int(a.size)
+    left, right = np.searchsorted(b, a, "left"), np.searchsorted(b, a, "right")
+    return int((right > left).sum())
+
+
+# --- where they differ ----------------------------------------------------------------------------
+
+
+class WeightDifference(NamedTuple):
+    """What differs between two arrays of a pair of layers.
+
+    Attributes
+    ----------
+    name_a, name_b : str
+    layout : str
+        How the second one lies beside the first: "" alike, "axes (1, 0)"; if their numbers are
+        the same but lie otherwise than two layers of these libraries lay them out, in which way.
+    difference : Difference
+        What is left; with no number further apart than the tolerance where only the order differs.
+    is_misplaced : bool
+        The same numbers in an order in which they do not belong.
+    """
+
+    name_a: str
+    name_b: str
+    layout: str
+    difference: Difference
+    is_misplaced: bool = False
+
+
+def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
+    """Return which array of one layer is which of the other: by role and size, then by size."""
+    free = list(b.arrays)
+    pairs: list[tuple[str, str]] = []
+    for by_role in (True, False):
+        for name, array in a.arrays.items():
+            if any(name == known for known, _ in pairs):
+                continue
+            fitting = [
+                other
+                for other in free
+                if _size(b.arrays[other]) == _size(array)
+                and (not by_role or role_of(other) == role_of(name))
+            ]
+            if fitting:
+                same = [other for other in fitting if other == name]
+                pairs.append((name, (same or fitting)[0]))
+                free.remove(pairs[-1][1])
+    order = list(a.arrays)
+    return sorted(pairs, key=lambda pair: order.index(pair[0]))
+
+
+def weight_differences(
+    a: Weights, b: Weights, tolerance: float, *, same_layout: bool
+) -> list[WeightDifference]:
+    """Return what differs between the weights of two layers, the largest share first.
+
+    Parameters
+    ----------
+    a, b : Weights
+    tolerance : float
+        Relative to the largest number of an array.
+    same_layout : bool
+        Whether both libraries lay the weights of such a layer out alike.
+
+    Examples
+    --------
+    >>> def layer(array):
+    ...     return Weights({"kernel": Recorded(0, array.shape, "float32", array)})
+    >>> kernel = np.arange(4, dtype="float32").reshape(2, 2)
+    >>> found = weight_differences(layer(kernel), layer(kernel.T), 1e-4, same_layout=True)
+    >>> found[0].layout, found[0].is_misplaced
+    ('axes (1, 0)', True)
+    """
+    found = []
+    for name_a, name_b in paired_arrays(a, b):
+        first, second = a.arrays[name_a], b.arrays[name_b]
+        one = _array_difference(first, second, tolerance, same_layout)
+        if one is not None:
+            found.append(WeightDifference(name_a, name_b, *one))
+    return sorted(found, key=lambda one: not one.is_misplaced)
+
+
+def _array_difference(
+    a: np.ndarray, b: np.ndarray, tolerance: float, same_layout: bool
+) -> tuple[str, Difference, bool] | None:
+    """Return what differs between two arrays, in the order of axes in which most of them fits."""
+    orders = _orders(a, b)
+    if not orders:
+        return None
+    usual = _usual(a, b, orders, same_layout)
+    tried = [(axes, measured(a, b.reshape(_shape(b, a)).transpose(axes), tolerance))
+             for axes in orders]  # fmt: skip
+    by_axes = dict(tried)
+    if by_axes[usual].relative <= tolerance:
+        return None
+    axes, best = min(tried, key=lambda one: one[1].differing)
+    words = f"axes {axes}"
+    if best.relative <= tolerance and axes != usual:
+        return words, best, True
+    if best.differing > a.size // 2:
+        turned = _turned(a, b.reshape(_shape(b, a)).transpose(usual), tolerance)
+        if turned is not None:
+            return (*turned, True)
+    if by_axes[usual].differing <= best.differing or best.differing > a.size // 2:
+        axes, best = usual, by_axes[usual]
+    return ("" if axes == tuple(range(a.ndim)) else f"axes {axes}"), best, False
+
+
+def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
+    """Return the shape of an array, without its ones where the other one has fewer axes."""
+    if array.ndim == like.ndim:
+        return array.shape
+    kept = [n for n in array.shape if n != 1]
+    return kept if len(kept) == like.ndim else like.shape
+
+
+def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
+    """Return the orders of axes in which the second array has the first one's shape."""
+    if a.size != b.size:
+        return []
+    shape = _shape(b, a)
+    return [
+        axes for axes in permutations(range(a.ndim)) if tuple(shape[i] for i in axes) == a.shape
+    ]
+
+
+def _usual(
+    a: np.ndarray, b: np.ndarray, orders: list[tuple[int, ...]], same_layout: bool
+) -> tuple[int, ...]:
+    """Return how the second array is expected to lie beside the first one.
+
+    Keras has the inputs and outputs of a layer behind the axes of a window, most others the
+    outputs first and then the inputs.
+    """
+    plain = tuple(range(a.ndim))
+    expected = [plain] if same_layout else [(1, 0), (2, 3, 1, 0), (3, 2, 0, 1), (2, 1, 0),
+                                            (2, 3, 4, 1, 0), (4, 3, 0, 1, 2)]  # fmt: skip
+    return next((axes for axes in expected if axes in orders), orders[0])
+
+
+def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Difference] | None:
+    """Return in which other order the numbers of the second array are those of the first."""
+    if not np.allclose(
+        np.sort(as_numbers(a), axis=None), np.sort(as_numbers(b), axis=None), rtol=tolerance
+    ):
+        return None
+    if a.size > MOST_TRIED:
+        return "in another order", Difference(0.0, 0.0, size=a.size)
+    for flipped in product((False, True), repeat=a.ndim):
+        axes = tuple(i for i, flip in enumerate(flipped) if flip)
+        difference = measured(a, np.flip(b, axes), tolerance)
+        if axes and difference.relative <= tolerance:
+            return f"reversed along axes {axes}", difference
+    for axis in range(a.ndim):
+        order = _order_along(a, b, axis)
+        if order is not None:
+            difference = measured(a, np.take(b, order, axis), tolerance)
+            if difference.relative <= tolerance:
+                return f"in another order along axis {axis}", difference
+    return "in another order", measured(np.sort(a, axis=None), np.sort(b, axis=None), tolerance)
+
+
+def _order_along(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray | None:
+    """Return in which order the slices of the second array are those of the first one."""
+    rows = [np.moveaxis(as_numbers(x), axis, 0).reshape(x.shape[axis], -1) for x in (a, b)]
+    keys = [np.lexsort(one.T[::-1]) for one in rows]
+    order = np.empty_like(keys[0])
+    order[keys[0]] = keys[1]
+    return order
+
+
+def place_of(index: Index | None) -> str:
+    """Return a place in an array as it is written: "[3, 1]"."""
+    return "" if index is None else f"[{', '.join(map(str, index))}]"
