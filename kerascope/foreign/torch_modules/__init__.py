@@ -17,10 +17,12 @@ from torch import Tensor, nn
 
 from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.recording import Recorder
+from kerascope.foreign.torch_modules.training import Training
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.graph import Graph
 
 LIBRARY = "torch"
+VERSION = f"{LIBRARY} {torch.__version__.partition('+')[0]}"
 
 
 def record(
@@ -74,7 +76,7 @@ def record(
     args = tuple(_as_input(value, module) for value in inputs)
     names = {name: _as_input(value, module) for name, value in keywords.items()}
     _check_inputs(module, args, names)
-    writer.library = writer.library or f"torch {torch.__version__.partition('+')[0]}"
+    writer.library = writer.library or VERSION
     recorder = Recorder(module, writer, has_gradients=loss is not None)
     others = (("loss", loss),) if isinstance(loss, nn.Module) else ()
     with (
@@ -84,7 +86,6 @@ def record(
     ):
         with writer.span("forward", "forward pass"), recorder.running():
             result = module(*args, **names)
-        recorder.tell_outputs(result)
         if loss is not None:
             _record_gradients(recorder, result, loss, _as_input(target, module))
     return result
@@ -102,6 +103,50 @@ def graph_of(module: nn.Module, *inputs: Any, **keywords: Any) -> Graph:
     writer = TapeWriter("none")
     record(module, *inputs, writer=writer, **keywords)
     return writer.graph(type(module).__name__)
+
+
+@contextmanager
+def tracing(module: nn.Module, writer: TapeWriter) -> Iterator[None]:
+    """Record what a module does in a `with` block: your own loop, with its optimizers.
+
+    Each step of an optimizer ends a batch: with the forward passes that led to it, the loss, the
+    gradients, and the new values of the parameters. A forward pass without gradients is a batch by
+    itself. The hooks are gone at the end, whatever happens.
+
+    Parameters
+    ----------
+    module : nn.Module
+        All that is heard are its modules, and functions of what they gave.
+    writer : TapeWriter
+
+    Raises
+    ------
+    ArgumentError
+        The module cannot be recorded.
+
+    Examples
+    --------
+    >>> module = nn.Linear(2, 1)
+    >>> optimizer, writer = torch.optim.SGD(module.parameters(), lr=0.1), TapeWriter()
+    >>> with tracing(module, writer):
+    ...     for x in torch.ones(3, 4, 2):
+    ...         optimizer.zero_grad()
+    ...         module(x).square().mean().backward()
+    ...         optimizer.step()
+    >>> batches = [event for event in writer.tape if event.kind == "batch" and event.ph == "B"]
+    >>> [event.name for event in batches]
+    ['batch 0', 'batch 1', 'batch 2']
+    """
+    check_recordable(module)
+    writer.library = writer.library or VERSION
+    training = Training(module, writer)
+    with (
+        writer.span("fit", type(module).__name__),
+        training.listening(),
+        training.batches(),
+        training.running(),
+    ):
+        yield
 
 
 def _record_gradients(

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from inspect import Parameter, signature
 from threading import get_ident
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 from weakref import ref
 
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from kerascope.callers import users_line
+from kerascope.callers import users_frame
 from kerascope.foreign.records import Line, Setting, Value
 from kerascope.foreign.torch_modules.boxes import (
     is_of_torch,
@@ -57,21 +57,25 @@ _SAYING = """
     untyped_storage has_names get_device apply_ array deepcopy reduce_ex
 """
 _UNHEARD = frozenset(_SAYING.split())
-_BACKWARD = (Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+_BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 
 
+_NOTHING: Mapping[int, Any] = MappingProxyType({})
 _Told = tuple[str, list[Value], str, str, dict[str, Value]]
 
 
 class Heard:
-    """A call of a module that has begun.
+    """A call of a module that has begun, or a step of an optimizer.
 
     Attributes
     ----------
-    module : nn.Module
+    module : nn.Module or Optimizer
     name : str
+        Of the module; "" for the whole, and for a step.
     frame : FrameType
         Of Python, in which it runs.
+    depth : int
+        How many calls deep inside of a box it began.
     span : context manager or None
         The frame around what it does; None if it is one box, or the whole.
     read : list of (Tensor, int)
@@ -80,13 +84,14 @@ class Heard:
     line : (str, int, str) or None
     """
 
-    __slots__ = ("frame", "line", "module", "name", "read", "span", "values")
+    __slots__ = ("depth", "frame", "line", "module", "name", "read", "span", "values")
 
-    def __init__(self, module: nn.Module, name: str, frame: FrameType, line: Line | None) -> None:
+    def __init__(self, module: Any, name: str, frame: FrameType, depth: int) -> None:
         self.module = module
         self.name = name
         self.frame = frame
-        self.line = line
+        self.depth = depth
+        self.line = _line(frame)
         self.span: AbstractContextManager[Any] | None = None
         self.read: list[tuple[Tensor, int]] = []
         self.values: list[Value] = []
@@ -125,6 +130,7 @@ class Recorder:
         self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
         self._stack: list[Heard] = []
         self._inside = 0  # of a box, or of a backward pass: how many calls deep
+        self._is_quiet = False  # gradients that come are not those of the loss
 
     # --- listening --------------------------------------------------------------------------------
 
@@ -165,16 +171,16 @@ class Recorder:
 
     def _begins(self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         frame = sys._getframe(2)
-        if get_ident() != self._thread:
+        if not self._is_own_thread():
             return
         self._drop_left(frame)
         if self._inside:
             self._inside += 1
             return
         name, _ = self._modules[id(module)]
-        heard = Heard(module, name, frame, _line(frame))
-        if not self._stack:
-            self.forward_begins(heard)
+        heard = Heard(module, name, frame, 0)
+        if self._is_outside:
+            self.forward_begins(heard, args, keywords)
             self._tell_inputs(module, args, keywords, heard.line)
         if self._is_one_box(module):
             self._inside = 1
@@ -191,7 +197,7 @@ class Recorder:
     def _ends(
         self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any], result: Any
     ) -> None:
-        if get_ident() != self._thread or not (self._stack or self._inside):
+        if not self._is_own_thread() or not (self._stack or self._inside):
             return
         if self._inside > 1:
             self._inside -= 1
@@ -208,8 +214,16 @@ class Recorder:
                 self._tell_box(heard, result)
             else:
                 self._tell_failure(heard, error)
-        if not self._stack:
-            self.forward_ends(heard)
+        if self._is_outside:
+            self.forward_ends(heard, result)
+
+    def _is_own_thread(self) -> bool:
+        return get_ident() == self._thread
+
+    @property
+    def _is_outside(self) -> bool:
+        """Whether no module runs."""
+        return not self._stack or not isinstance(self._stack[-1].module, nn.Module)
 
     def _is_one_box(self, module: nn.Module) -> bool:
         """Return whether to tell a module as one box; of the whole that would say nothing."""
@@ -224,18 +238,20 @@ class Recorder:
         heard = self._stack.pop()
         if heard.span is not None:
             heard.span.__exit__(*error)
-        elif self._inside:
-            self._inside = 0
-            if error[1] is not None:
-                self._tell_failure(heard, error)
-        if not self._stack:
-            self.forward_ends(heard)
+        elif self._inside and error[1] is not None:
+            self._tell_failure(heard, error)
+        self._inside = heard.depth
+        if self._is_outside:
+            self.forward_ends(heard, None)
 
-    def forward_begins(self, heard: Heard) -> None:
+    def forward_begins(self, heard: Heard, args: Any, keywords: Any) -> None:
         """Hear that a module is called from outside."""
 
-    def forward_ends(self, heard: Heard) -> None:
-        """Hear that such a call is over."""
+    def forward_ends(self, heard: Heard, result: Any) -> None:
+        """Hear that such a call is over; it gave nothing if it failed."""
+        if heard.module is self.module:
+            known = ((one, self._tokens.known(one)) for one in _distinct(tensors_in(result)))
+            self.writer.outputs(_known_values(known))
 
     def _tell_box(self, heard: Heard, result: Any) -> None:
         module = heard.module
@@ -298,11 +314,11 @@ class Recorder:
         """Run a function of PyTorch, and tell of it."""
         if self._inside:
             return function(*args, **keywords)
+        if function in _BACKWARD:
+            return self.backward(function, args, keywords)
         name = name_of_function(function)
         if name in _UNHEARD:
             return function(*args, **keywords)
-        if function in _BACKWARD:
-            return self.backward(function, args, keywords)
         if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
             return iter(self.function(Tensor.unbind, (args[0], 0), {}))
         inputs = _distinct(tensors_in((args, keywords)))
@@ -326,12 +342,23 @@ class Recorder:
     def backward(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
-        """Run a backward pass: what it computes again was told before."""
+        """Run a backward pass: what it computes again was told before.
+
+        Gradients that are to have gradients themselves are part of the forward pass.
+        """
+        is_part = bool(keywords.get("create_graph"))
         self._inside += 1
+        self._is_quiet = is_part
         try:
-            return function(*args, **keywords)
+            result = function(*args, **keywords)
         finally:
             self._inside -= 1
+            self._is_quiet = False
+        if is_part and not self._inside:
+            with torch._C.DisableTorchFunction():
+                read = [(one, version_of(one)) for one in _distinct(tensors_in(args))]
+                self._tell_function("grad", (), {}, read, _distinct(tensors_in(result)), [], {})
+        return result
 
     def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
         """Return what those inputs hold that nobody has met: something may be written into them."""
@@ -359,23 +386,19 @@ class Recorder:
         fresh = [t for t in outputs if id(t) not in ids and self._tokens.known(t) is None]
         if not fresh and not changed:
             return  # nothing was made: `x.contiguous()` of what is
-        if not self._stack and not any(self._has_box(tensor) for tensor, _ in read):
+        if self._is_outside and not any(self._has_box(tensor) for tensor, _ in read):
             return  # it is the user's own, and has nothing to do with the module
-        line = _line(sys._getframe(2))
-        values = [self._value(tensor, version, before, line) for tensor, version in read]
+        frame = users_frame(sys._getframe(2))
+        values = [self._value(tensor, version, before, frame) for tensor, version in read]
         values += self._bases(changed, ids)
         kind = kind_of_function(name, len(read))
         settings = settings_of_function(name, args, keywords)
+        line = _line_of(frame)
         self._tell(self._path(name), name, kind, values, fresh, changed, line, settings)
 
     def _has_box(self, tensor: Tensor) -> bool:
         known = self._tokens.known(tensor)
         return known is not None and known.has_box
-
-    def tell_outputs(self, result: Any) -> None:
-        """Tell what the whole module gave."""
-        known = ((tensor, self._tokens.known(tensor)) for tensor in _distinct(tensors_in(result)))
-        self.writer.outputs(_known_values(known))
 
     def _path(self, name: str) -> str:
         """Return the name of a function with that of the module around it."""
@@ -437,8 +460,8 @@ class Recorder:
         self,
         tensor: Tensor,
         version: int,
-        before: Mapping[int, Any] | None = None,
-        line: Line | None = None,
+        before: Mapping[int, Any] = _NOTHING,
+        frame: FrameType | None = None,
     ) -> Value:
         """Return what a call reads; what nobody has told of gets a box first."""
         known = self._tokens.known(tensor)
@@ -447,14 +470,15 @@ class Recorder:
                 return _known_value(tensor, known)
             # Somebody has written into it where nobody listens.
             told = (self._path("write"), "write", "function", [_known_value(tensor, known)])
-            self._tell(*told, [], [tensor], line)
+            self._tell(*told, [], [tensor], _line_of(frame))
             return _known_value(tensor, self._tokens.known(tensor) or known)
-        return self._introduced(tensor, known, (before or {}).get(id(tensor)), line)
+        return self._introduced(tensor, known, before.get(id(tensor)), frame)
 
     def _introduced(
-        self, tensor: Tensor, known: Known | None, array: Any, line: Line | None
+        self, tensor: Tensor, known: Known | None, array: Any, frame: FrameType | None
     ) -> Value:
         """Give a box to what no call has given."""
+        line = _line_of(frame)
         views = [one for one in self._tokens.views(tensor) if one[1].has_box]
         views = [one for one in views if overlap(tensor, one[0])]
         if known is None:
@@ -468,11 +492,19 @@ class Recorder:
         elif views:
             source, its = max(views, key=lambda one: one[1].token)
             told = (self._path("view"), [_known_value(source, its)], "view", "shaping", {})
-        else:
-            made, op, made_at = self._made.get(id(tensor), (None, "constant", None))
-            is_it = made is not None and made() is tensor
-            op, line = (op, made_at) if is_it else ("constant", line)
+        elif id(tensor) in self._made and self._made[id(tensor)][0]() is tensor:
+            _, op, line = self._made[id(tensor)]
             told = (self._path(op), [], op, "constant", {})
+        elif self._is_outside:
+            told = (_name_in(frame, tensor) or "input", [], "Input", "input", {})
+        else:
+            told = (
+                self._path(_name_in(frame, tensor) or "constant"),
+                [],
+                "constant",
+                "constant",
+                {},
+            )
         name, inputs, op, kind, parameters = told
         self.writer.call(name, inputs, [value], op=op, kind=kind, line=line, parameters=parameters)
         return value
@@ -485,7 +517,7 @@ class Recorder:
             self._handles.append(handle)
 
     def _gradient(self, of: str, line: Line | None, gradient: Tensor) -> None:
-        if self.is_on:
+        if self.is_on and not self._is_quiet:
             with torch._C.DisableTorchFunction():
                 self.tell_gradient(of, gradient, line)
 
@@ -567,8 +599,21 @@ def _same(array: Any) -> Any:
 
 def _line(frame: FrameType | None) -> Line | None:
     """Return the user's line that led to a frame."""
-    line = users_line(frame)
-    return None if line is None else (line.file, line.line, line.function)
+    return _line_of(users_frame(frame))
+
+
+def _line_of(frame: FrameType | None) -> Line | None:
+    """Return the line at which a frame is."""
+    if frame is None:
+        return None
+    code = frame.f_code
+    return (code.co_filename, frame.f_lineno, code.co_name)
+
+
+def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
+    """Return what the user calls a tensor there."""
+    names = {} if frame is None else frame.f_locals
+    return next((name for name, value in names.items() if value is tensor), "")
 
 
 def _runs_in(outer: FrameType, frame: FrameType | None) -> bool:

@@ -1,0 +1,448 @@
+"""Gradients and updates of PyTorch's modules, of one pass and of a loop of the user's own."""
+
+import copy
+import io
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+from torch.optim import optimizer as optimizers  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
+from torch_models import MODELS, UNet  # noqa: E402
+
+import kerascope as ks  # noqa: E402
+from kerascope.cli import main  # noqa: E402
+from kerascope.errors import ArgumentError  # noqa: E402
+from kerascope.foreign import TapeWriter  # noqa: E402
+from kerascope.foreign.torch_modules import record, tracing  # noqa: E402
+
+
+def events_of(tape, kind, ph="B"):
+    return [event for event in tape if event.kind == kind and event.ph == ph]
+
+
+def told(tape, event, name):
+    """Return what a name is at an event."""
+    return tape.names_at(event.t)[name]
+
+
+def gradients_of(writer):
+    """Return the gradients of the tape's only pass, by what they are with respect to."""
+    tape = writer.tape
+    [end] = events_of(tape, "backward", "E")
+    return told(tape, end, "grads")
+
+
+def recorded(module, *inputs, **options):
+    writer = TapeWriter("all")
+    record(module, *inputs, writer=writer, **options)
+    return writer
+
+
+# --- one pass -------------------------------------------------------------------------------------
+
+
+def number_of(output):
+    """Return one number that depends on all that a model gives."""
+    if isinstance(output, torch.Tensor):
+        return output.square().mean()
+    parts = output.values() if isinstance(output, dict) else output
+    return sum(one.square().mean() for one in parts if isinstance(one, torch.Tensor))
+
+
+@pytest.mark.parametrize("build", MODELS.values(), ids=MODELS)
+def test_gradients_are_those_of_pytorch_to_the_bit(build):
+    torch.manual_seed(0)
+    module, inputs = build()
+    kept = {}
+
+    def keep(name):
+        def hook(module, args, output):
+            if isinstance(output, torch.Tensor) and output.requires_grad:
+                output.register_hook(lambda gradient: kept.setdefault(name, []).append(gradient))
+
+        return hook
+
+    handles = [one.register_forward_hook(keep(name)) for name, one in module.named_modules()]
+    number_of(module(*inputs)).backward()
+    for handle in handles:
+        handle.remove()
+    expected = {n: p.grad.numpy() for n, p in module.named_parameters() if p.grad is not None}
+    writer = recorded(module, *inputs, loss=number_of)
+    gradients = gradients_of(writer)
+    assert expected
+    for name, gradient in expected.items():
+        np.testing.assert_array_equal(gradients[name], gradient)
+    single = [call for call in writer.calls if len(kept.get(call.name, ())) == 1]
+    assert single
+    for call in single:
+        if len(call.outputs) == 1:
+            np.testing.assert_array_equal(gradients[call.id], kept[call.name][0].numpy())
+
+
+def test_gradients_before_an_activation_in_place_are_those_of_what_it_was():
+    torch.manual_seed(0)
+    layers = [nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1)]
+    x = torch.randn(5, 3)
+    h = layers[0](x)
+    out = torch.relu(h)
+    for one in (h, out):
+        one.retain_grad()
+    layers[2](out).sum().backward()
+    gradients = gradients_of(recorded(nn.Sequential(*layers), x, loss=torch.sum))
+    np.testing.assert_array_equal(gradients["0"], h.grad.numpy())
+    np.testing.assert_array_equal(gradients["1"], out.grad.numpy())
+
+
+def test_a_loss_with_a_target_is_a_box_and_the_modules_own_gradients_stay():
+    module, x, y = nn.Linear(3, 4), torch.randn(2, 3), torch.tensor([1, 3])
+    module.weight.grad = mine = torch.ones(4, 3)
+    writer = recorded(module, x, loss=nn.CrossEntropyLoss(), target=y)
+    loss = writer.calls[-1]
+    assert (loss.id, loss.op, loss.kind) == ("loss", "CrossEntropyLoss", "loss")
+    expected = F.cross_entropy(module(x), y).item()
+    assert loss.outputs[0].array == pytest.approx(expected)
+    assert module.weight.grad is mine
+    assert module.bias.grad is None
+    outputs = [box.id for box in writer.graph("model").nodes if box.attrs["outputs"]]
+    assert outputs == ["Linear"]
+
+
+def test_a_loss_that_is_no_number_is_named():
+    module, x = nn.Linear(3, 4), torch.ones(1, 3)
+    with pytest.raises(ArgumentError, match=r"loss: expected .* one number.*got \(1, 4\)"):
+        recorded(module, x, loss=nn.Identity())
+    with pytest.raises(ArgumentError, match="depends on no parameter"):
+        recorded(module.requires_grad_(False), x, loss=torch.sum)
+
+
+# --- the user's own loop --------------------------------------------------------------------------
+
+
+def classifier():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 8), nn.ReLU(inplace=True), nn.Linear(8, 2))
+
+
+def batches_of(number):
+    draw = torch.Generator().manual_seed(1)
+    x = torch.randn(number, 6, 3, generator=draw)
+    return [(one, (one.sum(1) > 0).long()) for one in x]
+
+
+def train(module, optimizer, batches):
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(module(x), y)
+        loss.backward()
+        optimizer.step()
+
+
+def test_a_recorded_loop_computes_what_it_computes_alone():
+    alone, module = classifier(), classifier()
+    train(alone, torch.optim.Adam(alone.parameters()), batches_of(3))
+    with ks.trace(module):
+        train(module, torch.optim.Adam(module.parameters()), batches_of(3))
+    for mine, other in zip(module.parameters(), alone.parameters(), strict=True):
+        assert torch.equal(mine, other)
+
+
+def test_each_step_is_a_batch_with_its_loss_gradients_and_updates():
+    module = classifier()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.5)
+    steps = []
+    for x, y in batches_of(2):  # the same by hand, on a copy
+        old = [one.detach().clone() for one in module.parameters()]
+        train(module, optimizer, [(x, y)])
+        gradients = [one.grad.clone() for one in module.parameters()]
+        steps.append((old, gradients, [one.detach().clone() for one in module.parameters()]))
+    module = classifier()
+    writer = TapeWriter("all")
+    with tracing(module, writer):
+        train(module, torch.optim.SGD(module.parameters(), lr=0.5), batches_of(2))
+    tape = writer.tape
+    assert [event.name for event in events_of(tape, "batch")] == ["batch 0", "batch 1"]
+    names = [name for name, _ in module.named_parameters()]
+    updates = events_of(tape, "update.param", "E")
+    assert [event.name for event in updates] == names * 2
+    flat = [numbers for step in steps for numbers in zip(*step, strict=True)]
+    for event, (old, gradient, new) in zip(updates, flat, strict=True):
+        at = tape.names_at(event.t)
+        np.testing.assert_array_equal(at["p"], old.numpy())
+        np.testing.assert_array_equal(at["g"], gradient.numpy())
+        np.testing.assert_array_equal(at["new_p"], new.numpy())
+    assert [told(tape, event, "size") for event in events_of(tape, "batch")] == [6, 6]
+    losses = [told(tape, event, "outs") for event in events_of(tape, "batch", "E")]
+    assert [len(one) for one in losses] == [1, 1]
+    loss = next(call for call in writer.calls if call.op == "cross_entropy")
+    assert losses[1][0] == loss.outputs[0].array
+    assert [call.id for call in writer.calls] == ["input", "0", "1", "2", "y", "cross_entropy"]
+
+
+def test_two_optimizers_take_turns_in_batches_of_their_own():
+    torch.manual_seed(0)
+
+    class Gan(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.make, self.judge = nn.Linear(2, 3), nn.Linear(3, 1)
+
+    gan = Gan()
+    first = torch.optim.Adam(gan.judge.parameters())
+    second = torch.optim.Adam(gan.make.parameters())
+    writer = TapeWriter()
+    with tracing(gan, writer):
+        for _ in range(2):
+            first.zero_grad()
+            fake = gan.make(torch.randn(4, 2))
+            wrong = gan.judge(fake.detach())
+            (wrong.mean() - gan.judge(torch.randn(4, 3)).mean()).backward()
+            first.step()
+            second.zero_grad()
+            (-gan.judge(gan.make(torch.randn(4, 2))).mean()).backward()
+            second.step()
+    tape = writer.tape
+    assert len(events_of(tape, "batch")) == 4
+    assert [event.name for event in events_of(tape, "update")] == ["Adam", "Adam:2"] * 2
+    updated = [event.name for event in events_of(tape, "update.param")]
+    judge, make = ["judge.weight", "judge.bias"], ["make.weight", "make.bias"]
+    assert updated == (judge + make) * 2
+    assert [call.id for call in writer.calls if call.kind == "dense"] == ["make", "judge"]
+
+
+def test_gradients_that_add_up_over_two_forward_passes_are_one_batch():
+    module, writer = classifier(), TapeWriter("all")
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    with tracing(module, writer):
+        for x, y in batches_of(2):
+            F.cross_entropy(module(x), y).backward()
+        optimizer.step()
+    assert len(events_of(writer.tape, "batch")) == 1
+    assert [call.id for call in writer.calls if call.op == "Linear"] == ["0", "2", "0:2", "2:2"]
+    last = {}
+    for event in events_of(writer.tape, "node", "E"):
+        if event.name == "0.weight":
+            last[event.t] = told(writer.tape, event, "result")
+    assert len(last) == 2
+    np.testing.assert_array_equal(list(last.values())[-1], module[0].weight.grad.numpy())
+
+
+def test_passes_without_gradients_are_batches_by_themselves():
+    module, writer = classifier().eval(), TapeWriter()
+    with tracing(module, writer), torch.no_grad():
+        for x, _ in batches_of(3):
+            module(x).argmax(1)
+    assert len(events_of(writer.tape, "batch")) == 3
+    assert [event.name for event in events_of(writer.tape, "function")] == ["test step"] * 3
+    assert [call.id for call in writer.calls] == ["input", "0", "1", "2", "argmax"]
+
+
+def test_a_closure_that_an_optimizer_calls_is_recorded():
+    module, writer = classifier(), TapeWriter()
+    optimizer = torch.optim.LBFGS(module.parameters(), max_iter=2)
+    [(x, y)] = batches_of(1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(module(x), y)
+        loss.backward()
+        return loss
+
+    with tracing(module, writer):
+        closure()
+        optimizer.step(closure)
+    assert len(events_of(writer.tape, "batch")) == 1
+    assert len(events_of(writer.tape, "backward")) >= 2
+    assert [event.name for event in events_of(writer.tape, "update.param")] == [
+        name for name, _ in module.named_parameters()
+    ]
+
+
+def hooks_of(module):
+    return [
+        hook
+        for one in module.modules()
+        for hook in (*one._forward_hooks, *one._forward_pre_hooks, *one._backward_hooks)
+    ]
+
+
+def test_nothing_is_left_after_the_loop():
+    module = classifier()
+    x, y = batches_of(1)[0]
+    for error in (None, ValueError, KeyboardInterrupt):
+        writer = TapeWriter()
+        try:
+            with tracing(module, writer):
+                train(module, torch.optim.SGD(module.parameters(), lr=0.1), [(x, y)])
+                assert hooks_of(module)
+                if error is not None:
+                    raise error("stop")
+        except (ValueError, KeyboardInterrupt) as raised:
+            assert type(raised) is error  # noqa: PT017 (both kinds, and none)
+        assert hooks_of(module) == []
+        assert not optimizers._global_optimizer_pre_hooks
+        assert not optimizers._global_optimizer_post_hooks
+        assert torch.overrides._get_current_function_mode_stack() == []
+        length = len(writer.tape)
+        train(module, torch.optim.SGD(module.parameters(), lr=0.1), [(x, y)])
+        assert len(writer.tape) == length
+
+
+class Interrupted(nn.Module):
+    """Raises what it is told to, once."""
+
+    def __init__(self):
+        super().__init__()
+        self.error = None
+        self.first, self.last = nn.Linear(3, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = self.first(x)
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error("stop")
+        return self.last(x)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_the_loop_goes_on_after_an_error_inside_of_it(error):
+    module, writer = nn.Sequential(Interrupted(), nn.ReLU()), TapeWriter()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    x, y = batches_of(1)[0]
+    with tracing(module, writer):
+        module[0].error = error
+        with pytest.raises(error):
+            module(x)
+        train(module, optimizer, [(x, y)] * 2)
+    frames = [frame.id for frame in writer.frames]
+    assert frames == ["0"]
+    assert [call.id for call in writer.calls] == [
+        *("input", "0.first", "0.last", "1", "y", "cross_entropy"),
+    ]
+    assert [event.name for event in events_of(writer.tape, "update")] == ["SGD", "SGD"]
+
+
+def test_the_first_number_that_is_none_is_found_with_its_module_line_and_batch():
+    class Log(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scores = nn.Linear(3, 2)
+
+        def forward(self, x):
+            return self.scores(torch.log(x))  # the line
+
+    line = Log.forward.__code__.co_firstlineno + 1
+    module = Log()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    with ks.trace(module) as tape:
+        for number in range(4):
+            optimizer.zero_grad()
+            x = torch.ones(2, 3) if number != 2 else -torch.ones(2, 3)
+            module(x).sum().backward()
+            optimizer.step()
+    event = next(
+        event
+        for event in events_of(tape, "node", "E")
+        for figures in [told(tape, event, "result")]
+        if getattr(figures, "nans", 0)
+    )
+    assert event.name == "log"
+    assert (event.where.user_file, event.where.user_line) == (__file__, line)
+    assert told(tape, event, "batch_index") == 2
+    gradient = [
+        event.name
+        for event in events_of(tape, "node", "E")
+        if event.where.user_line and getattr(told(tape, event, "result"), "nans", 0)
+    ]
+    assert gradient[:2] == ["log", "scores"]
+
+
+def test_a_module_can_be_copied_and_written_during_the_loop():
+    module = classifier()
+    with ks.trace(module) as tape:
+        twin = copy.deepcopy(module)
+        file = io.BytesIO()
+        torch.save(module, file)
+        length = len(tape)
+        twin(torch.ones(1, 3))
+        assert len(tape) == length
+    file.seek(0)
+    read = torch.load(file, weights_only=False)
+    assert torch.equal(read(torch.ones(1, 3)), twin(torch.ones(1, 3)))
+
+
+def test_what_is_computed_again_on_the_way_back_is_told_once():
+    class Saving(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.block = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+        def forward(self, x):
+            return checkpoint(self.block, x, use_reentrant=False)
+
+    module, writer = Saving(), TapeWriter()
+    with tracing(module, writer):
+        module(torch.ones(2, 3, requires_grad=True)).sum().backward()
+    assert [call.id for call in writer.calls if call.op != "Input"] == [
+        *("block.0", "block.1", "sum"),
+    ]
+
+
+def test_a_penalty_on_gradients_stands_behind_what_they_are_gradients_of():
+    module, writer = nn.Linear(3, 1), TapeWriter()
+    x = torch.ones(2, 3, requires_grad=True)
+    with tracing(module, writer):
+        score = module(x).sum()
+        [slope] = torch.autograd.grad(score, x, create_graph=True)
+        (score + slope.norm()).backward()
+    graph = writer.graph("model")
+    assert ("grad", "norm") in {(edge.source, edge.target) for edge in graph.edges}
+
+
+def test_modules_of_others_are_not_heard():
+    module, other = classifier(), nn.Linear(3, 3)
+    with ks.trace(module) as tape:
+        optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+        other(torch.ones(1, 3)).sum().backward()
+        optimizer.step()
+    assert [event.kind for event in tape if event.ph == "B"] == ["fit"]
+
+
+def test_a_unet_trains_under_the_scope_as_it_does_alone():
+    def run(watch):
+        torch.manual_seed(3)
+        module = UNet()
+        optimizer = torch.optim.AdamW(module.parameters())
+        x = torch.randn(2, 3, 16, 16)
+        with watch(module):
+            for _ in range(2):
+                optimizer.zero_grad()
+                module(x).mean().backward()
+                optimizer.step()
+        return module.state_dict()
+
+    expected = run(nullcontext)
+    found = run(ks.trace)
+    for name, one in expected.items():
+        assert torch.equal(found[name], one), name
+
+
+def test_the_tape_is_replayed_in_the_debugger(tmp_path, capsys):
+    module = classifier()
+    with ks.trace(module) as tape:
+        train(module, torch.optim.SGD(module.parameters(), lr=0.1), batches_of(1))
+        with torch.no_grad():
+            module[2].weight[0, 0] = torch.nan
+        train(module, torch.optim.SGD(module.parameters(), lr=0.1), batches_of(1))
+    file = tmp_path / "loop.jsonl"
+    tape.save(file)
+    asked = ["catch nan", "c", "w", "p result", "q"]
+    assert main(["replay", *(word for line in asked for word in ("-c", line)), str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "caught nan: 2" in told
+    line = train.__code__.co_firstlineno + 3
+    assert f"test_torch_training.py:{line}" in told
