@@ -252,12 +252,31 @@ def test_gradients_are_those_of_the_same_pass(keras, x, training):
 
 def test_a_compiled_model_takes_targets_as_its_loss(keras, x):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="scores")])
-    with pytest.raises(ArgumentError, match="not compiled"):
-        recorded(model, x, loss=np.ones((2, 2)))
+    target = np.ones((2, 2))
+    with pytest.raises(ArgumentError, match="expected a loss: .*of a compiled model a target"):
+        recorded(model, x, target=target)
+    by_name = recorded(model, x, loss="mean_squared_error", target=target)
     model.compile("sgd", "mse")
-    writer, result = recorded(model, x, loss=np.ones((2, 2)))
-    told = writer.tape.names_at(len(writer.tape) - 1)["grads"]
-    np.testing.assert_allclose(told["scores"], (np.asarray(result) - 1) / 2, rtol=1e-5)
+    for writer, result in (by_name, recorded(model, x, target=target)):
+        told = writer.tape.names_at(len(writer.tape) - 1)["grads"]
+        np.testing.assert_allclose(told["scores"], (np.asarray(result) - 1) / 2, rtol=1e-5)
+
+
+def test_a_loss_is_one_number(keras, x):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    with pytest.raises(ArgumentError, match=r"expected a loss that is one number, got .*\(2, 2\)"):
+        recorded(model, x, loss=lambda result: result)
+
+
+def test_a_run_leaves_the_model_as_it_was(keras, x):
+    layers = keras.layers
+    model = keras.Sequential(
+        [keras.Input((3,)), layers.BatchNormalization(), layers.Dropout(0.5), layers.Dense(2)]
+    )
+    before = [np.array(v.value) for v in model.variables]
+    recorded(model, x, training=True, loss=lambda result: keras.ops.sum(result))
+    for variable, array in zip(model.variables, before, strict=True):
+        np.testing.assert_array_equal(np.asarray(variable.value), array)
 
 
 def test_inputs_that_are_missing_are_asked_for(keras):

@@ -4,6 +4,7 @@
 |---|---|
 | `from_keras`, `to_keras`, `converted` | `converting` |
 | `record`, and which calls of it are seen | `recording`, `watching` |
+| `tracing`: what is recorded of training | `training`, `gradients` |
 | the arrays of Keras's backends | `arrays` |
 | Keras itself, and where its layers keep what | `library` |
 """
@@ -19,11 +20,12 @@ from kerascope.foreign.keras_models.converting import (
 )
 from kerascope.foreign.keras_models.library import LIBRARY
 from kerascope.foreign.keras_models.recording import record
+from kerascope.foreign.keras_models.training import tracing
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.extract.subjects import graph_of as graph_of_model
 from kerascope.viz.graph import Graph
 
-__all__ = ["LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras"]
+__all__ = ["LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras", "tracing"]
 
 
 def graph_of(model: Any, *inputs: Any, **keywords: Any) -> Graph:

@@ -77,7 +77,8 @@ class Arrays:
         known = self._numbers.get(id(array))
         if known is None or known[0]() is not array:
             known = self._numbers[id(array)] = (weakref.ref(array), next(self._next))
-        return (known[1], array._version) if self.backend == "torch" else known[1]
+        version = getattr(array, "_version", None)  # of a tensor of PyTorch
+        return known[1] if version is None else (known[1], version)
 
     def is_known(self, array: Any) -> bool:
         """Tell whether an array has been given a token before."""

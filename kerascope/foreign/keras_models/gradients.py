@@ -22,22 +22,26 @@ def loss_of(keras: Any, model: Any, loss: Any, result: Any) -> Any:
 
     Parameters
     ----------
-    loss : callable or targets
-        A function of the result; or what a compiled model should have given.
+    loss : (loss, target)
+        As for `record`.
 
     Raises
     ------
     ArgumentError
         It is no single number, or there is no loss.
     """
-    if callable(loss):
-        value = loss(result)
-    elif getattr(model, "compiled", False):
-        value = model.compute_loss(x=None, y=_tensors(keras, loss), y_pred=result)
+    function, target = loss
+    if target is None and callable(function):
+        value = function(result)
+    elif target is not None and (callable(function) or isinstance(function, str)):
+        each = keras.losses.get(function)(_tensors(keras, target), result)
+        value = keras.ops.mean(each)  # as compile has it: a function gives one for each sample
+    elif target is not None and getattr(model, "compiled", False):
+        value = model.compute_loss(x=None, y=_tensors(keras, target), y_pred=result)
     else:
         raise ArgumentError(
-            f"record: loss is neither a function of what {model.name} gives, nor are they targets "
-            f"of a compiled model; got {type(loss).__name__} and a model that is not compiled."
+            f"record: expected a loss: a function of what {model.name} gives; a loss of Keras, or "
+            f"its name, with target=...; or of a compiled model a target. Got {loss!r:.80}."
         )
     if tuple(keras.ops.shape(value)) != ():
         raise ArgumentError(
@@ -152,6 +156,9 @@ class _Probes:
 
     def __init__(self, added: Iterator[Any], is_float: Iterator[bool]) -> None:
         self._added, self._is_float = added, is_float
+
+    def root(self, args: Any, kwargs: Any) -> None:
+        """Take note of what the model is called on."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
         """Open a frame."""

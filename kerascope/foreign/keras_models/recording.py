@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,13 +51,6 @@ class Recorder:
     model : keras.Layer
     arrays : Arrays
     writer : TapeWriter
-
-    Attributes
-    ----------
-    outputs : list of (str, array)
-        Of every call that was heard: its id, and each array that it gave.
-    watch : callable
-        Is given the arrays that each call gave.
     """
 
     def __init__(self, keras: Any, model: Any, arrays: Arrays, writer: TapeWriter) -> None:
@@ -69,15 +62,14 @@ class Recorder:
         self._values: dict[int, Any] = {}  # arrays of weights
         self._held: dict[int, tuple[Any, str]] | None = None
         self._kept: list[Any] = []  # whose identity is used
-        self.outputs: list[tuple[str, Any]] = []
-        self.watch: Callable[[list[Any]], None] = lambda arrays: None
         self._line: Line | None = None
 
-    def inputs(self, given: list[tuple[str, Any]]) -> None:
+    def root(self, args: Any, kwargs: Any) -> None:
         """Tell of the inputs of the model."""
-        for name, array in given:
-            value = self._arrays.value(array)
-            self._writer.call(name, [], [value], op="Input", kind="input")
+        for name, array in named_inputs(self._model, self._arrays, args, kwargs):
+            if not self._arrays.is_known(array):
+                value = self._arrays.value(array)
+                self._writer.call(name, [], [value], op="Input", kind="input")
 
     @contextmanager
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> Iterator[None]:
@@ -131,9 +123,11 @@ class Recorder:
             settings=settings,
             parameters=weights,
         )
-        self.outputs += [(call, array) for array in happened.outputs]
-        self.watch(happened.outputs)
+        self.noted(call, op, happened.outputs)
         return happened.outputs
+
+    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Take note of what a call gave, besides telling it."""
 
     # --- where arrays come from -------------------------------------------------------------------
 
@@ -264,7 +258,14 @@ def settings_of(layer: Any) -> dict[str, Any]:
 # --- one run --------------------------------------------------------------------------------------
 
 
-def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None, **keywords: Any) -> Any:
+def record(
+    model: Any,
+    *inputs: Any,
+    writer: TapeWriter,
+    loss: Any = None,
+    target: Any = None,
+    **keywords: Any,
+) -> Any:
     """Run a live model of Keras once, and tell what ran.
 
     Parameters
@@ -275,8 +276,10 @@ def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None, **key
         What it is called on; `training=True` among them.
     writer : TapeWriter
     loss : optional
-        A function of what the model gives, or the targets of a compiled model: the gradients of all
-        outputs of calls and of all weights are told, too.
+        A function of what the model gives; with a target a loss of Keras, or its name. The
+        gradients of all outputs of calls and of all weights are told, too.
+    target : optional
+        What the model should give. A compiled model has its loss itself.
 
     Returns
     -------
@@ -291,41 +294,74 @@ def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None, **key
     keras = library("record")
     arrays = Arrays(keras)
     given, named = _as_tensors(keras, model, arrays, inputs, keywords)
-    writer.library = writer.library or f"keras {keras.__version__} on {arrays.backend}"
-    recorder = Recorder(keras, model, arrays, writer)
-    watch = Watch(keras, arrays, model, recorder)
-    with writer.span("function", model.name) as told:
-        recorder.inputs(_named_inputs(keras, model, arrays, given, named))
-        if loss is None:
-            with writer.span("forward", "forward"), watch.on():
+    writer.library = writer.library or library_words(keras, arrays)
+    with _left_as_it_was(model), writer.span("function", model.name) as told:
+        if loss is None and target is None:
+            recorder = Recorder(keras, model, arrays, writer)
+            with writer.span("forward", "forward pass"), Watch(keras, arrays, model, recorder).on():
                 result = model(*given, **named)
         else:
-            gradients = Gradients(keras, model, arrays, loss)
-            recorder.watch = gradients.watch
-            with writer.span("forward", "forward"), gradients.running(), watch.on():
-                result = model(*given, **named)
-            with writer.span("loss", "loss") as told_of_loss:
-                value = gradients.loss(result)
-                told_of_loss["loss"] = float(arrays.numbers(value))
-            _tell_gradients(arrays, writer, recorder, gradients, value, model, (given, named))
+            result = _with_gradients(keras, model, arrays, writer, (loss, target), (given, named))
         told["outputs"] = [kept_of(arrays.numbers(x), writer.arrays) for x in arrays.inside(result)]
     return result
 
 
-def _tell_gradients(
-    arrays: Arrays, writer: TapeWriter, recorder: Recorder, gradients: Gradients,
-    value: Any, model: Any, given: tuple[Any, Any],
-) -> None:  # fmt: skip
-    """Tell the gradients of outputs, the last call first, and then those of weights."""
-    with writer.span("backward", "backward"):
+def library_words(keras: Any, arrays: Arrays) -> str:
+    """Return what runs: "keras 3.15 on jax"."""
+    return f"keras {keras.__version__} on {arrays.backend}"
+
+
+@contextmanager
+def _left_as_it_was(model: Any) -> Iterator[None]:
+    """Give a model back what running it changes: random seeds, moving averages."""
+    kept = [(v, v.value + 0) for v in model.non_trainable_variables]
+    try:
+        yield
+    finally:
+        for variable, value in kept:
+            variable.assign(value)
+
+
+class _Differentiated(Recorder):
+    """A recorder that keeps what each call gave, to ask for its gradient later."""
+
+    def __init__(self, gradients: Gradients, *args: Any) -> None:
+        super().__init__(*args)
+        self._gradients = gradients
+        self.outputs: list[tuple[str, Any]] = []
+
+    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Take note of what a call gave."""
+        self.outputs += [(call, array) for array in arrays]
+        self._gradients.watch(arrays)
+
+
+def _with_gradients(
+    keras: Any, model: Any, arrays: Arrays, writer: TapeWriter, loss: Any, given: Any
+) -> Any:
+    """Run a model, tell the gradients of outputs, the last call first, and those of weights."""
+    gradients = Gradients(keras, model, arrays, loss)
+    recorder = _Differentiated(gradients, keras, model, arrays, writer)
+    args, kwargs = given
+    with (
+        writer.span("forward", "forward pass"),
+        gradients.running(),
+        Watch(keras, arrays, model, recorder).on(),
+    ):
+        result = model(*args, **kwargs)
+    with writer.span("loss", "loss") as told:
+        value = gradients.loss(result)
+        told["loss"] = float(arrays.numbers(value))
+    with writer.span("backward", "backward pass"):
         outputs = recorder.outputs
-        found, of_weights = gradients.found(value, [array for _, array in outputs], *given)
+        found, of_weights = gradients.found(value, [array for _, array in outputs], args, kwargs)
         for (call, _), gradient in reversed(list(zip(outputs, found, strict=True))):
             if gradient is not None:
                 writer.gradient(call, arrays.numbers(gradient))
         for variable, gradient in zip(model.trainable_variables, of_weights, strict=True):
             if gradient is not None:
                 writer.gradient(str(variable.path), arrays.numbers(gradient))
+    return result
 
 
 def _as_tensors(
@@ -351,9 +387,7 @@ def _dtype_of(keras: Any, array: np.ndarray) -> Any:
     return keras.config.floatx() if array.dtype.kind == "f" else None
 
 
-def _named_inputs(
-    keras: Any, model: Any, arrays: Arrays, inputs: Any, keywords: Any
-) -> list[tuple[str, Any]]:
+def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list[tuple[str, Any]]:
     """Return the arrays among the arguments with names: those of `keras.Input`, or of `call`."""
     found = arrays.inside((inputs, keywords))
     tensors = getattr(model, "inputs", None) or []

@@ -78,6 +78,9 @@ class Happened(NamedTuple):
 class Hearer(Protocol):
     """Is told what happens."""
 
+    def root(self, args: Any, kwargs: Any) -> None:
+        """Take note of what the model is called on."""
+
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
         """Open a frame; what is called until it is left lies in it."""
 
@@ -189,6 +192,8 @@ class Watch:
         if self._is_hidden(inputs):
             return self._quietly(original, layer, args, kwargs)
         caller = sys._getframe(2)
+        if layer is self._root:
+            self._hearer.root(args, kwargs)
         if not is_frame(self._keras, layer):
             result = self._quietly(original, layer, args, kwargs)
             return self._told(layer, "", inputs, {}, caller, result)

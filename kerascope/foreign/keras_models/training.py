@@ -1,0 +1,383 @@
+"""`tracing`: the training of a live model of Keras is recorded while the user's own loop runs.
+
+What there is to hear depends on the backend, since Keras compiles a step of training:
+
+==========================  =====  =====  ==========  ===================
+of each batch               torch  jax    tensorflow  eager tensorflow
+==========================  =====  =====  ==========  ===================
+loss and metrics            yes    yes    yes         yes
+weights, old and new        yes    yes    yes         yes
+gradients of weights        yes    again  no          no
+calls of layers             yes    no     no          yes
+==========================  =====  =====  ==========  ===================
+
+"again": they are computed a second time beside the step, from the same numbers and random numbers.
+"eager" is `compile(run_eagerly=True)`. Where calls are not heard and the loss is not a number, the
+forward pass of the batch runs once more, with the weights of before, and is recorded: so the first
+layer whose output is not finite can be told. On TensorFlow a compiled step hides its batch, too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from itertools import chain
+from sys import _getframe
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.callers import users_line, warn
+from kerascope.errors import ArgumentError, KerascopeWarning
+from kerascope.foreign.keras_models.arrays import Arrays
+from kerascope.foreign.keras_models.library import library
+from kerascope.foreign.keras_models.recording import Recorder, library_words
+from kerascope.foreign.keras_models.watching import Watch
+from kerascope.foreign.writer import TapeWriter
+
+OF_THE_BATCH = "the numbers of the batch itself are not all finite"
+_STEP = "compute_loss_and_updates"  # of the trainer of JAX: the loss as a function of the weights
+
+
+@contextmanager
+def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
+    """Record `fit` and `train_on_batch` of a live model while a `with` block lasts.
+
+    Parameters
+    ----------
+    model : keras.Model
+    writer : TapeWriter
+
+    Raises
+    ------
+    ArgumentError
+        It is no model that can be trained.
+
+    Warns
+    -----
+    KerascopeWarning
+        The loss of a batch is not finite: which batch, and where that came from.
+    """
+    keras = library("trace")
+    if not isinstance(model, keras.Model):
+        raise ArgumentError(
+            f"trace: expected a keras.Model, whose training can be recorded, got "
+            f"{type(model).__name__}. Record one call of a layer: ks.draw(layer, values=x)."
+        )
+    with Training(keras, model, writer).heard():
+        yield
+
+
+class Before(NamedTuple):
+    """What a step of training begins with: copies, since a step may overwrite them."""
+
+    trainable: list[np.ndarray]
+    others: list[np.ndarray]
+    gradients: list[np.ndarray] | None
+
+
+class Training:
+    """Hears the training of one model.
+
+    Parameters
+    ----------
+    keras : module
+    model : keras.Model
+    writer : TapeWriter
+    """
+
+    def __init__(self, keras: Any, model: Any, writer: TapeWriter) -> None:
+        self._keras, self._model, self._writer = keras, model, writer
+        self._arrays = Arrays(keras)
+        writer.library = writer.library or library_words(keras, self._arrays)
+        self._epoch: int | None = None
+        self._batch = 0
+        self._gradient: Any = None  # compiled, on JAX
+        self._has_warned = False
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Hear what runs while a `with` block lasts."""
+        model = self._model
+        own = vars(model)
+        wrapped = {"fit": self._fit, "make_train_function": self._make_train_function}
+        originals = {name: getattr(model, name) for name in wrapped}
+        before = {name: own[name] for name in wrapped if name in own}
+        step = model.train_function
+        try:
+            for name, wrapper in wrapped.items():
+                own[name] = _bound(wrapper, originals[name])
+            if step is not None:
+                self._put(_Step(self, step))
+            yield
+        finally:
+            for name in wrapped:
+                own.pop(name, None)
+            own.update(before)
+            if isinstance(model.train_function, _Step):
+                self._put(model.train_function.step)
+
+    def _put(self, step: Any) -> None:
+        self._model.train_function = step
+
+    def _make_train_function(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        step = self._model.train_function
+        if step is not None and not isinstance(step, _Step):
+            self._put(_Step(self, step))
+        return self._model.train_function if result is not None else None
+
+    # --- fit and epochs ---------------------------------------------------------------------------
+
+    def _fit(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        given = inspect.signature(original).bind(*args, **kwargs)
+        line = users_line(_getframe(2))
+        place = None if line is None else (line.file, line.line, line.function)
+        with (
+            self._writer.span("fit", f"fit {self._model.name}", line=place),
+            ExitStack() as epochs,
+        ):
+            listener = self._listener(epochs)
+            callbacks = given.arguments.get("callbacks")
+            if isinstance(callbacks, self._keras.callbacks.CallbackList):
+                callbacks.append(listener)
+            else:
+                callbacks = [*_as_list(callbacks), listener]
+            given.arguments["callbacks"] = callbacks
+            try:
+                return original(*given.args, **given.kwargs)
+            finally:
+                self._epoch = None
+
+    def _listener(self, epochs: ExitStack) -> Any:
+        """Return a callback of Keras that opens and closes the spans of epochs."""
+        training = self
+
+        class Epochs(self._keras.callbacks.Callback):  # type: ignore[misc, name-defined]
+            def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+                epochs.close()
+                training._epoch, training._batch = epoch, 0
+                name = f"epoch {epoch + 1}"
+                self.told = epochs.enter_context(training._writer.span("epoch", name, epoch=epoch))
+
+            def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+                self.told["logs"] = _plain(logs or {})
+                epochs.close()
+
+        return Epochs()
+
+    # --- one batch --------------------------------------------------------------------------------
+
+    def step(self, original: Callable[..., Any], *args: Any) -> Any:
+        """Run a step of training: of (state, iterator), an iterator, or a list of batches."""
+        args, data = self._with_data(args)
+        number, size = self._batch, _size(data)
+        self._batch += 1
+        with self._writer.span("batch", f"batch {number}", batch_index=number, size=size) as told:
+            before = self._before(args, data)
+            recorder = self._recorder()
+            with self._calls(recorder, self._model.name):
+                result = original(*args)
+            state, logs = (result[1], result[0]) if self._is_jax else (None, result)
+            logs = _plain(logs)
+            told["outs"], told["logs"] = tuple(logs.values()), logs
+            self._tell_updates(before, state)
+            if not self._has_warned and not np.isfinite([*logs.values()]).all():
+                self._has_warned = True
+                self._tell_cause(number, logs, before, data, recorder)
+        return result
+
+    @property
+    def _is_jax(self) -> bool:
+        return self._arrays.backend == "jax"
+
+    def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+        """Return the arguments of a step, and the batch that it will take; None: nobody can see."""
+        if self._is_jax:
+            state, iterator = args
+            data = next(iterator)  # its end is the step's, too
+            return (state, chain([data], iterator)), data
+        if isinstance(args[0], (list, tuple)):
+            return args, args[0][0]
+        return args, None
+
+    def _recorder(self) -> Any:
+        """Return what hears calls; None where the step is compiled."""
+        backend, model = self._arrays.backend, self._model
+        is_eager = (backend == "torch" and not model.jit_compile) or (
+            backend == "tensorflow" and model.run_eagerly
+        )
+        return _Finite(self._keras, model, self._arrays, self._writer) if is_eager else None
+
+    @contextmanager
+    def _calls(self, recorder: Any, name: str) -> Iterator[None]:
+        """Hear the calls of layers while a `with` block lasts, if they can be heard."""
+        if recorder is None:
+            yield
+            return
+        watch = Watch(self._keras, self._arrays, self._model, recorder)
+        with self._writer.span("function", name), watch.on():
+            yield
+
+    def _before(self, args: Any, data: Any) -> Before:
+        if self._is_jax:
+            trainable, others, optimizer, metrics = args[0]
+            gradients = self._gradients_again(trainable, others, optimizer, metrics, data)
+            return Before(self._copies(trainable), self._copies(others), gradients)
+        model = self._model
+        return Before(
+            self._copies(model.trainable_variables),
+            self._copies(model.non_trainable_variables),
+            None,
+        )
+
+    def _copies(self, arrays: Any) -> list[np.ndarray]:
+        return [np.array(self._arrays.numbers(array)) for array in arrays]
+
+    def _gradients_again(
+        self, trainable: Any, others: Any, optimizer: Any, metrics: Any, data: Any
+    ) -> list[np.ndarray] | None:
+        step = getattr(self._model, _STEP, None)
+        if step is None:
+            return None
+        x, y, weights = self._keras.utils.unpack_x_y_sample_weight(data)
+        if self._gradient is None:
+            jax = import_module("jax")
+
+            def loss(values: Any, others: Any, metrics: Any, optimizer: Any, batch: Any) -> Any:
+                options = {"training": True, "optimizer_variables": optimizer}
+                return step(values, others, metrics, *batch, **options)
+
+            self._gradient = jax.jit(jax.grad(loss, has_aux=True))
+        found, _ = self._gradient(trainable, others, metrics, optimizer, (x, y, weights))
+        return self._copies(found)
+
+    def _tell_updates(self, before: Before, state: Any) -> None:
+        variables = self._model.trainable_variables
+        new = self._copies(variables if state is None else state[0])
+        gradients: list[Any] = [*(before.gradients or ())] or len(new) * [None]
+        if self._arrays.backend == "torch":
+            gradients = [v.value.grad for v in variables]
+            gradients = [None if g is None else self._arrays.numbers(g) for g in gradients]
+        for variable, old, now, gradient in zip(
+            variables, before.trainable, new, gradients, strict=True
+        ):
+            self._writer.update(str(variable.path), old, now, gradient)
+
+    # --- a loss that is not finite ----------------------------------------------------------------
+
+    def _tell_cause(
+        self, number: int, logs: dict[str, float], before: Before, data: Any, recorder: Any
+    ) -> None:
+        name = next(name for name, value in logs.items() if not np.isfinite(value))
+        where = "" if self._epoch is None else f"epoch {self._epoch + 1}, "
+        cause = self._cause(number, before, data, recorder)
+        message = f"{self._model.name}: {where}batch {number}: {name} is {logs[name]}; {cause}."
+        self._writer.failed(FloatingPointError(message))
+        line = users_line(_getframe(1))  # not Keras's, which is nearer
+        if line is None:
+            warn(message)
+        else:
+            warnings.warn_explicit(message, KerascopeWarning, line.file, line.line)
+
+    def _cause(self, number: int, before: Before, data: Any, recorder: Any) -> str:
+        for variable, array in zip(self._model.trainable_variables, before.trainable, strict=True):
+            if not np.isfinite(array).all():
+                return f"the weight {variable.path} was not finite before this batch"
+        if recorder is None:
+            if data is None:
+                return (
+                    "which layer came first is not known, since TensorFlow hides the batch of a "
+                    "compiled step: compile(run_eagerly=True) shows it"
+                )
+            recorder = self._again(number, before, data)
+        if recorder.first is not None:
+            return str(recorder.first)
+        if data is not None and not _are_finite(self._arrays, self._arrays.inside(data)):
+            return OF_THE_BATCH  # its targets or weights
+        return "all layers gave finite numbers, so it is the loss that made it"
+
+    def _again(self, number: int, before: Before, data: Any) -> Any:
+        """Run the forward pass of a batch eagerly, as it began, and record it."""
+        keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        values = [*before.trainable, *before.others]
+        variables = [*model.trainable_variables, *model.non_trainable_variables]
+        state = [
+            (v, convert(array, dtype=v.dtype)) for v, array in zip(variables, values, strict=True)
+        ]
+        recorder = _Finite(keras, model, self._arrays, self._writer)
+        options = {"training": True} if model._call_has_training_arg else {}
+        with (
+            keras.StatelessScope(state_mapping=state),
+            self._calls(recorder, f"forward pass of batch {number} again"),
+        ):
+            model(x, **options)
+        return recorder
+
+
+class _Step:
+    """The step of training of a model, which tells of itself; Keras calls it like its own."""
+
+    def __init__(self, training: Training, step: Any) -> None:
+        self.training, self.step = training, step
+
+    def __call__(self, *args: Any) -> Any:
+        return self.training.step(self.step, *args)
+
+
+class _Finite(Recorder):
+    """A recorder that knows where the first number came from that is not finite.
+
+    Attributes
+    ----------
+    first : str or None
+    """
+
+    first: str | None = None
+
+    def root(self, args: Any, kwargs: Any) -> None:
+        """Tell of the inputs of the model."""
+        super().root(args, kwargs)
+        if not _are_finite(self._arrays, self._arrays.inside((args, kwargs))):
+            self.first = OF_THE_BATCH
+
+    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Take note of what a call gave."""
+        if self.first is None and not _are_finite(self._arrays, arrays):
+            self.first = f"the first output that is not finite is that of {call!r} ({op})"
+
+
+def _are_finite(arrays: Arrays, values: list[Any]) -> bool:
+    """Tell whether there is neither NaN nor infinity in arrays."""
+    all_numbers = [arrays.numbers(value) for value in values]
+    return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in all_numbers)
+
+
+def _bound(wrapper: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return wrapper(original, *args, **kwargs)
+
+    return call
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _plain(logs: Any) -> dict[str, float]:
+    """Return the numbers among logs as floats."""
+    return {str(name): float(np.asarray(value)) for name, value in logs.items()}
+
+
+def _size(data: Any) -> int:
+    """Return the number of samples of a batch; 0 if nobody knows."""
+    while isinstance(data, (list, tuple, dict)) and data:
+        data = next(iter(data.values())) if isinstance(data, dict) else data[0]
+    shape = tuple(getattr(data, "shape", ()))
+    return int(shape[0]) if shape else 0
