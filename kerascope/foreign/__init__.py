@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib import import_module
 from os import PathLike, fspath
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from kerascope import edge
@@ -49,7 +50,8 @@ _ADAPTERS = {
     ),
 }
 _OF_FILES = {".onnx": "onnx"}
-_OF_FUNCTIONS = ("jax", "jaxlib")  # whose arrays make a plain function one of theirs
+# Whose arrays make a plain function one of theirs.
+_OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
@@ -70,8 +72,12 @@ def library_of(subject: Any, *inputs: Any) -> str:
     if isinstance(subject, (str, PathLike)):
         name = str(fspath(subject))
         return next((found for ending, found in _OF_FILES.items() if name.endswith(ending)), "")
+    if isinstance(subject, (MethodType, partial)):  # `module.apply`
+        inner = subject.__self__ if isinstance(subject, MethodType) else subject.func
+        found = library_of(inner, *inputs)
+        return found if found in _OF_FUNCTIONS else ""
     if isinstance(subject, FunctionType):
-        homes = [home for value in inputs for home in _homes_of(value)]
+        homes = [home for value in _inside(inputs) for home in _homes_of(value)]
         return next((home for home in homes if home in _OF_FUNCTIONS), "")
     for home in _homes_of(subject):
         if home == "kerascope":
@@ -79,6 +85,15 @@ def library_of(subject: Any, *inputs: Any) -> str:
         if home in _ADAPTERS:
             return home
     return ""
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """Yield what lies in lists and dicts, at any depth."""
+    if isinstance(value, (dict, list, tuple)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _inside(one)
+    else:
+        yield value
 
 
 def _homes_of(subject: Any) -> list[str]:

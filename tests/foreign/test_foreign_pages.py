@@ -9,7 +9,8 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize(("page", "library"), [("onnx.md", "onnx")])
+@pytest.mark.live
+@pytest.mark.parametrize(("page", "library"), [("onnx.md", "onnx"), ("jax.md", "jax")])
 def test_the_session_prints_what_the_page_says(page, library):
     pytest.importorskip(library)
     text = (DOCS / page).read_text(encoding="utf-8")

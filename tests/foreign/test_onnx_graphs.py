@@ -13,6 +13,7 @@ from kerascope.viz.collapse.blocks import with_blocks
 by_hand = pytest.importorskip("onnx_by_hand")  # is there where the package onnx is
 onnx = pytest.importorskip("onnx")
 onnx_models = pytest.importorskip("kerascope.foreign.onnx_models")
+pytestmark = pytest.mark.live
 graph_of = onnx_models.graph_of
 
 WITHOUT_GRAPHS = (by_hand.residual, by_hand.encoder, by_hand.lstm)

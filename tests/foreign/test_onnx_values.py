@@ -17,6 +17,7 @@ from kerascope.foreign.writer import TapeWriter
 by_hand = pytest.importorskip("onnx_by_hand")  # is there where the package onnx is
 onnx = pytest.importorskip("onnx")
 onnx_models = pytest.importorskip("kerascope.foreign.onnx_models")
+pytestmark = pytest.mark.live
 
 
 def recorded(subject, *inputs, **named):
