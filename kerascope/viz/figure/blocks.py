@@ -23,7 +23,7 @@ from kerascope.viz.figure.marks import (
     rounded,
     shortened,
 )
-from kerascope.viz.figure.reading import Part, Reading, shape_text
+from kerascope.viz.figure.reading import Part, Reading, has_own_name, shape_text
 from kerascope.viz.figure.segments import Segment, Unit, units_of
 from kerascope.viz.figure.words import words_of
 from kerascope.viz.figure.writers import data_of
@@ -444,9 +444,14 @@ def _summary(unit: Unit, page: Page) -> Piece:
               for m in part.members]  # fmt: skip
     count = sum(part.count for segment in unit.drawn for part in segment.parts)
     last = unit.drawn[-1].parts[-1]
-    title = f"{count} layers" + (f" \u00d7 {len(unit.copies)}" if len(unit.copies) > 1 else "")
-    shape = shape_text(last.shape)
-    wide = max(text_width(title, page.size, True), text_width(shape, SMALLEST)) * FONT_SLACK + 10.0
+    times = len(unit.copies)
+    ends = [copy[-1].parts[-1].node for copy in unit.copies]
+    title = f"{count} layers" + (f" \u00d7 {times}" if times > 1 else "")
+    quiet = shape = shape_text(last.shape)
+    if all(has_own_name(node) for node in ends):  # as "mixed0", where the branches come together
+        names = dict.fromkeys(node.label.replace("_", " ") for node in (ends[0], ends[-1]))
+        title, quiet = " \u2026 ".join(names), f"{title}, {shape}"
+    wide = max(text_width(title, page.size, True), text_width(quiet, SMALLEST)) * FONT_SLACK + 10.0
     if wide > page.width:
         raise ArgumentError(
             f"draw: a block of the figure has no room; expected a width of at least {wide:.0f}pt, "
@@ -456,7 +461,7 @@ def _summary(unit: Unit, page: Page) -> Piece:
     def draw(canvas: Canvas, x: float, y: float) -> None:
         canvas.rect(x, y, wide, 22.0, "model", corner=2.2, data=data_of(layers, shape))
         canvas.words(x + wide / 2, y + 9.5, title, bold=True)
-        canvas.words(x + wide / 2, y + 18.0, shape, size=SMALLEST, quiet=True)
+        canvas.words(x + wide / 2, y + 18.0, quiet, size=SMALLEST, quiet=True)
 
     return Piece(wide, 22.0, draw)
 

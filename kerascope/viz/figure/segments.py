@@ -159,7 +159,9 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
         or (beside == 1 and len(way) > 2 and _is_around(reading, parts, way))
     )  # fmt: skip
     build: object
-    if is_residual:
+    if is_residual and class_of(parts[-1].node) == "Concatenate":  # channels come on and on
+        build = ("dense", sides_of(parts[-1].shape)[0], tuple(map(_growing_build, way)))
+    elif is_residual:
         build = ("residual", parts[-1].shape, tuple(_build(part) for part in way))
     else:
         build = tuple(
@@ -179,6 +181,13 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
     return reading.targets[beside.node.id] == (way[-1].node.id,) and not (
         set(reading.sources[beside.node.id]) & {part.node.id for part in way}
     )
+
+
+def _growing_build(part: Part) -> object:
+    """Return the same for a part of a dense block: what keeps all that comes in grows with it."""
+    if part.kind in ("merge", "normalization"):
+        return class_of(part.node)
+    return _build(part)
 
 
 def _build(part: Part) -> object:

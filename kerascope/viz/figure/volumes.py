@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.viz.figure.legends import Entry, key_of_kinds, place_key
@@ -156,9 +157,15 @@ def _fitting(columns: list[Column], page: Page) -> list[Column]:
     found = _fit(columns, page)
     if found:
         return found
-    least = page.width
+    low = least = page.width
     while not _fit(columns, replace(page, width=least)):
-        least += POINTS_PER_MM
+        low, least = least, 2 * least
+    while least - low > POINTS_PER_MM:  # each try lays all volumes out
+        middle = (low + least) / 2
+        if _fit(columns, replace(page, width=middle)):
+            least = middle
+        else:
+            low = middle
     raise ArgumentError(
         f"draw: a figure of {len(columns)} volumes, each with its size, is not "
         f"{page.width / POINTS_PER_MM:.0f} mm wide; expected a width of at least "
@@ -168,30 +175,50 @@ def _fitting(columns: list[Column], page: Page) -> list[Column]:
 
 
 def _fit(columns: list[Column], page: Page) -> list[Column] | None:
+    greatest = _greatest(columns)
     ways = [(_in_one_line, False), (_in_two_lines, False), (_as_square, False), (_as_square, True)]
     for labels, in_turns in ways:
-        for percent in range(100, 30 if in_turns else 65, -5):
-            sized = [
-                replace(
-                    _sized(column, columns, page, percent / 100),
-                    label=labels(column),
-                    lowered=bool(number % 2) if in_turns else None,
-                )
-                for number, column in enumerate(columns)
-            ]
-            least = sum(column.advance for column in sized)
-            if least <= page.width - 2.0 - 1.5 * len(columns):
+        labelled = [
+            replace(column, label=labels(column), lowered=bool(number % 2) if in_turns else None)
+            for number, column in enumerate(columns)
+        ]
+        room = page.width - 2.0 - 1.5 * len(columns)
+        percents = range(100, 30 if in_turns else 65, -5)
+        if _long(labelled, greatest, page, percents[-1])[0] > room:
+            continue
+        for percent in percents:
+            long, sized = _long(labelled, greatest, page, percent)
+            if long <= room:
                 return sized
     return None
 
 
-def _sized(column: Column, columns: list[Column], page: Page, scale: float) -> Column:
-    images = [sides_of(other.first.shape)[0] for other in columns if not other.flat]
-    greatest = max(max(sides) for sides in images)
+def _long(
+    columns: list[Column], greatest: _Greatest, page: Page, percent: int
+) -> tuple[float, list[Column]]:
+    """Return how long columns of some size are together, and the columns."""
+    sized = [_sized(column, greatest, page, percent / 100) for column in columns]
+    return sum(column.advance for column in sized), sized
+
+
+class _Greatest(NamedTuple):
+    """The longest side of all images, and the longest row of numbers."""
+
+    side: int
+    row: int
+
+
+def _greatest(columns: list[Column]) -> _Greatest:
+    images = [sides_of(column.first.shape)[0] for column in columns if not column.flat]
+    rows = [column.channels for column in columns if column.flat]
+    return _Greatest(max(max(sides) for sides in images), max(rows, default=1))
+
+
+def _sized(column: Column, all_of_them: _Greatest, page: Page, scale: float) -> Column:
+    greatest, most = all_of_them
     high = (46.0 if page.narrow else 76.0) * scale
     sides, channels = sides_of(column.first.shape)
     if not sides:
-        most = max(other.channels for other in columns if other.flat)
         share = math.log2(channels + 1) / math.log2(most + 1)
         thick = 5.0 if page.narrow else 8.0
         return replace(column, side=high * (0.25 + 0.75 * share), thick=thick)

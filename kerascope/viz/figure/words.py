@@ -43,6 +43,10 @@ def words_of(part: Part, short: bool = False) -> tuple[str, str]:
         return ("self-attention" if _attends_itself(part) else "cross-attention"), heads
     if part.kind == "merge":
         return _joining(part, name), ""
+    if part.kind == "normalization":  # a name as conv2_block1_0_bn says no more
+        return _KNOWN.get(name) or spaced(name), part.activation
+    if part.kind == "activation" and part.activation:
+        return part.activation, ""
     if part.kind == "input":
         return _named(part, "input"), ""
     if part.kind == "recurrent":

@@ -129,7 +129,8 @@ def _counted(letter: str, text: str) -> str:
 _IN_TEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"\u00d7": r"$\times$", "\u00b2": r"$^2$", "\u00b3": r"$^3$", "\u00b7": r"$\cdot$"},
+    **{"\u00d7": r"\texttimes{}", "\u00b7": r"\textperiodcentered{}"},  # in the text's own font
+    **{"\u00b2": r"\texttwosuperior{}", "\u00b3": r"\textthreesuperior{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{"\u2192": r"$\to$", "\u2026": r"\dots{}"},
 }
@@ -140,9 +141,10 @@ def tikz_of_sheet(sheet: Sheet) -> str:
     """Return a figure as a `tikzpicture`, for a document that loads tikz."""
     colors = dict.fromkeys(color for mark in sheet.drawn() for color in _colors(mark))
     names = {color: f"kscolor{color[1:]}" for color in colors}
-    lines = [f"\\definecolor{{{names[color]}}}{{HTML}}{{{color[1:]}}}" for color in sorted(colors)]
-    lines += [
+    lines = [
         "\\begin{tikzpicture}[x=1bp, y=-1bp, line join=round, inner sep=0pt, outer sep=0pt]",
+        # In front of the picture the end of each of these lines would be a blank beside it.
+        *(f"  \\definecolor{{{names[one]}}}{{HTML}}{{{one[1:]}}}" for one in sorted(colors)),
         f"  \\useasboundingbox (0,0) rectangle ({number(sheet.width)},{number(sheet.height)});",
         *(f"  {_tikz(mark, names.__getitem__)}" for mark in sheet.drawn()),
         "\\end{tikzpicture}\n",
@@ -154,7 +156,8 @@ def tex_of_sheet(sheet: Sheet) -> str:
     """Return a figure as a whole LaTeX document of its own size."""
     return (
         "\\documentclass[border=0pt]{standalone}\n\\usepackage[T1]{fontenc}\n"
-        "\\usepackage[utf8]{inputenc}\n\\usepackage{tikz}\n\\usepackage[scaled]{helvet}\n"
+        "\\usepackage[utf8]{inputenc}\n\\usepackage{textcomp}\n\\usepackage{tikz}\n"
+        "\\usepackage[scaled]{helvet}\n"
         "\\renewcommand{\\familydefault}{\\sfdefault}\n\\begin{document}\n"
         f"{tikz_of_sheet(sheet)}\\end{{document}}\n"
     )
@@ -196,7 +199,7 @@ def tex(text: str) -> str:
     Examples
     --------
     >>> tex("conv_1: 3\u00d73")
-    'conv\\_1: 3$\\times$3'
+    'conv\\_1: 3\\texttimes{}3'
     """
     return "".join(_IN_TEX.get(character, character) for character in text)
 

@@ -207,6 +207,37 @@ def test_a_net_of_many_branches_fits_a_page():
     assert sorted(layers_said(figure.svg)) == sorted(node.id for node in figure.whole.nodes)
 
 
+def test_dense_blocks_repeat_though_their_channels_grow():
+    x = L.Input(shape=(16, 16, 8))
+    y = x
+    for stage, times in enumerate((4, 6)):
+        for number in range(times):
+            name = f"stage{stage}_block{number}"
+            z = L.Activation("relu")(L.BatchNormalization(name=f"{name}_bn")(y))
+            z = L.Conv2D(16, 1, activation="relu", name=f"{name}_wide")(z)
+            z = L.Conv2D(4, 3, padding="same", name=f"{name}_grow")(z)
+            y = L.Concatenate(name=f"{name}_all")([y, z])
+        y = L.Activation("relu")(L.BatchNormalization()(y))
+        y = L.AveragePooling2D()(L.Conv2D(8 + 8 * stage, 1)(y))
+    figure = ks.draw(Model(x, y), style="figure", width="84mm")
+    words = [one.text for one in elements(figure.svg, "text")]
+    assert [word for word in words if word.startswith("\u00d7")] == ["\u00d7 4", "\u00d7 6"]
+    assert words.count("batch norm, relu") == 2  # and no layer's name stands for four
+    assert sorted(layers_said(figure.svg)) == sorted(node.id for node in figure.whole.nodes)
+
+
+def test_a_block_that_branches_too_far_is_called_as_its_end():
+    x = L.Input(shape=(16, 16, 4))
+    y = x
+    for number in range(15):
+        y = [L.Conv2D(4 + number, size, padding="same")(y) for size in (1, 3, 5)]
+        y = L.Concatenate(name=f"mixed{number}")(y)
+    svg = ks.draw(Model(x, y), style="figure", width="84mm").svg
+    words = [one.text for one in elements(svg, "text")]
+    assert "mixed3" in words
+    assert "4 layers, 16\u00d716\u00d721" in words
+
+
 def test_the_same_model_gives_the_same_figure():
     once, again = (ks.draw(lenet(), style="figure", width="84mm") for _ in range(2))
     assert once.svg.replace("flatten_2", "flatten_1") == again.svg or once.tikz == again.tikz
@@ -231,6 +262,17 @@ def test_the_document_compiles(name, tmp_path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "figure.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    pdf = (tmp_path / "figure.pdf").read_bytes()
+    box = re.search(rb"/MediaBox ?\[ ?0 0 ([\d.]+)", pdf)
+    assert box is None or float(box[1]) == pytest.approx(84 / 25.4 * 72, abs=0.1)
+
+
+def test_nothing_stands_beside_the_picture_that_would_shift_it():
+    figure = figure_of("lenet", "84mm")
+    assert figure.tikz.startswith("\\begin{tikzpicture}")  # a line in front of it is a blank
+    document = figure.to_format("tex").decode()
+    assert "\\begin{document}\n\\begin{tikzpicture}" in document
+    assert "$" not in document  # signs are of the text's own font
 
 
 def test_names_with_signs_of_xml_and_tex_are_written_out():
@@ -257,7 +299,6 @@ def test_a_width_that_is_none_is_refused(width):
         ks.draw(mlp(), style="figure", width=width)
 
 
-@pytest.mark.slow
 def test_too_many_volumes_say_how_wide_the_figure_must_be():
     layers = [L.Input(shape=(64, 64, 3))]
     for number in range(30):
