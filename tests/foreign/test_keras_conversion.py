@@ -160,7 +160,7 @@ def test_what_only_code_can_say_is_to_be_recorded(keras):
         def call(self, x):
             return x
 
-    with pytest.raises(ArgumentError, match=r"Mine 'mine' computes what its own `call`.*ks\.trace"):
+    with pytest.raises(ArgumentError, match=r"Mine 'mine' computes what its own `call`.*ks\.walk"):
         ks.from_keras(Mine())
     with pytest.raises(ArgumentError, match=r"expected a keras\.Model, got Dense"):
         ks.from_keras(keras.layers.Dense(2))
@@ -177,7 +177,7 @@ def with_own_layer(keras):
 
 def test_a_layer_of_the_users_is_named_with_what_to_do(keras, rng):
     model = with_own_layer(keras)
-    with pytest.raises(ConfigError, match=r"layer 'door' is a Gate.*ks\.trace.*custom_objects"):
+    with pytest.raises(ConfigError, match=r"layer 'door' is a Gate.*ks\.walk.*custom_objects"):
         ks.from_keras(model)
     looked_at = ks.from_keras(model, opaque=True)
     assert [box.kind for box in ks.draw(looked_at).graph.nodes] == ["input", "layer", "dense"]

@@ -257,7 +257,8 @@ def test_a_compiled_model_takes_targets_as_its_loss(keras, x):
         recorded(model, x, target=target)
     by_name = recorded(model, x, loss="mean_squared_error", target=target)
     model.compile("sgd", "mse")
-    for writer, result in (by_name, recorded(model, x, target=target)):
+    others = (recorded(model, x, target=target), recorded(model, x, loss=target))
+    for writer, result in (by_name, *others):
         told = writer.tape.names_at(len(writer.tape) - 1)["grads"]
         np.testing.assert_allclose(told["scores"], (np.asarray(result) - 1) / 2, rtol=1e-5)
 

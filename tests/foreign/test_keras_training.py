@@ -150,6 +150,29 @@ def test_a_loss_that_is_no_number_may_come_from_elsewhere(keras, data):
         model.train_on_batch(x, y)
 
 
+def test_a_call_of_the_model_is_a_batch_by_itself_and_what_runs_outside_it_is_nobodys(keras, data):
+    x, y = data
+    model = net(keras)
+    with ks.trace(model) as tape:
+        for _ in range(2):
+            keras.ops.mean((model(x)[:, 0] - y) ** 2)
+    assert [event.name for event in events(tape, "batch")] == ["batch 0", "batch 1"]
+    calls = [event.name for event in events(tape, "node")]
+    assert calls == ["input_layer", "a", "b"] * 2
+
+
+def test_evaluation_counts_its_own_batches(keras, data):
+    model = net(keras)
+    with ks.trace(model) as tape:
+        model.fit(*data, batch_size=5, verbose=0, validation_data=data)
+        model.train_on_batch(*data)
+        model.predict(data[0], verbose=0)
+    assert [event.name for event in events(tape, "batch")] == ["batch 0", "batch 1", "batch 2"]
+    assert [event.name for event in tape if event.kind in ("evaluate", "predict")] == [
+        *("evaluate net", "evaluate net", "predict net", "predict net"),
+    ]
+
+
 def test_only_models_train(keras):
     with (
         pytest.raises(ArgumentError, match=r"expected a keras\.Model.*got Dense"),

@@ -25,7 +25,7 @@ from kerascope.saving.keras3_compile import WITHOUT_IT, compile_to_keras_3, stat
 from kerascope.saving.keras3_files import keras_3_config, model_from, opened
 from kerascope.spellings import HABITS, changed_habits
 
-RECORD_IT = "Record what it does instead: ks.draw(model, values=x), ks.trace(model, x)."
+RECORD_IT = "Record what it does instead: ks.draw(model, values=x), ks.walk(model, x)."
 _OF_KERAS = ("keras.src.", "keras.")
 _GRAPHS = ("Functional", "Sequential")
 _OPTIMIZER = "optimizer/vars"

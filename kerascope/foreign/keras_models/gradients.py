@@ -31,6 +31,8 @@ def loss_of(keras: Any, model: Any, loss: Any, result: Any) -> Any:
         It is no single number, or there is no loss.
     """
     function, target = loss
+    if target is None and not callable(function) and not isinstance(function, str):
+        function, target = None, function
     if target is None and callable(function):
         value = function(result)
     elif target is not None and (callable(function) or isinstance(function, str)):
@@ -157,8 +159,9 @@ class _Probes:
     def __init__(self, added: Iterator[Any], is_float: Iterator[bool]) -> None:
         self._added, self._is_float = added, is_float
 
-    def root(self, args: Any, kwargs: Any) -> None:
+    def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
         """Take note of what the model is called on."""
+        return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
         """Open a frame."""

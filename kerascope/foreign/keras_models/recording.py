@@ -64,12 +64,16 @@ class Recorder:
         self._kept: list[Any] = []  # whose identity is used
         self._line: Line | None = None
 
-    def root(self, args: Any, kwargs: Any) -> None:
-        """Tell of the inputs of the model."""
+    @contextmanager
+    def root(self, args: Any, kwargs: Any) -> Iterator[None]:
+        """Begin a pass: tell of the inputs of the model."""
+        self._functions.clear()
+        self._kept.clear()
+        self._held = None
         for name, array in named_inputs(self._model, self._arrays, args, kwargs):
-            if not self._arrays.is_known(array):
-                value = self._arrays.value(array)
-                self._writer.call(name, [], [value], op="Input", kind="input")
+            value = self._arrays.value(array)
+            self._writer.call(name, [], [value], op="Input", kind="input")
+        yield
 
     @contextmanager
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> Iterator[None]:
@@ -276,10 +280,11 @@ def record(
         What it is called on; `training=True` among them.
     writer : TapeWriter
     loss : optional
-        A function of what the model gives; with a target a loss of Keras, or its name. The
-        gradients of all outputs of calls and of all weights are told, too.
+        A function of what the model gives; with a target a loss of Keras, or its name; or the
+        target of a compiled model. The gradients of all outputs of calls and of all weights are
+        told, too.
     target : optional
-        What the model should give. A compiled model has its loss itself.
+        What the model should give.
 
     Returns
     -------

@@ -12,17 +12,21 @@ calls of layers             yes    no     no          yes
 ==========================  =====  =====  ==========  ===================
 
 "again": they are computed a second time beside the step, from the same numbers and random numbers.
-"eager" is `compile(run_eagerly=True)`. Where calls are not heard and the loss is not a number, the
-forward pass of the batch runs once more, with the weights of before, and is recorded: so the first
-layer whose output is not finite can be told. On TensorFlow a compiled step hides its batch, too.
+"eager" is `compile(run_eagerly=True)`. A call of the model by itself is recorded on all of them, as
+a batch of its own; so are those of `evaluate` and `predict` where they are not compiled.
+
+Where calls are not heard and the loss is not a number, the forward pass of the batch runs once
+more, with the weights of before, and is recorded: so the first layer whose output is not finite can
+be told. On TensorFlow a compiled step hides its batch, too.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from itertools import chain
 from sys import _getframe
@@ -44,7 +48,7 @@ _STEP = "compute_loss_and_updates"  # of the trainer of JAX: the loss as a funct
 
 @contextmanager
 def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
-    """Record `fit` and `train_on_batch` of a live model while a `with` block lasts.
+    """Record what a live model does while a `with` block lasts: its training, and its calls.
 
     Parameters
     ----------
@@ -90,11 +94,13 @@ class Training:
     """
 
     def __init__(self, keras: Any, model: Any, writer: TapeWriter) -> None:
-        self._keras, self._model, self._writer = keras, model, writer
+        self._keras, self._model, self.writer = keras, model, writer
         self._arrays = Arrays(keras)
         writer.library = writer.library or library_words(keras, self._arrays)
+        self._passes = _Passes(self, keras, model, self._arrays, writer)
         self._epoch: int | None = None
-        self._batch = 0
+        self.batch = 0
+        self.is_in_step = False
         self._gradient: Any = None  # compiled, on JAX
         self._has_warned = False
 
@@ -103,16 +109,22 @@ class Training:
         """Hear what runs while a `with` block lasts."""
         model = self._model
         own = vars(model)
-        wrapped = {"fit": self._fit, "make_train_function": self._make_train_function}
+        wrapped = {
+            "fit": self._fit,
+            "evaluate": self._evaluate,
+            "predict": self._predict,
+            "make_train_function": self._make_train_function,
+        }
         originals = {name: getattr(model, name) for name in wrapped}
         before = {name: own[name] for name in wrapped if name in own}
         step = model.train_function
         try:
             for name, wrapper in wrapped.items():
-                own[name] = _bound(wrapper, originals[name])
+                own[name] = functools.partial(wrapper, originals[name])
             if step is not None:
                 self._put(_Step(self, step))
-            yield
+            with Watch(self._keras, self._arrays, model, self._passes).on():
+                yield
         finally:
             for name in wrapped:
                 own.pop(name, None)
@@ -134,10 +146,10 @@ class Training:
 
     def _fit(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(original).bind(*args, **kwargs)
-        line = users_line(_getframe(2))
+        line = users_line(_getframe(1))
         place = None if line is None else (line.file, line.line, line.function)
         with (
-            self._writer.span("fit", f"fit {self._model.name}", line=place),
+            self.writer.span("fit", f"fit {self._model.name}", line=place),
             ExitStack() as epochs,
         ):
             listener = self._listener(epochs)
@@ -159,9 +171,9 @@ class Training:
         class Epochs(self._keras.callbacks.Callback):  # type: ignore[misc, name-defined]
             def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
                 epochs.close()
-                training._epoch, training._batch = epoch, 0
+                training._epoch, training.batch = epoch, 0
                 name = f"epoch {epoch + 1}"
-                self.told = epochs.enter_context(training._writer.span("epoch", name, epoch=epoch))
+                self.told = epochs.enter_context(training.writer.span("epoch", name, epoch=epoch))
 
             def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
                 self.told["logs"] = _plain(logs or {})
@@ -169,26 +181,51 @@ class Training:
 
         return Epochs()
 
+    def _evaluate(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self._without_training("evaluate", original, args, kwargs)
+
+    def _predict(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self._without_training("predict", original, args, kwargs)
+
+    def _without_training(
+        self, kind: str, original: Callable[..., Any], args: Any, kwargs: Any
+    ) -> Any:
+        """Run what counts its own batches."""
+        batch, self.batch = self.batch, 0
+        try:
+            with self.writer.span(kind, f"{kind} {self._model.name}"):
+                return original(*args, **kwargs)
+        finally:
+            self.batch = batch
+
     # --- one batch --------------------------------------------------------------------------------
 
     def step(self, original: Callable[..., Any], *args: Any) -> Any:
         """Run a step of training: of (state, iterator), an iterator, or a list of batches."""
         args, data = self._with_data(args)
-        number, size = self._batch, _size(data)
-        self._batch += 1
-        with self._writer.span("batch", f"batch {number}", batch_index=number, size=size) as told:
+        with self.one_batch(_size(data)) as (number, told):
             before = self._before(args, data)
-            recorder = self._recorder()
-            with self._calls(recorder, self._model.name):
+            self.is_in_step, self._passes.number, self._passes.first = True, 0, None
+            try:
                 result = original(*args)
-            state, logs = (result[1], result[0]) if self._is_jax else (None, result)
-            logs = _plain(logs)
-            told["outs"], told["logs"] = tuple(logs.values()), logs
-            self._tell_updates(before, state)
-            if not self._has_warned and not np.isfinite([*logs.values()]).all():
-                self._has_warned = True
-                self._tell_cause(number, logs, before, data, recorder)
+                state, logs = (result[1], result[0]) if self._is_jax else (None, result)
+                logs = _plain(logs)
+                told["outs"], told["logs"] = tuple(logs.values()), logs
+                self._tell_updates(before, state)
+                if not self._has_warned and not np.isfinite([*logs.values()]).all():
+                    self._has_warned = True
+                    self._tell_cause(number, logs, before, data)
+            finally:
+                self.is_in_step = False
         return result
+
+    @contextmanager
+    def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Open the span of the next batch; give its number, and what is told at its end."""
+        number = self.batch
+        self.batch += 1
+        with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as told:
+            yield number, told
 
     @property
     def _is_jax(self) -> bool:
@@ -203,24 +240,6 @@ class Training:
         if isinstance(args[0], (list, tuple)):
             return args, args[0][0]
         return args, None
-
-    def _recorder(self) -> Any:
-        """Return what hears calls; None where the step is compiled."""
-        backend, model = self._arrays.backend, self._model
-        is_eager = (backend == "torch" and not model.jit_compile) or (
-            backend == "tensorflow" and model.run_eagerly
-        )
-        return _Finite(self._keras, model, self._arrays, self._writer) if is_eager else None
-
-    @contextmanager
-    def _calls(self, recorder: Any, name: str) -> Iterator[None]:
-        """Hear the calls of layers while a `with` block lasts, if they can be heard."""
-        if recorder is None:
-            yield
-            return
-        watch = Watch(self._keras, self._arrays, self._model, recorder)
-        with self._writer.span("function", name), watch.on():
-            yield
 
     def _before(self, args: Any, data: Any) -> Before:
         if self._is_jax:
@@ -265,43 +284,41 @@ class Training:
         for variable, old, now, gradient in zip(
             variables, before.trainable, new, gradients, strict=True
         ):
-            self._writer.update(str(variable.path), old, now, gradient)
+            self.writer.update(str(variable.path), old, now, gradient)
 
     # --- a loss that is not finite ----------------------------------------------------------------
 
-    def _tell_cause(
-        self, number: int, logs: dict[str, float], before: Before, data: Any, recorder: Any
-    ) -> None:
+    def _tell_cause(self, number: int, logs: dict[str, float], before: Before, data: Any) -> None:
         name = next(name for name, value in logs.items() if not np.isfinite(value))
         where = "" if self._epoch is None else f"epoch {self._epoch + 1}, "
-        cause = self._cause(number, before, data, recorder)
+        cause = self._cause(number, before, data)
         message = f"{self._model.name}: {where}batch {number}: {name} is {logs[name]}; {cause}."
-        self._writer.failed(FloatingPointError(message))
+        self.writer.failed(FloatingPointError(message))
         line = users_line(_getframe(1))  # not Keras's, which is nearer
         if line is None:
             warn(message)
         else:
             warnings.warn_explicit(message, KerascopeWarning, line.file, line.line)
 
-    def _cause(self, number: int, before: Before, data: Any, recorder: Any) -> str:
+    def _cause(self, number: int, before: Before, data: Any) -> str:
         for variable, array in zip(self._model.trainable_variables, before.trainable, strict=True):
             if not np.isfinite(array).all():
                 return f"the weight {variable.path} was not finite before this batch"
-        if recorder is None:
+        if not self._passes.number:
             if data is None:
                 return (
                     "which layer came first is not known, since TensorFlow hides the batch of a "
                     "compiled step: compile(run_eagerly=True) shows it"
                 )
-            recorder = self._again(number, before, data)
-        if recorder.first is not None:
-            return str(recorder.first)
+            self._run_again(number, before, data)
+        if self._passes.first is not None:
+            return self._passes.first
         if data is not None and not _are_finite(self._arrays, self._arrays.inside(data)):
             return OF_THE_BATCH  # its targets or weights
         return "all layers gave finite numbers, so it is the loss that made it"
 
-    def _again(self, number: int, before: Before, data: Any) -> Any:
-        """Run the forward pass of a batch eagerly, as it began, and record it."""
+    def _run_again(self, number: int, before: Before, data: Any) -> None:
+        """Run the forward pass of a batch eagerly, as it began; so it is recorded."""
         keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         values = [*before.trainable, *before.others]
@@ -309,14 +326,13 @@ class Training:
         state = [
             (v, convert(array, dtype=v.dtype)) for v, array in zip(variables, values, strict=True)
         ]
-        recorder = _Finite(keras, model, self._arrays, self._writer)
         options = {"training": True} if model._call_has_training_arg else {}
-        with (
-            keras.StatelessScope(state_mapping=state),
-            self._calls(recorder, f"forward pass of batch {number} again"),
-        ):
-            model(x, **options)
-        return recorder
+        self._passes.name = f"forward pass of batch {number} again"
+        try:
+            with keras.StatelessScope(state_mapping=state):
+                model(x, **options)
+        finally:
+            self._passes.name = model.name
 
 
 class _Step:
@@ -329,21 +345,38 @@ class _Step:
         return self.training.step(self.step, *args)
 
 
-class _Finite(Recorder):
-    """A recorder that knows where the first number came from that is not finite.
+class _Passes(Recorder):
+    """Hears the calls of a model, each as a pass of its own.
 
     Attributes
     ----------
+    name : str
+        Of the pass that comes next.
+    number : int
+        How many there were in this batch.
     first : str or None
+        Where the first number of this batch came from that is not finite.
     """
 
-    first: str | None = None
+    def __init__(self, training: Training, keras: Any, model: Any, *others: Any) -> None:
+        super().__init__(keras, model, *others)
+        self._training = training
+        self.name: str = model.name
+        self.number = 0
+        self.first: str | None = None
 
-    def root(self, args: Any, kwargs: Any) -> None:
-        """Tell of the inputs of the model."""
-        super().root(args, kwargs)
-        if not _are_finite(self._arrays, self._arrays.inside((args, kwargs))):
-            self.first = OF_THE_BATCH
+    @contextmanager
+    def root(self, args: Any, kwargs: Any) -> Iterator[None]:
+        """Begin a pass; outside of a step of training it is a batch by itself."""
+        inputs = self._arrays.inside((args, kwargs))
+        training = self._training
+        batch = nullcontext() if training.is_in_step else training.one_batch(_size(inputs))
+        with batch, training.writer.span("function", self.name):
+            self.number += 1
+            if self.first is None and not _are_finite(self._arrays, inputs):
+                self.first = OF_THE_BATCH
+            with super().root(args, kwargs):
+                yield
 
     def noted(self, call: str, op: str, arrays: list[Any]) -> None:
         """Take note of what a call gave."""
@@ -355,13 +388,6 @@ def _are_finite(arrays: Arrays, values: list[Any]) -> bool:
     """Tell whether there is neither NaN nor infinity in arrays."""
     all_numbers = [arrays.numbers(value) for value in values]
     return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in all_numbers)
-
-
-def _bound(wrapper: Callable[..., Any], original: Any) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return wrapper(original, *args, **kwargs)
-
-    return call
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -19,7 +19,7 @@ import functools
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from types import BuiltinFunctionType, FrameType, FunctionType
 from typing import Any, NamedTuple, Protocol
@@ -78,8 +78,8 @@ class Happened(NamedTuple):
 class Hearer(Protocol):
     """Is told what happens."""
 
-    def root(self, args: Any, kwargs: Any) -> None:
-        """Take note of what the model is called on."""
+    def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
+        """Take note of what the model is called on; until this is left it runs."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
         """Open a frame; what is called until it is left lies in it."""
@@ -99,7 +99,7 @@ class Watch:
     keras : module
     arrays : Arrays
     root : keras.Layer
-        The model: its call is no frame, if it is no box.
+        The model: what runs outside its calls is not heard. Its call is no frame, if it is no box.
     hearer : Hearer
     traced : bool
         Whether what is compiled is heard, too.
@@ -112,6 +112,7 @@ class Watch:
         self._traced = traced
         self._thread = threading.get_ident()
         self._is_busy = False
+        self._is_inside = False  # a call of the model
 
     @contextmanager
     def on(self) -> Iterator[None]:
@@ -121,7 +122,7 @@ class Watch:
         try:
             for owner, name, wrapper in found:
                 setattr(owner, name, wrapper)
-            with self._torch_functions():
+            with self._torch_functions() if self._arrays.backend == "torch" else nullcontext():
                 yield
         finally:
             for owner, name, old in before:
@@ -155,8 +156,6 @@ class Watch:
 
     def _torch_functions(self) -> AbstractContextManager[Any]:
         """Return what PyTorch calls at each of its functions, operators and methods."""
-        if self._arrays.backend != "torch":
-            return _nothing()
         watch = self
         base = import_module("torch.overrides").TorchFunctionMode
 
@@ -192,17 +191,25 @@ class Watch:
         if self._is_hidden(inputs):
             return self._quietly(original, layer, args, kwargs)
         caller = sys._getframe(2)
-        if layer is self._root:
-            self._hearer.root(args, kwargs)
+        if layer is self._root and not self._is_inside:
+            with self._hearer.root(args, kwargs):
+                self._is_inside = True
+                try:
+                    return self._heard_layer(original, layer, args, kwargs, inputs, caller)
+                finally:
+                    self._is_inside = False
+        if not self._is_inside:
+            return original(layer, *args, **kwargs)
+        return self._heard_layer(original, layer, args, kwargs, inputs, caller)
+
+    def _heard_layer(
+        self, original: Any, layer: Any, args: Any, kwargs: Any, inputs: list[Any], caller: Any
+    ) -> Any:
         if not is_frame(self._keras, layer):
             result = self._quietly(original, layer, args, kwargs)
             return self._told(layer, "", inputs, {}, caller, result)
-        if layer is self._root:
-            args, kwargs = self._converted(layer, args, kwargs)
-            result = original(layer, *args, **kwargs)
-            self._hearer.left(layer, self._arrays.inside(result))
-            return result
-        with self._hearer.frame(layer, inputs, caller):
+        is_root = layer is self._root
+        with nullcontext() if is_root else self._hearer.frame(layer, inputs, caller):
             args, kwargs = self._converted(layer, args, kwargs)
             result = original(layer, *args, **kwargs)
             self._hearer.left(layer, self._arrays.inside(result))
@@ -211,7 +218,8 @@ class Watch:
     def _operation(self, original: Any, operation: Any, args: Any, kwargs: Any) -> Any:
         """Tell of an operation between the layers of a Functional model."""
         inputs = self._arrays.inside((args, kwargs))
-        if isinstance(operation, self._keras.Layer) or self._is_hidden(inputs):
+        is_layer = isinstance(operation, self._keras.Layer)
+        if is_layer or not self._is_inside or self._is_hidden(inputs):
             return original(operation, *args, **kwargs)
         result = self._quietly(original, operation, args, kwargs)
         name = type(operation).__name__.lower()
@@ -229,7 +237,7 @@ class Watch:
 
     def function(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
         """Call a function, and tell of it if neither Keras nor the backend has called it."""
-        if self._is_busy or threading.get_ident() != self._thread:
+        if not self._is_inside or self._is_busy or threading.get_ident() != self._thread:
             return original(*args, **kwargs)
         caller = _caller(sys._getframe(1))
         if caller is None:
@@ -315,11 +323,6 @@ class _Wrapped:
 
 
 _ABSENT = object()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _below(module: Any, path: str) -> Any:
