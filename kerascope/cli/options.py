@@ -23,6 +23,7 @@ Keras that is installed is not touched. Options stand before the script; what fo
   kerascope run -m package.train data.csv       a module, as in `python -m`
   kerascope run --dialect 1.2 old_script.py
   kerascope run --dialect 3 new_script.py
+  kerascope run --live --tape run.jsonl train.py  with its own PyTorch or Keras, watched for NaN
 
 {exit_codes()}
 """
@@ -30,6 +31,7 @@ TRACE_EXAMPLES = f"""\
 Options stand before the script or after it; what follows `--` belongs to the script alone:
   kerascope trace --batches 2 train.py data.csv
   kerascope trace train.py -- --batches 100
+  kerascope trace --live train.py                what a script's own PyTorch or Keras does
 
 formats: text; md (Markdown) and jsonl (a JSON object a line), for which the script's own output
 goes to standard error
@@ -42,6 +44,17 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope run`."""
     parser.add_argument("script", metavar="script.py [argument ...]")
     _add_module(parser)
+    _add_live(parser)
+    parser.add_argument(
+        "--tape", metavar="FILE", help="with --live: write a tape for kerascope replay, run.jsonl"
+    )
+
+
+def _add_live(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--live", action="store_true",
+        help="the script's own torch or keras runs, and is watched: batches, layers, NaN",
+    )  # fmt: skip
 
 
 def add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +69,7 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
         "--batches", type=_at_least(0), default=1, metavar="N",
         help="how many batches of each train function are shown in full (default 1)",
     )  # fmt: skip
+    _add_live(parser)
 
 
 def split_trace_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:

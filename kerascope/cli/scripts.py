@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 CHILD = "kerascope.cli.child"
 SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
 _OURS = (str(Path(__file__).resolve().parent), contextlib.__file__, importlib.__file__, "<frozen")
-_MACHINERY = (str(Path(__file__).resolve().parents[1] / "compat"), "<frozen importlib")
+_PACKAGE = Path(__file__).resolve().parents[1]
+_MACHINERY = (
+    *(str(_PACKAGE / "compat"), str(_PACKAGE / "foreign" / "live.py"), "<frozen importlib"),
+)
 
 
 def checked_file(name: str, expected: str) -> Path:
@@ -293,8 +296,15 @@ def _leave_out_machinery(told: traceback.TracebackException) -> None:
 # --- kerascope run --------------------------------------------------------------------------------
 
 
+LIVE = "kerascope.cli.live"
+
+
 def run_script(options: Namespace) -> int:
     """Run the script of `kerascope run` and return its exit code."""
+    if options.live:
+        return int(import_module(LIVE).run_live(options))
+    if options.tape is not None:
+        raise UsageError("--tape records what a real library does; expected --live with it.")
     return script_of(options).run()
 
 
@@ -325,6 +335,8 @@ STORY = "kerascope.trace.story"
 def run_trace(options: Namespace) -> int:
     """Run the script of `kerascope trace` and return its exit code."""
     path = checked_script(options.script)
+    if options.live:
+        return int(import_module(LIVE).trace_live(options, ScriptRun(path, options.script_words)))
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
     told = _Told(show)
     story = import_module(STORY).Story(told, options.level, options.batches)

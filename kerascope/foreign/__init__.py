@@ -49,6 +49,7 @@ _ADAPTERS = {
         ("jax", "jaxlib", "flax", "equinox"), ("kerascope.foreign.jax_functions", "jax")
     ),
 }
+WATCHED = ("torch", "keras")  # whose adapters have `watching(writer)`: all models of a program
 _OF_FILES = {".onnx": "onnx"}
 # Whose arrays make a plain function one of theirs.
 _OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
@@ -110,8 +111,17 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
         The library that reads such a file is not installed.
     """
     library = library_of(subject, *inputs)
-    if not library:
-        return None
+    return adapter_named(library, f"{subject!r:.80}") if library else None
+
+
+def adapter_named(library: str, where: str) -> ModuleType:
+    """Return the adapter of a library; `where` is for the message if that is not installed.
+
+    Raises
+    ------
+    MissingToolError
+        It is not.
+    """
     module, extra = _ADAPTERS[library]
     try:
         return import_module(module)
@@ -119,7 +129,7 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
         if (error.name or "").startswith("kerascope"):
             raise
         raise MissingToolError(
-            f"{subject!r:.80}: this takes the package {error.name}, which is not installed. "
+            f"{where}: this takes the package {error.name}, which is not installed. "
             f'Install it: pip install "kerascope[{extra}]"'
         ) from None
 

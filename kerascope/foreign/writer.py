@@ -24,7 +24,7 @@ any             what the writer is given    what is put into the dict that `span
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from types import MappingProxyType
@@ -37,7 +37,7 @@ from kerascope.foreign.graphs import graph_of_calls
 from kerascope.foreign.records import Call, Frame, Line, Recorded, Setting, Value, kept_of, taken
 from kerascope.registry import did_you_mean
 from kerascope.trace.event_writer import EventWriter, named
-from kerascope.trace.events import Delta, Made, Where
+from kerascope.trace.events import Delta, Event, Made, Where
 from kerascope.trace.snapshots import LayerRef, NodeRef, ObjectRef, error_ref
 from kerascope.trace.tape_files import GrowingFile
 from kerascope.trace.tape_store import HISTORY, Tape
@@ -304,6 +304,10 @@ class TapeWriter:
     def failed(self, error: BaseException) -> None:
         """Tell that the innermost span has failed, where no exception goes through its block."""
         self._tell("event", type(error).__name__, None, error=error_ref(error))
+
+    def listen(self, hear: Callable[[Event], Any]) -> None:
+        """Let somebody hear each event as it is written."""
+        self._events.listeners.append(hear)
 
     def graph(self, name: str, *, values: bool = False) -> Graph:
         """Return the graph of the last pass: of the calls since the last batch began.

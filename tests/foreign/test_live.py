@@ -1,0 +1,158 @@
+"""`run --live` and `trace --live`: a script trains with a library of its own, and is watched."""
+
+import json
+import sys
+import types
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from kerascope import foreign
+from kerascope.cli import main
+from kerascope.foreign import Value
+from kerascope.foreign import live as live_module
+from kerascope.trace.tape import Tape
+
+LIBRARY = '''
+import numpy as np
+
+class Net:
+    """One weight; its second batch gives a NaN."""
+
+    def __init__(self):
+        self.weight = np.ones(2, "float32")
+
+    def __call__(self, x):
+        return self.weight * x
+'''
+SCRIPT = """
+import numpy as np
+import {imported}
+from mylib import Net
+
+net = Net()
+for number in range(3):
+    x = np.ones(2, "float32") * (np.nan if number == 1 else number)
+    print(net(x).sum())
+"""
+
+
+def value(array):
+    return Value(id(array), array.shape, str(array.dtype), lambda: array)
+
+
+@contextmanager
+def watching(writer):
+    """The adapter of `mylib`: whoever calls a Net is told."""
+    net = sys.modules["mylib"].Net
+    plain, counts = net.__call__, iter(range(1000))
+    writer.library = "mylib 1.0"
+
+    def call(self, x):
+        number = next(counts)
+        with (
+            writer.span("batch", f"batch {number}", batch_index=number, size=1) as told,
+            writer.span("function", "Net"),
+            writer.span("forward", "Net"),
+        ):
+            writer.call("x", [], [value(x)], op="Input", kind="input")
+            y = plain(self, x)
+            line = ("script.py", 9, "<module>")
+            writer.call("scale", [value(x)], [value(y)], op="Scale", kind="dense", line=line)
+            told["outs"] = (float(y.sum()),)
+        return y
+
+    net.__call__ = call
+    try:
+        yield
+    finally:
+        net.__call__ = plain
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    adapter = types.ModuleType("mylib_adapter")
+    adapter.watching = watching
+    monkeypatch.setitem(sys.modules, "mylib_adapter", adapter)
+    monkeypatch.setitem(foreign._ADAPTERS, "mylib", ("mylib_adapter", "mylib"))
+    monkeypatch.setattr(live_module, "WATCHED", ("mylib",))
+    (tmp_path / "mylib.py").write_text(LIBRARY, "utf-8")
+    (tmp_path / "script.py").write_text(SCRIPT.format(imported="mylib"), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield "script.py"
+    sys.modules.pop("mylib", None)
+    assert not any(type(one).__name__ == "_Finder" for one in sys.meta_path[:1])
+
+
+def test_a_run_is_watched_and_says_at_once_where_a_number_is_not_finite(script, capsys):
+    assert main(["run", "--live", script]) == 0
+    said = capsys.readouterr()
+    assert said.out.split() == ["0.0", "nan", "4.0"]
+    assert "batch 1: x: Input" in said.err
+    assert "script.py:9" not in said.err.splitlines()[-1]
+    assert "mylib 1.0: 3 batches watched" in said.err
+
+
+def test_its_tape_is_replayed(script, capsys):
+    assert main(["run", "--live", "--tape", "run.jsonl", script]) == 0
+    assert "wrote run.jsonl" in capsys.readouterr().err
+    assert len(list(Tape.load("run.jsonl").batches())) == 3
+    assert main(["replay", "-c", "catch nan", "-c", "c", "-c", "q", "run.jsonl"]) == 0
+    assert "caught nan: x: 2 NaN" in capsys.readouterr().out
+
+
+def test_a_trace_prints_the_first_batch_in_full_and_a_line_of_the_others(script, capsys):
+    assert main(["trace", "--live", script]) == 0
+    out = capsys.readouterr().out
+    assert out.count("script.py:9") == 1
+    assert "batch 2" in out
+    assert "NaN!" in out
+
+
+def test_a_trace_is_data_too(script, capsys):
+    assert main(["trace", "--live", "--format", "jsonl", script]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["name"] for line in lines if line["kind"] == "batch"] == [
+        *("batch 0", "batch 1", "batch 2")
+    ]
+
+
+def test_the_library_is_as_it_was_afterwards(script):
+    main(["run", "--live", script])
+    mylib = sys.modules["mylib"]
+    assert mylib.Net.__call__.__qualname__ == "Net.__call__"
+    assert type(mylib.__loader__).__name__ == "SourceFileLoader"
+    assert type(mylib.__spec__.loader).__name__ == "SourceFileLoader"
+
+
+def test_a_library_that_fails_to_load_says_what_python_says(script, tmp_path, capsys):
+    (tmp_path / "mylib.py").write_text("import no_such_part", "utf-8")
+    assert main(["run", "--live", script]) == 1
+    err = capsys.readouterr().err
+    assert "No module named 'no_such_part'" in err
+    assert "kerascope/foreign" not in err
+
+
+def test_a_script_without_such_a_model_is_told(script, tmp_path, capsys):
+    (tmp_path / "script.py").write_text("print(1)", "utf-8")
+    assert main(["run", "--live", script]) == 0
+    assert "ran no model" in capsys.readouterr().err
+
+
+def test_a_tape_without_live_makes_no_sense(script, capsys):
+    assert main(["run", "--tape", "run.jsonl", script]) == 2
+    assert "--live" in capsys.readouterr().err
+
+
+def test_a_tape_that_cannot_be_written_is_refused_before_the_script_runs(script, capsys):
+    assert main(["run", "--live", "--tape", "no/run.jsonl", script]) == 2
+    said = capsys.readouterr()
+    assert "no/run.jsonl" in said.err
+    assert not said.out
+
+
+def test_an_exit_code_is_the_scripts(script, tmp_path):
+    (tmp_path / "script.py").write_text("import mylib, sys\nsys.exit(7)", "utf-8")
+    assert main(["run", "--live", script]) == 7
+    assert np.ones(1).all()
