@@ -169,6 +169,7 @@ NOT_THERE = {
     "draw": ["nowhere.h5"],
     "show": ["nowhere.keras", "conv1"],
     "summary": ["nowhere.json"],
+    "compare": ["nowhere.keras", "nowhere.h5"],
     "lessons": ["check", "99"],
     "examples": ["taken/inside"],
 }

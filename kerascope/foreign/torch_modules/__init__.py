@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.recording import Recorder
 from kerascope.foreign.torch_modules.training import Training
+from kerascope.foreign.torch_modules.watching import Watched, all_modules_met
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.graph import Graph
 
@@ -145,6 +146,33 @@ def tracing(module: nn.Module, writer: TapeWriter) -> Iterator[None]:
         training.listening(),
         training.batches(),
         training.running(),
+    ):
+        yield
+
+
+@contextmanager
+def watching(writer: TapeWriter) -> Iterator[None]:
+    """Record what all modules do that are called in a `with` block: a script of somebody's own.
+
+    Parameters
+    ----------
+    writer : TapeWriter
+
+    Examples
+    --------
+    >>> writer = TapeWriter("none")
+    >>> with watching(writer):
+    ...     y = nn.Linear(2, 1)(torch.ones(4, 2))
+    >>> [call.id for call in writer.calls]
+    ['input', 'Linear']
+    """
+    writer.library = writer.library or VERSION
+    watched = Watched(writer, check_recordable)
+    with (
+        watched.listening(),
+        watched.batches(),
+        watched.running(),
+        all_modules_met(watched),
     ):
         yield
 

@@ -116,13 +116,22 @@ class Recorder:
         self.has_gradients = has_gradients
         self.is_on = False
         self._modules = {id(one): (name, one) for name, one in module.named_modules()}
-        self._paths = frozenset(name for name, _ in self._modules.values())
-        self._weights = {id(one): (name, "Parameter") for name, one in module.named_parameters()}
-        self._weights.update((id(one), (name, "Buffer")) for name, one in module.named_buffers())
+        self._paths: set[str] = set()
+        self._weights: dict[int, tuple[str, str]] = {}
+        self.know(module)
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
         self._handles: list[Any] = []
         self.forget()
+
+    def know(self, module: nn.Module, prefix: str = "") -> None:
+        """Take note of the names of a module's parts and weights."""
+        self._paths.update(name for name, _ in module.named_modules(prefix=prefix))
+        for kind, pairs in (
+            ("Parameter", module.named_parameters(prefix=prefix)),
+            ("Buffer", module.named_buffers(prefix=prefix)),
+        ):
+            self._weights.update((id(one), (name, kind)) for name, one in pairs)
 
     def forget(self) -> None:
         """Forget all tensors and calls: another pass begins."""
@@ -143,19 +152,22 @@ class Recorder:
         self.is_on = True
         try:
             for name, one in (*self._modules.values(), *others):
-                self._modules[id(one)] = (name, one)
-                self._handles += [
-                    one.register_forward_pre_hook(_Hook(self._begins), with_kwargs=True),
-                    one.register_forward_hook(
-                        _Hook(self._ends), with_kwargs=True, always_call=True
-                    ),
-                ]
+                self.hear(name, one)
             yield
         finally:
             self.is_on = False
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()
+
+    def hear(self, name: str, module: nn.Module) -> None:
+        """Hear a module from now on, until `listening` is over."""
+        self._modules[id(module)] = (name, module)
+        begins, ends = _Hook(self._begins), _Hook(self._ends)
+        self._handles += [
+            module.register_forward_pre_hook(begins, with_kwargs=True),
+            module.register_forward_hook(ends, with_kwargs=True, always_call=True),
+        ]
 
     @contextmanager
     def running(self) -> Iterator[None]:

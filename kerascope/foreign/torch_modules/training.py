@@ -39,9 +39,9 @@ class Training(Recorder):
     """
 
     def __init__(self, module: nn.Module, writer: TapeWriter) -> None:
+        self._parameters: list[tuple[str, Tensor]] = []
+        self._named: dict[int, str] = {}
         super().__init__(module, writer, has_gradients=True)
-        self._parameters = list(module.named_parameters())
-        self._named = {id(one): name for name, one in self._parameters}
         self._optimizers: list[tuple[Optimizer, str]] = []
         self._batch: ExitStack | None = None
         self._forward = ExitStack()
@@ -50,6 +50,14 @@ class Training(Recorder):
         self._number = 0
         self._is_over = False  # there was a step; what comes now is another batch
         self._before: list[Before] = []
+
+    def know(self, module: nn.Module, prefix: str = "") -> None:
+        """Take note of the names of a module's parts and weights."""
+        super().know(module, prefix)
+        for name, one in module.named_parameters(prefix=prefix):
+            if id(one) not in self._named:
+                self._parameters.append((name, one))
+                self._named[id(one)] = name
 
     # --- batches ----------------------------------------------------------------------------------
 
