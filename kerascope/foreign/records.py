@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,22 +121,6 @@ class Frame:
     name: str
     op: str
     outer: str = ""
-
-
-def taken(value: Value, arrays: str) -> Recorded:
-    """Return what is kept of a value: its numbers ("all"), its figures ("statistics") or nothing.
-
-    Examples
-    --------
-    >>> x = np.array([3.0, 4.0], "float32")
-    >>> print(taken(Value("x", (2,), "float32", lambda: x), "statistics").array)
-    f32[2] |x|=5 min=3 mean=3.5 max=4
-    """
-    kept: Any = None
-    if arrays != "none" and value.read is not None:
-        array = value.read()
-        kept = None if array is None else kept_of(array, arrays)
-    return Recorded(value.token, value.shape, value.dtype, kept, value.trainable)
 
 
 def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:

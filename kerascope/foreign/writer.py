@@ -34,17 +34,19 @@ import numpy as np
 
 from kerascope.errors import ArgumentError
 from kerascope.foreign.graphs import graph_of_calls
-from kerascope.foreign.records import Call, Frame, Line, Recorded, Setting, Value, kept_of, taken
+from kerascope.foreign.records import Call, Frame, Line, Recorded, Setting, Value, kept_of
 from kerascope.registry import did_you_mean
 from kerascope.trace.event_writer import EventWriter, named
 from kerascope.trace.events import Delta, Event, Made, Where
 from kerascope.trace.snapshots import LayerRef, NodeRef, ObjectRef, error_ref
+from kerascope.trace.statistics import Figures, Statistics
 from kerascope.trace.tape_files import GrowingFile
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.viz.graph import Graph
 from kerascope.viz.kinds import KINDS
 
 ARRAYS = ("all", "statistics", "none")
+SMALL = 2048  # elements; the figures of such arrays wait until somebody reads one of them
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 CONTAINERS = ("tensor_map", "grads", "updates")
 SPANS = (
@@ -114,6 +116,8 @@ class TapeWriter:
         self._taken: set[str] = set()  # ids of calls and frames
         self._makers: dict[Any, str] = {}  # by token
         self._outputs: list[Hashable] = []
+        self._figures = Figures()
+        self._figures.may_wait = True  # it gets copies
         self._values: dict[Hashable, Recorded] = {}  # what was read, by token
 
     @property
@@ -252,7 +256,7 @@ class TapeWriter:
             Is read now.
         line : (str, int, str), optional
         """
-        kept = kept_of(array, self.arrays)
+        kept = self._kept(array)
         names = {"node": NodeRef(name, name, 0), "layer": LayerRef(name, "gradient")}
         self._begin("node", name, line, names)
         self._end(Delta("grads", name, kept), result=kept)
@@ -286,8 +290,8 @@ class TapeWriter:
                 f"TapeWriter.update: {parameter!r} had the shape {old.shape}; expected a new value "
                 f"of the same, got {new.shape}."
             )
-        p, new_p = kept_of(old, self.arrays), kept_of(new, self.arrays)
-        g = None if gradient is None else kept_of(gradient, self.arrays)
+        p, new_p = self._kept(old), self._kept(new)
+        g = None if gradient is None else self._kept(gradient)
         self._begin("update.param", parameter, line, {"p": p, "g": g})
         self._end(Delta("updates", parameter, new_p), new_p=new_p, result=new_p)
         self._tell("update.apply", parameter, line, weights={parameter: new_p}, old=p, new=new_p)
@@ -343,8 +347,18 @@ class TapeWriter:
         """Return what is kept of a value. An array in one state is read once: when it is met."""
         known = self._values.get(value.token)
         if known is None or (known.array is None and value.read is not None and arrays != "none"):
-            known = self._values[value.token] = taken(value, arrays)
+            token, shape, dtype, read, trainable = value
+            array = None if arrays == "none" or read is None else read()
+            kept = None if array is None else self._kept(array)
+            known = self._values[token] = Recorded(token, shape, dtype, kept, trainable)
         return known
+
+    def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
+        """Return what the tape keeps of an array; the figures of small ones are found together."""
+        is_small = 0 < array.size <= SMALL and array.dtype.kind in "fiub"
+        if is_small and self.arrays == "statistics":
+            return self._figures.of(array.copy())
+        return kept_of(array, self.arrays)
 
     # --- on the tape ------------------------------------------------------------------------------
 

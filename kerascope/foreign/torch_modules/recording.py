@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from kerascope.callers import users_frame
+from kerascope.callers import USER, owner_of_file, users_frame
 from kerascope.foreign.records import Line, Setting, Value
 from kerascope.foreign.torch_modules.boxes import (
     is_of_torch,
@@ -40,7 +40,6 @@ from kerascope.foreign.torch_modules.boxes import (
 from kerascope.foreign.torch_modules.tensors import (
     Known,
     Tokens,
-    dtype_name,
     numbers_of,
     overlap,
     tensors_in,
@@ -74,6 +73,8 @@ class Heard:
         Of the module; "" for the whole, and for a step.
     frame : FrameType
         Of Python, in which it runs.
+    users : FrameType or None
+        The innermost of the user's own around that.
     depth : int
         How many calls deep inside of a box it began.
     span : context manager or None
@@ -84,14 +85,17 @@ class Heard:
     line : (str, int, str) or None
     """
 
-    __slots__ = ("depth", "frame", "line", "module", "name", "read", "span", "values")
+    __slots__ = ("depth", "frame", "line", "module", "name", "read", "span", "users", "values")
 
-    def __init__(self, module: Any, name: str, frame: FrameType, depth: int) -> None:
+    def __init__(
+        self, module: Any, name: str, frame: FrameType, users: FrameType | None, depth: int
+    ) -> None:
         self.module = module
         self.name = name
         self.frame = frame
+        self.users = users
         self.depth = depth
-        self.line = _line(frame)
+        self.line = _line_of(users)
         self.span: AbstractContextManager[Any] | None = None
         self.read: list[tuple[Tensor, int]] = []
         self.values: list[Value] = []
@@ -119,6 +123,7 @@ class Recorder:
         self._paths: set[str] = set()
         self._weights: dict[int, tuple[str, str]] = {}
         self.know(module)
+        self._settings: dict[int, dict[str, Setting]] = {}  # by the module's id
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
         self._handles: list[Any] = []
@@ -190,7 +195,7 @@ class Recorder:
             self._inside += 1
             return
         name, _ = self._modules[id(module)]
-        heard = Heard(module, name, frame, 0)
+        heard = Heard(module, name, frame, self._users_frame(frame), 0)
         if self._is_outside:
             self.forward_begins(heard, args, keywords)
             self._tell_inputs(module, args, keywords, heard.line)
@@ -229,6 +234,20 @@ class Recorder:
         if self._is_outside:
             self.forward_ends(heard, result)
 
+    def _users_frame(self, frame: FrameType | None) -> FrameType | None:
+        """Return the user's innermost frame around one: that of the module, if none is further in.
+
+        Modules lie many frames deep, so it is not looked for from the beginning each time.
+        """
+        top = self._stack[-1] if self._stack else None
+        if top is None:
+            return users_frame(frame)
+        while frame is not None and frame is not top.frame:
+            if owner_of_file(frame.f_code.co_filename) == USER:
+                return frame
+            frame = frame.f_back
+        return top.users
+
     def _is_own_thread(self) -> bool:
         return get_ident() == self._thread
 
@@ -262,8 +281,8 @@ class Recorder:
     def forward_ends(self, heard: Heard, result: Any) -> None:
         """Hear that such a call is over; it gave nothing if it failed."""
         if heard.module is self.module:
-            known = ((one, self._tokens.known(one)) for one in _distinct(tensors_in(result)))
-            self.writer.outputs(_known_values(known))
+            outputs = _distinct(tensors_in(result))
+            self.writer.outputs(_known_values(map(self._tokens.known, outputs)))
 
     def _tell_box(self, heard: Heard, result: Any) -> None:
         module = heard.module
@@ -277,8 +296,14 @@ class Recorder:
         op = type(module).__name__
         self._tell(
             heard.name or op, op, kind_of_class(module.__class__), heard.values, outputs, changed,
-            heard.line, settings_of_module(module), self._weights_of(module),
+            heard.line, self._settings_of(module), self._weights_of(module),
         )  # fmt: skip
+
+    def _settings_of(self, module: nn.Module) -> dict[str, Setting]:
+        found = self._settings.get(id(module))
+        if found is None:
+            found = self._settings[id(module)] = settings_of_module(module)
+        return found
 
     def _tell_failure(self, heard: Heard, error: Any) -> None:
         op = type(heard.module).__name__
@@ -299,9 +324,9 @@ class Recorder:
 
     def _weight(self, parameter: Tensor) -> Value:
         known = self._tokens.known(parameter)
-        if known is None or known.version != version_of(parameter):
-            known = self._tokens.give(parameter, has_box=False)
-        return self._as_value(parameter, known)
+        if known is not None and known.version == version_of(parameter):
+            return known.value
+        return self._as_value(parameter, self._tokens.give(parameter, has_box=False))
 
     def _tell_inputs(
         self,
@@ -346,7 +371,7 @@ class Recorder:
                 told = (name, args, keywords, read, outputs, changed, before)
                 self._tell_function(*told)
             elif outputs and (self._stack or self._made):
-                line = _line(sys._getframe(1))
+                line = _line_of(self._users_frame(sys._getframe(1)))
                 for tensor in outputs:  # it has a box when somebody reads it
                     self._made[id(tensor)] = (ref(tensor), name, line)
         return result
@@ -400,7 +425,7 @@ class Recorder:
             return  # nothing was made: `x.contiguous()` of what is
         if self._is_outside and not any(self._has_box(tensor) for tensor, _ in read):
             return  # it is the user's own, and has nothing to do with the module
-        frame = users_frame(sys._getframe(2))
+        frame = self._users_frame(sys._getframe(2))
         values = [self._value(tensor, version, before, frame) for tensor, version in read]
         values += self._bases(changed, ids)
         kind = kind_of_function(name, len(read))
@@ -464,9 +489,12 @@ class Recorder:
                     self._listen(tensor, of, line)
 
     def _as_value(self, tensor: Tensor, known: Known, array: Any = None) -> Value:
+        """Return what a call is told of a tensor whose numbers are to be read."""
+        if not self._read_numbers:
+            return known.value
+        token, shape, dtype, _, trainable = known.value
         read = partial(numbers_of, tensor) if array is None else partial(_same, array)
-        shape, dtype = tuple(tensor.shape), dtype_name(tensor)
-        return Value(known.token, shape, dtype, read, tensor.requires_grad)
+        return Value(token, shape, dtype, read, trainable)
 
     def _value(
         self,
@@ -479,11 +507,11 @@ class Recorder:
         known = self._tokens.known(tensor)
         if known is not None and known.has_box:
             if known.version == version:
-                return _known_value(tensor, known)
+                return known.value
             # Somebody has written into it where nobody listens.
-            told = (self._path("write"), "write", "function", [_known_value(tensor, known)])
+            told = (self._path("write"), "write", "function", [known.value])
             self._tell(*told, [], [tensor], _line_of(frame))
-            return _known_value(tensor, self._tokens.known(tensor) or known)
+            return (self._tokens.known(tensor) or known).value
         return self._introduced(tensor, known, before.get(id(tensor)), frame)
 
     def _introduced(
@@ -502,8 +530,8 @@ class Recorder:
             weights = {weight.rpartition(".")[2]: value} if op == "Parameter" else {}
             told: _Told = (weight, [], op, "constant", weights)
         elif views:
-            source, its = max(views, key=lambda one: one[1].token)
-            told = (self._path("view"), [_known_value(source, its)], "view", "shaping", {})
+            _, its = max(views, key=lambda one: one[1].token)
+            told = (self._path("view"), [its.value], "view", "shaping", {})
         elif id(tensor) in self._made and self._made[id(tensor)][0]() is tensor:
             _, op, line = self._made[id(tensor)]
             told = (self._path(op), [], op, "constant", {})
@@ -595,23 +623,13 @@ def _distinct(tensors: Sequence[Tensor]) -> list[Tensor]:
     return list({id(tensor): tensor for tensor in tensors}.values())
 
 
-def _known_values(pairs: Iterable[tuple[Tensor, Known | None]]) -> list[Value]:
-    """Return the values of those tensors that calls have given."""
-    return [_known_value(one, its) for one, its in pairs if its is not None and its.has_box]
-
-
-def _known_value(tensor: Tensor, known: Known) -> Value:
-    """Return a value whose numbers the writer has."""
-    return Value(known.token, tuple(tensor.shape), dtype_name(tensor))
+def _known_values(found: Iterable[Known | None]) -> list[Value]:
+    """Return what is known of those tensors that calls have given."""
+    return [known.value for known in found if known is not None and known.has_box]
 
 
 def _same(array: Any) -> Any:
     return array
-
-
-def _line(frame: FrameType | None) -> Line | None:
-    """Return the user's line that led to a frame."""
-    return _line_of(users_frame(frame))
 
 
 def _line_of(frame: FrameType | None) -> Line | None:

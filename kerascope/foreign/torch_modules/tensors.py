@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kerascope.foreign.records import Value
+
 PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.dtype, torch.device))
 
 
@@ -35,10 +37,10 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def _collect(value: Any, found: list[Tensor]) -> None:
-    if type(value) in PLAIN:
-        return
     if isinstance(value, Tensor):
         found.append(value)
+    elif type(value) in PLAIN:
+        return
     elif isinstance(value, (list, tuple)):
         for one in value:
             _collect(one, found)
@@ -86,12 +88,9 @@ def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
     return array
 
 
-def dtype_name(tensor: Tensor) -> str:
-    """Return the name of a tensor's type of numbers: "float32"."""
-    return _names_of_dtypes[tensor.dtype]
-
-
 class _Names(dict[torch.dtype, str]):
+    """What each type of numbers is called: "float32"."""
+
     def __missing__(self, dtype: torch.dtype) -> str:
         name = self[dtype] = str(dtype).removeprefix("torch.")
         return name
@@ -122,17 +121,21 @@ class Known:
     version : int
         That of its storage in that state.
     storage : int or None
+    value : Value
+        What a call is told of it, whose numbers were read before.
     has_box : bool
         Whether a call has given it: weights of a module that is called have no box of their own.
     """
 
-    __slots__ = ("has_box", "ref", "storage", "token", "version")
+    __slots__ = ("has_box", "ref", "storage", "token", "value", "version")
 
     def __init__(self, tensor: Tensor, token: int, has_box: bool) -> None:
         self.ref = ref(tensor)
         self.token = token
         self.version = version_of(tensor)
         self.storage = _storage_of(tensor)
+        shape, dtype = tuple(tensor.shape), _names_of_dtypes[tensor.dtype]
+        self.value = Value(token, shape, dtype, None, tensor.requires_grad)
         self.has_box = has_box
 
 

@@ -143,7 +143,7 @@ class Training(Recorder):
             self._before = [
                 (self._named[id(one)], one, *_copies(one)) for one in mine if one.grad is not None
             ]
-        heard = Heard(optimizer, "", frame, self._inside)
+        heard = Heard(optimizer, "", frame, self._users_frame(frame), self._inside)
         heard.span = self.writer.span("update", self._name_of(optimizer), line=heard.line)
         heard.span.__enter__()
         self._stack.append(heard)
