@@ -201,7 +201,7 @@ class Recorder:
             self._tell_inputs(module, args, keywords, heard.line)
         if self._is_one_box(module):
             self._inside = 1
-            for tensor in _distinct(tensors_in((args, keywords))):
+            for tensor in _distinct(_given(args, keywords)):
                 version = version_of(tensor)
                 heard.values.append(self._value(tensor, version))
                 heard.read.append((tensor, version))
@@ -358,7 +358,7 @@ class Recorder:
             return function(*args, **keywords)
         if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
             return iter(self.function(Tensor.unbind, (args[0], 0), {}))
-        inputs = _distinct(tensors_in((args, keywords)))
+        inputs = _distinct(_given(args, keywords))
         is_writing = writes_by_name(function) or "out" in keywords or keywords.get("inplace")
         before = self._copies(inputs) if is_writing else {}
         versions = [version_of(tensor) for tensor in inputs]
@@ -615,6 +615,11 @@ def _changed(
     target = tensors_in(keywords["out"]) if keywords.get("out") is not None else inputs[:1]
     # Of tensors of `torch.inference_mode()` nobody counts the writes; `x.data = y` is none.
     return [one for one in target if one.is_inference() or not outputs]
+
+
+def _given(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[Tensor]:
+    """Return the tensors among the arguments of a call."""
+    return tensors_in(args) + tensors_in(keywords) if keywords else tensors_in(args)
 
 
 def _distinct(tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -44,7 +44,7 @@ def _collect(value: Any, found: list[Tensor]) -> None:
     elif isinstance(value, (list, tuple)):
         for one in value:
             _collect(one, found)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):  # asking a dict for the first is quick
         for one in value.values():
             _collect(one, found)
     elif is_dataclass(value) and not isinstance(value, type):
