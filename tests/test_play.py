@@ -199,6 +199,35 @@ def test_a_gradient_that_is_zero_is_told_as_one():
     assert any(text.startswith("What arrives at h is exactly 0") for text in said)
 
 
+def test_an_op_of_two_inputs_says_which_is_which(small):
+    said = sentences(small)
+    assert "subtract: [4, 1] minus [3, 2] is [1, -1]." in said
+    assert "dot: [2, 0] times [[1, 0.5], [-1, 1]], rows by columns, is [2, 1]." in said
+
+
+def relu_model(bias, last):
+    """Return a model of one relu with two units, which is silent below -bias."""
+    x = Input((2,), name="x")
+    h = Dense(2, activation="relu", name="h")(x)
+    model = Model(x, Dense(1, name="y")(h), name="relu")
+    model.compile("sgd", "mse")
+    model.set_weights([np.eye(2), np.array(bias), np.array(last), np.zeros(1)])
+    return model
+
+
+def test_a_relu_that_is_silent_everywhere_says_so():
+    said = sentences(ks.play(relu_model([-9, -9], [[1], [2]]), BATCH[0], np.ones((1, 1))))
+    told = next(text for text in said if text.startswith("In h relu"))
+    assert told.startswith("In h relu was silent everywhere and stops all, -2, -4; so d h/bias")
+    assert "With a gradient of 0, h/kernel stays: [[1, 0], [0, 1]]." in said
+
+
+def test_a_gradient_of_0_that_relu_stops_is_no_missing_one():
+    said = sentences(ks.play(relu_model([0, -9], [[1], [0]]), BATCH[0], np.ones((1, 1)) * 3))
+    told = next(text for text in said if text.startswith("In h relu"))
+    assert told.startswith("In h relu lets -4 through and stops 0 where it was silent")
+
+
 def test_every_sentence_has_the_same_words_in_both_languages():
     for key, (english, chinese) in SENTENCES.items():
         assert all((english, chinese)), key

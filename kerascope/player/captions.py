@@ -182,6 +182,9 @@ class Narrator:
             if named:
                 return [_zero("op.back.named", result), kind, gives, _listed(dict.fromkeys(named))]
             return ["op.back", kind, made.gradient_of, gives]
+        inputs = value_of_event(span.begin, "inputs") or ()
+        if f"op.{kind}.two" in SENTENCES and len(inputs) == 2:
+            return [f"op.{kind}.two", kind, *map(said, inputs), gives]
         key = f"op.{kind}" if f"op.{kind}" in SENTENCES else "op"
         return [key, _short(event.name), kind, reads, gives]
 
@@ -217,7 +220,7 @@ class Narrator:
             return ["update.unknown", event.name]
         change = norm_of(np.asarray(new, "float64") - np.asarray(old, "float64"))
         if not change:
-            return ["update.stays", event.name, said(old)]
+            return [_zero("update.stays", grad), event.name, said(old)]
         if np.size(old) <= FEW:
             return ["update", event.name, said(old), said(new), said(grad), self._rate]
         share = f"{figure(100 * change / norm_of(old), digits=2)} %" if norm_of(old) else ""
@@ -262,19 +265,19 @@ def said(value: Any) -> str:
     Examples
     --------
     >>> said(np.array([[1.5, 3.0]])), said(np.zeros((32, 20))), said(2.0)
-    ('[1.5, 3]', '(32, 20), ‖·‖ 0', '2')
+    ('[1.5, 3]', '(32, 20) ‖·‖ 0', '2')
     """
     value = _array(value)
     if isinstance(value, Statistics):
         shape = value.kind.partition("[")[2].rstrip("]").replace(",", ", ")
-        return f"({shape}), {_sized(value)}"
+        return f"({shape}) {_sized(value)}"
     if not _is_known(value):
         return _text(value)
     array = np.asarray(value)
     if not array.ndim:
         return _number(array)
     if array.size > FEW:
-        return f"{array.shape}, {_sized(statistics_of(array))}"
+        return f"{array.shape} {_sized(statistics_of(array))}"
     while array.ndim > 1 and array.shape[0] == 1:
         array = array[0]
     return _nested(array)
@@ -349,16 +352,18 @@ def _stopped(one: Any, other: Any) -> list[str] | None:
     through, held = grad[slope == 1], grad[slope == 0]
     if grad.size <= FEW:
         return [_some(through), _some(held)]
-    return [f"{through.size:,} / {grad.size:,}", f"{held.size:,}"]
+    passed = f"{through.size:,} / {grad.size:,}" if through.size else ""
+    return [passed, f"{held.size:,}" if held.size else ""]
 
 
 def _some(numbers: np.ndarray) -> str:
-    return ", ".join(_number(number) for number in numbers) or "0"
+    return ", ".join(_number(number) for number in numbers)
 
 
 def _missing(told: list[str]) -> str:
-    """Return which of two sentences is meant where nothing was stopped."""
-    return ".all" if told[1] == "0" else ""
+    """Return which of three sentences is meant: nothing was stopped, or nothing let through."""
+    through, held = told
+    return "" if through and held else ".all" if through else ".none"
 
 
 def _listed(words: Any) -> str:
