@@ -81,7 +81,7 @@ class Command(NamedTuple):
     split: Callable[[Parser, list[str]], tuple[list[str], list[str]]] | None = None
     usage: str | None = None
     knows_dialects: bool = True
-    keras_is_ours: Callable[[Namespace], bool] = lambda options: True
+    keras_is_ours: Callable[[Namespace], bool] = lambda options: not getattr(options, "live", False)
 
 
 COMMANDS = {

@@ -32,7 +32,7 @@ def run_live(options: Namespace) -> int:
         story = LiveStory(_alarm, batches=0)
         code = _run(script, writer, story)
     print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
-    if target is not None:
+    if target is not None and story.count:
         print(f"kerascope: wrote {target}; look: kerascope replay {target}", file=sys.stderr)
     return code
 

@@ -225,6 +225,8 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
     """
     path = Path(path)
     raw = path.read_bytes().split(b"\n")
+    if _end_of_pieces(raw[0]) == 0:
+        return
     header = _header(raw[0], path.name, 1)
     if header["version"] != GROWING:
         yield from _events_below(header, raw, 0, path, path.with_suffix(".npz"), 0)

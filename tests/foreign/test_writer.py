@@ -375,6 +375,12 @@ def test_a_piece_that_is_gone_is_noticed(tmp_path):
         Tape.load(path)
 
 
+def test_a_run_in_which_nothing_happened_is_an_empty_tape(tmp_path):
+    with TapeWriter(path=tmp_path / "run.jsonl"):
+        pass
+    assert not len(Tape.load(tmp_path / "run.jsonl"))
+
+
 def test_a_new_run_takes_the_place_of_an_old_one(tmp_path):
     path = tmp_path / "run.jsonl"
     (tmp_path / "run.other.npz").write_bytes(b"mine")

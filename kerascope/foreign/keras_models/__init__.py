@@ -5,6 +5,7 @@
 | `from_keras`, `to_keras`, `converted` | `converting` |
 | `record`, and which calls of it are seen | `recording`, `watching` |
 | `tracing`: what is recorded of training | `training`, `gradients` |
+| `watching`: the same of every model of a script | `every_model` |
 | the arrays of Keras's backends | `arrays` |
 | Keras itself, and where its layers keep what | `library` |
 """
@@ -18,6 +19,7 @@ from kerascope.foreign.keras_models.converting import (
     graph_class,
     to_keras,
 )
+from kerascope.foreign.keras_models.every_model import watching
 from kerascope.foreign.keras_models.library import LIBRARY
 from kerascope.foreign.keras_models.recording import record
 from kerascope.foreign.keras_models.training import tracing
@@ -25,7 +27,9 @@ from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.extract.subjects import graph_of as graph_of_model
 from kerascope.viz.graph import Graph
 
-__all__ = ["LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras", "tracing"]
+__all__ = [
+    "LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras", "tracing", "watching",
+]  # fmt: skip
 
 
 def graph_of(model: Any, *inputs: Any, **keywords: Any) -> Graph:
