@@ -94,7 +94,7 @@ class Agreement(NamedTuple):
     agrees : bool
     layout : str
         In which form they were compared: "" as they are, "axes (0, 2, 3, 1)", "shape (2, 12)",
-        "features in another order"; "shapes differ" where there is none.
+        "reordered" for features that lie elsewhere; "shapes differ" where there is none.
     difference : Difference
     """
 
@@ -104,7 +104,7 @@ class Agreement(NamedTuple):
 
 
 NO_FORM = Difference(math.inf, math.inf)
-PERMUTED = "features in another order"
+PERMUTED = "reordered"
 SHAPES_DIFFER = "shapes differ"
 
 

@@ -12,7 +12,14 @@ from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import Tolerance, tolerance_for
 from kerascope.comparing.judging import Judge, Pair, Verdict, first_of
 from kerascope.comparing.runs import GIVEN, Run, moments
-from kerascope.comparing.subjects import Prepared, Ran, drawn_inputs, prepared, ran
+from kerascope.comparing.subjects import (
+    Prepared,
+    Ran,
+    beside_keras,
+    drawn_inputs,
+    prepared,
+    ran,
+)
 from kerascope.errors import ArgumentError
 from kerascope.foreign.graphs import graph_of_calls
 from kerascope.foreign.records import Call
@@ -225,12 +232,9 @@ def check_tolerance(tolerance: float | None) -> None:
 
 
 def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Prepared]:
-    if b is not None:
-        return [prepared(a, custom_objects), prepared(b, custom_objects)]
-    raise ArgumentError(
-        "compare: expected two models, got one. Only a model or a file of Keras can be given alone:"
-        " it runs in the real Keras beside kerascope."
-    )
+    if b is None:
+        return beside_keras(a, custom_objects)
+    return [prepared(a, custom_objects), prepared(b, custom_objects)]
 
 
 def _of_runs(

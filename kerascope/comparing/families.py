@@ -70,6 +70,7 @@ WITH_ACTIVATION = ("dense", "convolution")
 # The name of a setting in some library -> its name here.
 _SETTINGS = {
     "alpha": "negative_slope", "approximate": "approximate", "auto_pad": "padding",
+    "kernel": "kernel_size",
     "border_mode": "padding", "ceil_mode": "ceil_mode", "dilation": "dilation_rate",
     "dilations": "dilation_rate", "eps": "epsilon", "group": "groups", "kernel_shape":
     "kernel_size", "n_head": "num_heads", "p": "rate", "pads": "padding", "pool_size":
@@ -82,11 +83,21 @@ SHARED = frozenset((
     "kernel_size", "mask", "negative_slope", "num_heads", "padding", "recurrent_activation",
     "strides", "training",
 ))  # fmt: skip
+# What a setting is where a library says nothing of it: only what somebody has set is recorded.
+_WINDOW: dict[str, Setting] = {"strides": 1, "padding": 0, "dilation_rate": 1, "groups": 1}
+_ALONE: dict[str, dict[str, dict[str, Setting]]] = {
+    "torch": {"normalization": {"epsilon": 1e-5}},
+    "onnx": {"normalization": {"epsilon": 1e-5}},
+    "keras": {"normalization": {"epsilon": 1e-3}},
+}
+_OF_POOLING: dict[str, Setting] = {"padding": 0}
+_OF_ALL: dict[str, Setting] = {"approximate": False, "mask": False, "ceil_mode": False}
 _NOTHING = ("none", "linear", "identity", "")
 
 # What an array of a layer is to it, by the end of its name.
+STATISTICS = ("moving_mean", "moving_variance")  # some libraries call them no parameters
 _ROLES = {
-    "weight": "kernel", "w": "kernel", "gamma": "scale", "beta": "bias", "b": "bias",
+    "weight": "kernel", "w": "kernel", "gamma": "scale", "beta": "bias", "b": "bias", "c": "bias",
     "running_mean": "moving_mean", "running_var": "moving_variance",
     "moving_var": "moving_variance", "embeddings": "kernel", "depthwise_kernel": "kernel",
     "input_mean": "moving_mean", "input_var": "moving_variance",
@@ -130,16 +141,21 @@ def _family(op: str, kind: str) -> str:
     return _FAMILY_OF_KIND.get(kind, kind if kind and kind != "function" else "other")
 
 
-def role_of(name: str) -> str:
-    """Return what an array is to its layer: "kernel", "bias", "moving_mean", ...
+def role_of(name: str, axes: int = 2) -> str:
+    """Return what an array of so many axes is to its layer: "kernel", "bias", "moving_mean", ...
 
     Examples
     --------
     >>> [role_of(name) for name in ("weight", "dense_1/kernel", "running_var", "bias")]
     ['kernel', 'kernel', 'moving_variance', 'bias']
+    >>> role_of("weight", axes=1)
+    'scale'
     """
-    last = re.split(r"[/.]", name)[-1]
-    return _ROLES.get(last, last)
+    last = re.split(r"[/.]", name)[-1].lower()
+    role = _ROLES.get(last, last)
+    if role == "kernel" and axes == 1:
+        return "scale"
+    return "kernel" if last == "b" and axes > 1 else role  # the second operand of a product
 
 
 def activation_of(settings: Mapping[str, Setting]) -> str:
@@ -166,6 +182,18 @@ def canonical(
     if found.get("activation") in _NOTHING:
         found["activation"] = "none"
     return found
+
+
+def usual(library: str, family: str) -> dict[str, Setting]:
+    """Return what the settings of a family are in a library where nobody has set them.
+
+    Examples
+    --------
+    >>> usual("torch", "normalization")["epsilon"], usual("keras", "normalization")["epsilon"]
+    (1e-05, 0.001)
+    """
+    shared = {"convolution": _WINDOW, "pooling": _OF_POOLING}.get(family, {})
+    return {**_OF_ALL, **shared, **_ALONE.get(library, {}).get(family, {})}
 
 
 def _value(value: Setting) -> Setting | tuple[float, ...]:

@@ -7,7 +7,9 @@ have the same weights, or settings that are known to differ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -17,7 +19,6 @@ import numpy as np
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import (
     NO_FORM,
-    PERMUTED,
     Agreement,
     Difference,
     Tolerance,
@@ -26,12 +27,13 @@ from kerascope.comparing.arrays import (
 )
 from kerascope.comparing.families import family_of
 from kerascope.comparing.reasons import Side, reasons_of, settings_that_differ, words_of_weights
-from kerascope.comparing.runs import Run, Unit, moments
+from kerascope.comparing.runs import Run, Unit, moments, parameters_of
 from kerascope.comparing.weights import (
     ENOUGH,
     WeightDifference,
     Weights,
     overlap,
+    reordered,
     weight_differences,
 )
 from kerascope.foreign.records import Call, Recorded
@@ -108,17 +110,48 @@ class _Meeting:
         self.a, self.b = calls
         self.judge = judge
         first, second = self.a[0].inputs, self.b[0].inputs
-        self.inputs_agree, self.input_gap, self.input_order = judge.inputs(first, second)
+        self.inputs_agree, self.input_gap, self.input_layout = judge.inputs(first, second)
         self.outputs = judge.outputs(self.a[-1].outputs, self.b[-1].outputs)
+        self.order = self._order()
+        is_bare = self.order is not None and not self.a[0].parameters
+        if is_bare and self.outputs and not self.outputs.agrees:
+            values = self.a[-1].outputs[:1], self.b[-1].outputs[:1]
+            self.outputs = judge.outputs(*values, any_order=True)
+
+    def _order(self) -> np.ndarray | None:
+        """Return where the features of the first side lie in the second; None: in their places.
+
+        A flatten of images whose channels lie elsewhere puts its features in another order, and
+        what follows keeps that, up to a layer with weights.
+        """
+        known = self.judge.orders
+        tokens = [value.token for value in self.a[0].inputs]
+        order = next((known[token] for token in tokens if token in known), None)
+        if order is None and self.inputs_agree and self.input_layout.startswith("axes"):
+            order = _flattened(self.a[0], self.b[0], self.input_layout)
+        if order is not None and not self.a[0].parameters:
+            known.update((value.token, order) for value in self.a[-1].outputs)
+        return order
 
     @cached_property
     def weights(self) -> tuple[Weights, Weights]:
-        return Weights(self.a[0].parameters), Weights(self.b[0].parameters)
+        return Weights(parameters_of(self.a)), Weights(parameters_of(self.b))
 
     @cached_property
     def weight_differences(self) -> list[WeightDifference]:
-        layout = self.judge.alignment.same_layout
-        return weight_differences(*self.weights, self.judge.tolerance, same_layout=layout)
+        layout, tolerance = self.judge.alignment.same_layout, self.judge.tolerance
+        a, b = self.weights
+        if self.order is not None:
+            b = reordered(b, self.order)
+        return weight_differences(a, b, tolerance, same_layout=layout)
+
+    @property
+    def has_old_order(self) -> bool:
+        """Whether features arrive in another order, but the weights lie as on the first side."""
+        if self.order is None or not self.weights[0] or not self.weight_differences:
+            return False
+        layout, tolerance = self.judge.alignment.same_layout, self.judge.tolerance
+        return not weight_differences(*self.weights, tolerance, same_layout=layout)
 
     @cached_property
     def settings(self) -> list[str]:
@@ -172,6 +205,7 @@ class Judge:
     def __init__(self, alignment: Alignment, tolerance: Tolerance) -> None:
         self.alignment = alignment
         self.tolerance = tolerance.value
+        self.orders: dict[Hashable, np.ndarray] = {}  # by the tokens of values of the first run
 
     def pairs(self) -> list[Pair]:
         """Return all pairs, in the order of the first run."""
@@ -224,15 +258,18 @@ class Judge:
             return ()
         a = Side(meeting.a, self.alignment.a.library)
         b = Side(meeting.b, self.alignment.b.library)
-        order, settings = meeting.input_order, meeting.settings
-        return tuple(reasons_of(a, b, meeting.weight_differences, settings, order))
+        is_old = meeting.has_old_order
+        weights = [] if is_old else meeting.weight_differences
+        return tuple(reasons_of(a, b, weights, meeting.settings, is_old))
 
     # --- values -----------------------------------------------------------------------------------
 
-    def outputs(self, a: Sequence[Recorded], b: Sequence[Recorded]) -> Agreement | None:
+    def outputs(
+        self, a: Sequence[Recorded], b: Sequence[Recorded], any_order: bool = False
+    ) -> Agreement | None:
         """Compare what two calls give; None if nothing of it is known."""
         if len(a) == len(b):
-            found = [self._compared(x, y, False) for x, y in zip(a, b, strict=True)]
+            found = [self._compared(x, y, any_order) for x, y in zip(a, b, strict=True)]
             known = [one for one in found if one is not None]
             if known and (len(known) == 1 or known[0].agrees):
                 return max(known, key=lambda one: one.difference.relative)
@@ -246,7 +283,7 @@ class Judge:
     def inputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded]
     ) -> tuple[bool | None, float, str]:
-        """Tell whether the inputs of two calls agree, how far they are apart, and in what order."""
+        """Tell whether the inputs of two calls agree, how far they are apart, and how they lie."""
         a, b = ([v for v in values if moments(v) is not None] for values in (a, b))
         if not a or not b:
             return None, 0.0, ""
@@ -263,8 +300,8 @@ class Judge:
             found.append(best)
             free.remove(taken)
         worst = max(one.difference.relative for one in found)
-        order = next((one.layout for one in found if one.layout == PERMUTED), "")
-        return all(one.agrees for one in found), worst, order
+        layout = next((one.layout for one in found if one.layout), "")
+        return all(one.agrees for one in found), worst, layout
 
     def _compared(self, x: Recorded, y: Recorded, any_order: bool) -> Agreement | None:
         m, n = moments(x), moments(y)
@@ -283,10 +320,23 @@ def _rank(agreement: Agreement) -> tuple[bool, float]:
 
 
 def _parts(a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
-    """Return what is judged at once: each call by itself if both sides have as many."""
-    if len(a.calls) == len(b.calls):
-        return [([one], [other]) for one, other in zip(a.calls, b.calls, strict=True)]
-    return [(a.calls, b.calls)]
+    """Return what is judged at once: an activation by itself if it is a call on both sides."""
+    if a.activation is None or b.activation is None:
+        return [(a.calls, b.calls)]
+    return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
+
+
+def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
+    """Return in which order a call on the second side flattens what one on the first does."""
+    shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
+    if len(shapes) != 2 or any(len(given) <= len(made) for given, made in shapes):
+        return None
+    axes = tuple(int(n) for n in re.findall(r"\d+", layout))
+    given = [int(n or 0) for n in shapes[1][0]]
+    size = math.prod(given[1:])
+    if axes[0] != 0 or len(axes) != len(given) or shapes[1][1][-1] != size:
+        return None
+    return np.arange(size).reshape(1, *given[1:]).transpose(axes).ravel()
 
 
 def first_of(pairs: Sequence[Pair], run: Run) -> Pair | None:

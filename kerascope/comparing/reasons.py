@@ -13,12 +13,15 @@ from typing import NamedTuple
 from kerascope.comparing.arrays import number
 from kerascope.comparing.families import (
     SHARED,
+    STATISTICS,
     activation_of,
     canonical,
     family_of,
     plain_name,
     role_of,
+    usual,
 )
+from kerascope.comparing.runs import parameters_of
 from kerascope.comparing.weights import WeightDifference, place_of
 from kerascope.foreign.records import Call
 
@@ -29,7 +32,6 @@ _IGNORED = frozenset((
     "num_features", "device", "dtype",
 ))  # fmt: skip
 _ACTIVATION_NAMES = {"silu": "swish"}
-_BY_ITSELF = {"approximate": False, "mask": False}  # what a setting is where nothing is said
 
 
 class Side(NamedTuple):
@@ -49,7 +51,7 @@ def reasons_of(
     b: Side,
     weights: Sequence[WeightDifference],
     settings: Sequence[str],
-    order: str,
+    has_old_order: bool,
 ) -> list[str]:
     """Return what could be found of why two calls differ whose inputs agree, most likely first."""
     told = [_words_of_shapes(a, b)] if _shapes(a) != _shapes(b) and a.library == b.library else []
@@ -57,7 +59,7 @@ def reasons_of(
     told += _arrays_of_one(a, b)
     if settings:
         told.append("settings differ: " + "; ".join(settings))
-    if order and not weights and family_of(a.call) == "dense":
+    if has_old_order:
         told.append(
             "the features arrive in another order (channels first or last?), but the weights lie "
             "in the same: the rows of one kernel have to be permuted"
@@ -80,12 +82,15 @@ def _words_of_shapes(a: Side, b: Side) -> str:
 
 def _arrays_of_one(a: Side, b: Side) -> list[str]:
     """Say which weights only one side has."""
-    roles = [{role_of(name) for name in side.call.parameters} for side in (a, b)]
+    roles = [
+        {role_of(name, len(value.shape)) for name, value in parameters_of(side.calls).items()}
+        for side in (a, b)
+    ]
     if not all(roles):
         return []
     told = []
     for word, mine, others in (("a", roles[0], roles[1]), ("b", roles[1], roles[0])):
-        alone = sorted(mine - others)
+        alone = sorted(mine - others - set(STATISTICS))
         if alone and len(mine) != len(others):
             told.append(f"only {word} has {', '.join(alone)}")
     return told
@@ -118,7 +123,7 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
     for name in dict.fromkeys((*first, *second)):
         if name in _IGNORED or not (is_one_library or name in SHARED):
             continue
-        values = [side.get(name, _BY_ITSELF.get(name)) for side in (first, second)]
+        values = [side.get(name) for side in (first, second)]
         if None in values or _is_same(*values):
             continue
         if name == "padding":
@@ -132,9 +137,10 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
 
 def _settings(side: Side) -> dict[str, object]:
     """Return the settings of a layer, with its activation where that is a call of its own."""
-    found: dict[str, object] = dict(canonical(side.call.settings))
+    found: dict[str, object] = dict(usual(side.library, family_of(side.call)))
+    found |= canonical(side.call.settings)
     own = activation_of(side.call.settings)
-    if len(side.calls) > 1:
+    if family_of(side.calls[-1]) == "activation":
         last = side.calls[-1]
         found |= canonical(last.settings)
         own = activation_of(last.settings) or plain_name(last.op)

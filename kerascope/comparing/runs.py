@@ -1,12 +1,13 @@
 """One run of either side in the form that is compared: its calls as units, and who feeds whom.
 
 A unit is a call; or, since Keras writes `Dense(10, activation="relu")` where PyTorch has a Linear
-and a ReLU, a layer with weights together with the activation that alone reads what it gives.
+and a ReLU, and ONNX a MatMul, an Add and a Relu, a product with the bias that is added to what it
+gives, and the activation that alone reads that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from kerascope.comparing.weights import Weights
 from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.trace.statistics import Statistics
 
+ADDING = ("add", "biasadd")
 GIVEN = ("input", "constant")  # families of what no call computes
 
 
@@ -28,11 +30,13 @@ class Unit:
     number : int
         Its place in the run.
     calls : list of Call
-        One, or two.
+        One; or a product, what adds its bias, and its activation.
     family : str
         Of the first.
     inputs : list of Recorded
         What it reads.
+    activation : Call or None
+        The last of several calls, if it is an activation.
     sources : list of int
         The units that make these, where a unit does.
     readers : list of int
@@ -42,6 +46,7 @@ class Unit:
     calls: list[Call]
     family: str
     inputs: list[Recorded]
+    activation: Call | None = None
     sources: list[int] = field(default_factory=list)
     readers: list[int] = field(default_factory=list)
 
@@ -58,7 +63,7 @@ class Unit:
     @cached_property
     def weights(self) -> Weights:
         """Its weights."""
-        return Weights(self.call.parameters)
+        return Weights(parameters_of(self.calls))
 
     @cached_property
     def op(self) -> str:
@@ -79,6 +84,14 @@ class Unit:
     def words(self) -> str:
         """How it is called in tables: "conv1 (Conv2D + ReLU)"."""
         return f"{self.call.id} ({' + '.join(call.op for call in self.calls)})"
+
+
+def parameters_of(calls: Sequence[Call]) -> dict[str, Recorded]:
+    """Return the weights of a unit: those of a product, and the bias that the next call adds."""
+    found = dict(calls[0].parameters)
+    for call in calls[1:]:
+        found.update(("bias", value) for value in call.parameters.values())
+    return found
 
 
 def moments(value: Recorded) -> Moments | None:
@@ -131,10 +144,11 @@ def _units(calls: Sequence[Call]) -> list[Unit]:
     units: list[Unit] = []
     unit_of: dict[int, Unit] = {}
     for number, call in enumerate(calls):
-        host = _host(number, call, calls, makers, readers)
+        host = _host(number, call, unit_of, makers, readers)
         if host is not None:
-            unit_of[host].calls.append(call)
-            unit_of[number] = unit_of[host]
+            unit = unit_of[number] = unit_of[host]
+            unit.calls.append(call)
+            unit.activation = None if call.parameters else call
             continue
         unit = Unit(len(units), [call], family_of(call), list(call.inputs))
         unit.sources = [unit_of[maker].number for maker in makers[number] if maker in unit_of]
@@ -163,17 +177,22 @@ def _links(calls: Sequence[Call]) -> tuple[list[list[int]], list[set[int]]]:
 def _host(
     number: int,
     call: Call,
-    calls: Sequence[Call],
+    unit_of: Mapping[int, Unit],
     makers: list[list[int]],
     readers: list[set[int]],
 ) -> int | None:
-    """Return the layer of which a call is the activation; None if it is a unit of its own."""
-    if family_of(call) != "activation" or len(set(makers[number])) != 1 or call.parameters:
+    """Return the call to whose unit one belongs that adds a bias, or is an activation."""
+    host = makers[number][0] if len(set(makers[number])) == 1 else None
+    if host is None or readers[host] != {number}:
         return None
-    host = makers[number][0]
-    layer = calls[host]
-    alone = readers[host] == {number} and family_of(layer) in WITH_ACTIVATION and layer.parameters
-    return host if alone and not activation_of(layer.settings) else None
+    unit = unit_of[host]
+    has_own = bool(unit.activation or activation_of(unit.call.settings))
+    if unit.family not in WITH_ACTIVATION or not unit.call.parameters or has_own:
+        return None
+    if call.parameters:
+        is_bias = plain_name(call.op) in ADDING and len(unit.call.parameters) == 1
+        return host if is_bias and len(call.parameters) == 1 else None
+    return host if family_of(call) == "activation" else None
 
 
 def _reached(units: Sequence[Unit], steps: Callable[[Unit], Iterable[int]]) -> dict[int, int]:

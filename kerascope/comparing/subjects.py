@@ -6,7 +6,11 @@ tape is not run, its passes are what was recorded.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +22,8 @@ from kerascope.comparing import own_models
 from kerascope.comparing.runs import Run
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, KerascopeError
-from kerascope.foreign.records import Call, Recorded
+from kerascope.foreign.from_tape import calls_on_tape
+from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
 from kerascope.layers.embeddings import Embedding
 from kerascope.models import load_model
@@ -32,6 +37,9 @@ TAPES = (".jsonl",)
 OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
 SAMPLES = 2
 UNKNOWN_LENGTH = 8  # of an axis whose length a model leaves open
+KERAS = "keras"
+BACKENDS = ("tensorflow", "jax", "torch")
+_KERAS_LIBRARY = "kerascope.foreign.keras_models.library"  # loaded when a file shall run in Keras
 BACKWARD = ("backward", "update", "commit", "loss")
 
 
@@ -97,6 +105,45 @@ def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
     )
 
 
+# --- the real Keras beside kerascope --------------------------------------------------------------
+
+
+def beside_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> list[Prepared]:
+    """Return a model or file of Keras twice: in kerascope, and in the real Keras.
+
+    Raises
+    ------
+    ArgumentError
+        It is neither.
+    MissingToolError
+        Keras is not installed.
+    """
+    known = dict(custom_objects or {})
+    is_path = isinstance(subject, (str, PathLike))
+    if is_path and Path(fspath(subject)).suffix.lower() in MODEL_FILES:
+        mine = _opened(Path(fspath(subject)), known)
+        real = _real_keras().saving.load_model(fspath(subject), compile=False)
+        return [mine, Prepared(real, mine.name, KERAS)]
+    if foreign.library_of(subject) == KERAS:
+        mine = Prepared(foreign.converted(subject), subject.name, own_models.LIBRARY)
+        if mine.subject is not None:
+            return [mine, Prepared(subject, subject.name, KERAS)]
+    raise ArgumentError(
+        f"compare: expected two models, got one, {subject!r:.60}. Only a .keras or .h5 file, or a "
+        f"Functional or Sequential model of Keras 3 can be given alone: the real Keras runs it "
+        f"beside kerascope."
+    )
+
+
+def _real_keras() -> Any:
+    """Return the module `keras`, on a backend that is installed if nobody has chosen one."""
+    if KERAS not in sys.modules and "KERAS_BACKEND" not in os.environ:
+        found = next((name for name in BACKENDS if find_spec(name) is not None), None)
+        if found is not None:
+            os.environ["KERAS_BACKEND"] = found
+    return import_module(_KERAS_LIBRARY).library("compare")
+
+
 # --- running --------------------------------------------------------------------------------------
 
 
@@ -118,7 +165,7 @@ def ran(side: Prepared, x: Any) -> Ran:
         Arrays are needed and there are none.
     """
     if isinstance(side.subject, Tape):
-        return Ran([Run(side.name, side.library, calls) for calls in passes_of(side.subject)])
+        return Ran([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
     if isinstance(side.subject, TapeWriter):
         writer = side.subject
         return Ran([Run(side.name, side.library, writer.calls, writer.frames)])
@@ -149,7 +196,7 @@ def _recorded(side: Prepared, x: Any) -> Run:
         writer = TapeWriter("all", 0)
         own_models.record(side.subject, x, writer)
     else:
-        several = isinstance(x, list) and side.library != "keras"
+        several = isinstance(x, list) and side.library != KERAS
         writer, _ = foreign.record(side.subject, tuple(x) if several else x, budget=0)
     return Run(side.name, side.library, writer.calls, writer.frames)
 
@@ -170,8 +217,8 @@ def _turned(x: Any, to: str) -> Any:
 # --- tapes ----------------------------------------------------------------------------------------
 
 
-def passes_of(tape: Tape) -> list[list[Call]]:
-    """Return the calls of each forward pass on a tape.
+def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
+    """Return the calls and frames of each forward pass on a tape; of another library the last.
 
     Two values are one if all their numbers are, or all their figures where a tape has no more.
 
@@ -180,7 +227,10 @@ def passes_of(tape: Tape) -> list[list[Call]]:
     ArgumentError
         No call of a layer is on it.
     """
-    passes: list[list[Call]] = []
+    calls, frames = calls_on_tape(tape)
+    if calls:
+        return [(calls, frames)]
+    passes: list[tuple[list[Call], list[Frame]]] = []
     begun: dict[str, Event] = {}
     seen: dict[str, int] = {}
     for event in tape:
@@ -192,9 +242,9 @@ def passes_of(tape: Tape) -> list[list[Call]]:
             begun[event.name] = event
         elif event.ph == END and event.name in begun:
             if not seen:
-                passes.append([])
+                passes.append(([], []))
             seen[event.name] = seen.get(event.name, 0) + 1
-            passes[-1].append(_call_of(begun.pop(event.name), event, seen[event.name]))
+            passes[-1][0].append(_call_of(begun.pop(event.name), event, seen[event.name]))
     if not passes:
         raise ArgumentError(
             "compare: no call of a layer is on this tape; record it at level 'node' or finer."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -67,6 +68,9 @@ def _head(found: Comparison) -> list[str]:
     lines = [f"{side}: {printable(run.name)} ({run.library}), {counted(len(run.calls), 'call')}"
              for side, run in (("a", found.a), ("b", found.b))]  # fmt: skip
     lines += found.notes
+    layouts = Counter(pair.layout for pair in found.pairs if pair.layout.startswith("axes"))
+    lines += [f"the {layout} of b are those of a in {counted(times, 'pair')}"
+              for layout, times in layouts.items()]  # fmt: skip
     lines.append(f"tolerance: {found.tolerance.words}, relative to the largest number of an array")
     return lines
 
@@ -83,14 +87,17 @@ def _rows(found: Comparison) -> list[Pair]:
 
 
 def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
+    """Return the columns; where both sides have other names, a row has a line for each."""
     pairs = list(rows)
-    gaps = [("max abs", "max_abs"), ("relative", "relative")]
+    gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
+    names = [(_joined(call.id for call in p.a), _joined(call.id for call in p.b)) for p in pairs]
+    ops = [(_joined(call.op for call in p.a), _joined(call.op for call in p.b)) for p in pairs]
     return [
-        *_names(pairs),
-        Column("Op", [_ops(pair) for pair in pairs]),
+        Column("Call in a, in b", [_both(*pair) for pair in names]),
+        Column("Op", [_both(*pair) for pair in ops]),
         Column("Shape", [word(_shape(pair)) for pair in pairs], is_whole=True),
         *(
-            Column(title.capitalize(), [word(_gap(pair, key)) for pair in pairs], is_number=True)
+            Column(title, [word(_gap(pair, key)) for pair in pairs], is_number=True)
             for title, key in gaps
         ),
         Column("Ulp", [word(_ulp(pair)) for pair in pairs], is_number=True),
@@ -98,19 +105,15 @@ def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
     ]
 
 
-def _names(pairs: Sequence[Pair]) -> list[Column]:
-    """Return the names of the calls: in one column where both sides have the same."""
-    if all(pair.name_a == pair.name_b for pair in pairs):
-        return [Column("Call in a and b", [_pieces(pair.name_a) for pair in pairs])]
-    return [
-        Column("Call in a", [_pieces(pair.name_a) for pair in pairs]),
-        Column("Call in b", [_pieces(pair.name_b) for pair in pairs]),
-    ]
+def _joined(names: Iterable[str]) -> str:
+    return " + ".join(names)
 
 
-def _ops(pair: Pair) -> Cell:
-    ops = [" + ".join(call.op for call in calls) for calls in (pair.a, pair.b)]
-    return _pieces(ops[0] if ops[0] == ops[1] else f"{ops[0]} | {ops[1]}")
+def _both(a: str, b: str) -> Cell:
+    lines: list[Line] = [[(piece, "") for piece in printable(a).split()]]
+    if a != b:
+        lines.append([(piece, "dim") for piece in printable(b).split()])
+    return Cell(lines)
 
 
 def _pieces(text: str, style: str = "") -> Cell:
@@ -142,7 +145,7 @@ def _ulp(pair: Pair) -> str:
 
 def _verdict(found: Comparison, pair: Pair) -> Cell:
     told = f"{pair.verdict.value}, first" if pair is found.first else pair.verdict.value
-    if pair.layout:
+    if pair.layout and not pair.layout.startswith("axes"):
         told += f" ({pair.layout})"
     return _pieces(told, STYLES.get(pair.verdict, ""))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kerascope.comparing.arrays import Difference, Index, as_numbers, measured
-from kerascope.comparing.families import role_of
+from kerascope.comparing.families import STATISTICS, role_of
 from kerascope.foreign.records import Recorded
 
 ENOUGH = 0.5  # of the numbers: fewer in common say nothing
@@ -42,17 +42,21 @@ class Weights:
     def __bool__(self) -> bool:
         return bool(self.arrays)
 
+    @property
+    def _own(self) -> list[str]:
+        return [name for name in self.arrays if _role(self, name) not in STATISTICS]
+
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """The shapes, each sorted and without ones: no transposition changes them."""
-        return tuple(sorted(_size(array) for array in self.arrays.values()))
+        return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property
     def telling(self) -> dict[str, np.ndarray]:
         """The sorted numbers of those arrays that are not constant, as a fresh bias is."""
         found = {}
-        for name, array in self.arrays.items():
-            numbers = np.sort(array.astype("float64").ravel())
+        for name in self._own:
+            numbers = np.sort(self.arrays[name].astype("float64").ravel())
             if numbers.size > 1 and numbers[0] != numbers[-1]:
                 found[name] = numbers
         return found
@@ -61,6 +65,10 @@ class Weights:
     def dtypes(self) -> dict[str, np.dtype]:
         """The type of each array."""
         return {name: array.dtype for name, array in self.arrays.items()}
+
+
+def _role(weights: Weights, name: str) -> str:
+    return role_of(name, weights.arrays[name].ndim)
 
 
 def _size(array: np.ndarray) -> tuple[int, ...]:
@@ -88,7 +96,7 @@ def overlap(a: Weights, b: Weights) -> float:
         if not fitting:
             continue
         counts = {o: _in_common(numbers, free[o], a.dtypes[name], b.dtypes[o]) for o in fitting}
-        best = max(fitting, key=lambda other: (counts[other], role_of(other) == role_of(name)))
+        best = max(fitting, key=lambda other: (counts[other], _role(b, other) == _role(a, name)))
         common += counts[best]
         del free[best]
     total = max(sum(x.size for x in side.telling.values()) for side in (a, b))
@@ -104,6 +112,15 @@ def _in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtyp
         return int(a.size)
     left, right = np.searchsorted(b, a, "left"), np.searchsorted(b, a, "right")
     return int((right > left).sum())
+
+
+def reordered(weights: Weights, order: np.ndarray) -> Weights:
+    """Return weights as they would be if the features that they read lay in another order."""
+    found = Weights({})
+    for name, array in weights.arrays.items():
+        axes = [axis for axis, size in enumerate(array.shape) if size == order.size]
+        found.arrays[name] = np.take(array, order, axes[0]) if axes and array.ndim > 1 else array
+    return found
 
 
 # --- where they differ ----------------------------------------------------------------------------
@@ -143,7 +160,7 @@ def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
                 other
                 for other in free
                 if _size(b.arrays[other]) == _size(array)
-                and (not by_role or role_of(other) == role_of(name))
+                and (not by_role or _role(b, other) == _role(a, name))
             ]
             if fitting:
                 same = [other for other in fitting if other == name]
