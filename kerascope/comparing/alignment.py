@@ -90,7 +90,7 @@ class Alignment:
     def _by_value_and_family(self, a: Unit, b: Unit) -> float:
         if a.family != b.family or not self.value_equal(a, b):
             return 0.0
-        return 1.0 + 4.0 * self._same_front(a, b) + 2.0 * (overlap(a.weights, b.weights) == 1.0)
+        return 1.0 + 2.0 * self._same_front(a, b) + (a.last_name == b.last_name)
 
     def _by_value(self, a: Unit, b: Unit) -> float:
         return (1.0 + self._same_front(a, b)) if self.value_equal(a, b) else 0.0

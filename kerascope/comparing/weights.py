@@ -208,22 +208,23 @@ def _array_difference(
     orders = _orders(a, b)
     if not orders:
         return None
+    b = b.reshape(_shape(b, a))
     usual = _usual(a, b, orders, same_layout)
-    tried = [(axes, measured(a, b.reshape(_shape(b, a)).transpose(axes), tolerance))
-             for axes in orders]  # fmt: skip
-    by_axes = dict(tried)
-    if by_axes[usual].relative <= tolerance:
+    as_usual = measured(a, b.transpose(usual), tolerance)
+    if as_usual.relative <= tolerance:
         return None
+    tried = [(usual, as_usual)]
+    tried += [(axes, measured(a, b.transpose(axes), tolerance)) for axes in orders if axes != usual]
     axes, best = min(tried, key=lambda one: one[1].differing)
     words = f"axes {axes}"
     if best.relative <= tolerance and axes != usual:
         return words, best, True
     if best.differing > a.size // 2:
-        turned = _turned(a, b.reshape(_shape(b, a)).transpose(usual), tolerance)
+        turned = _turned(a, b.transpose(usual), tolerance)
         if turned is not None:
             return (*turned, True)
-    if by_axes[usual].differing <= best.differing or best.differing > a.size // 2:
-        axes, best = usual, by_axes[usual]
+    if as_usual.differing <= best.differing or best.differing > a.size // 2:
+        axes, best = usual, as_usual
     return ("" if axes == tuple(range(a.ndim)) else f"axes {axes}"), best, False
 
 

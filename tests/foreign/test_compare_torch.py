@@ -1,0 +1,236 @@
+"""PyTorch and ONNX: what was planted is found at its call, and equal models are equal."""
+
+import copy
+
+import numpy as np
+import pytest
+from compared_models import images, keras_model, onnx_file, torch_module, weights
+
+import kerascope as ks
+from kerascope.cli.commands import main
+
+torch = pytest.importorskip("torch")
+
+# Which module of the port stands for which layer.
+NAMES = {"conv1": "first", "norm": "bn", "conv2": "second", "dense1": "hidden", "dense2": "scores"}
+
+
+def mine(arrays=None, **changes):
+    return keras_model(ks.layers, ks.Model, arrays or weights(), **changes)
+
+
+def port(arrays=None, **changes):
+    return torch_module(torch, arrays or weights(), **changes)
+
+
+def first(found):
+    return found.first.a[0].id, found.first.b[0].id
+
+
+def changed(module, name, place=0):
+    with torch.no_grad():
+        module.get_parameter(name).view(-1)[place] += 1
+    return module
+
+
+# --- kerascope and PyTorch ------------------------------------------------------------------------
+
+
+def test_a_port_with_channels_first_is_equal():
+    found = ks.compare(mine(), port(), images())
+    assert found.equal, str(found)
+    assert not found.only_a
+    assert not found.only_b
+    assert "b: its input was turned: channels first" in found.notes
+    pairs = {pair.name_a: pair.name_b for pair in found.pairs}
+    assert pairs["conv1"] == "first + relu"
+    assert pairs["dense1"] == "hidden + gelu"
+    assert next(pair for pair in found.pairs if pair.name_a == "flat").layout == "reordered"
+
+
+@pytest.mark.parametrize("name", list(NAMES))
+def test_one_weight_is_found_and_told(name):
+    found = ks.compare(mine(), changed(port(), f"{NAMES[name]}.weight", 3), images())
+    assert first(found) == (name, NAMES[name])
+    assert "differs at one number of" in found.first.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "reason"),
+    [
+        ({"epsilon": 1e-5}, "norm", "epsilon 0.001 in a, 1e-05 in b"),
+        ({"approximate": "tanh"}, "dense1", "approximate no in a, yes in b"),
+    ],
+    ids=["epsilon", "gelu"],
+)
+def test_another_setting_is_found_and_told(changes, name, reason):
+    found = ks.compare(mine(), port(**changes), images(), tolerance=1e-5)
+    assert first(found) == (name, NAMES[name])
+    assert reason in " ".join(found.first.reasons)
+
+
+def test_the_padding_of_a_stride_is_told_in_numbers():
+    x = ks.Input((8, 8, 3), name="x")
+    model = ks.Model(x, ks.layers.Conv2D(4, 3, strides=2, padding="same", name="conv")(x))
+    module = torch.nn.Conv2d(3, 4, 3, stride=2, padding=1)
+    kernel, bias = model.get_weights()
+    state = {"weight": kernel.transpose(3, 2, 0, 1), "bias": bias}
+    module.load_state_dict({k: torch.tensor(v.copy()) for k, v in state.items()})
+    found = ks.compare(model, module, images())
+    assert found.first.a[0].id == "conv"
+    told = "padding same (0 before and 1 behind) in a, 1 in b"
+    assert told in " ".join(found.first.reasons)
+
+
+def test_a_kernel_transposed_in_height_and_width_is_told():
+    module = port()
+    with torch.no_grad():
+        module.first.weight.copy_(module.first.weight.transpose(2, 3).clone())
+    found = ks.compare(mine(), module, images())
+    assert first(found) == ("conv1", "first")
+    assert "holds the same numbers in the wrong order: transposed" in found.first.reasons[0]
+
+
+def test_rows_that_were_not_permuted_behind_a_flatten_are_told():
+    module = port()
+    with torch.no_grad():
+        module.hidden.weight.copy_(torch.tensor(weights()["dense1/kernel"].T.copy()))
+    found = ks.compare(mine(), module, images())
+    assert first(found) == ("dense1", "hidden")
+    assert "the features arrive in another order" in found.first.reasons[0]
+
+
+# --- PyTorch and PyTorch --------------------------------------------------------------------------
+
+
+def test_float16_beside_float32_is_equal_within_its_tolerance():
+    x = torch.tensor(images(first=True))
+    half = port().half()
+    found = ks.compare(port(), half, x, x_b=x.half())
+    assert found.equal, str(found)
+    assert found.tolerance.dtype == "float16"
+    found = ks.compare(port(), changed(half, "second.weight", 5), x, x_b=x.half())
+    assert first(found) == ("second", "second")
+
+
+def test_a_causal_mask_that_was_dropped_is_found():
+    class Attending(torch.nn.Module):
+        def __init__(self, is_causal):
+            super().__init__()
+            self.q, self.k, self.v = (torch.nn.Linear(8, 8) for _ in range(3))
+            self.out = torch.nn.Linear(8, 8)
+            self.is_causal = is_causal
+
+        def forward(self, x):
+            attend = torch.nn.functional.scaled_dot_product_attention
+            h = attend(self.q(x), self.k(x), self.v(x), is_causal=self.is_causal)
+            return self.out(h)
+
+    torch.manual_seed(0)
+    one, other = Attending(True), Attending(False)
+    other.load_state_dict(one.state_dict())
+    x = torch.randn(2, 5, 8)
+    assert ks.compare(one, copy.deepcopy(one), x).equal
+    found = ks.compare(one, other, x)
+    assert found.first.a[0].op == "scaled_dot_product_attention"
+    assert "is_causal yes in a, no in b" in " ".join(found.first.reasons)
+
+
+def test_one_projection_beside_three_is_equal():
+    class Three(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q, self.k, self.v = (torch.nn.Linear(8, 8) for _ in range(3))
+            self.out = torch.nn.Linear(8, 4)
+
+        def forward(self, x):
+            attend = torch.nn.functional.scaled_dot_product_attention
+            return self.out(attend(self.q(x), self.k(x), self.v(x)))
+
+    class One(torch.nn.Module):
+        def __init__(self, three):
+            super().__init__()
+            self.qkv = torch.nn.Linear(8, 24)
+            self.out = copy.deepcopy(three.out)
+            parts = (three.q, three.k, three.v)
+            with torch.no_grad():
+                self.qkv.weight.copy_(torch.cat([part.weight for part in parts]))
+                self.qkv.bias.copy_(torch.cat([part.bias for part in parts]))
+
+        def forward(self, x):
+            attend = torch.nn.functional.scaled_dot_product_attention
+            return self.out(attend(*self.qkv(x).chunk(3, -1)))
+
+    torch.manual_seed(0)
+    three = Three()
+    x = torch.randn(2, 5, 8)
+    assert ks.compare(three, One(three), x).equal
+    found = ks.compare(three, changed(One(three), "qkv.weight", 8 * 10 + 3), x)
+    assert first(found) == ("k", "qkv")
+
+
+@pytest.mark.parametrize("name", ["unet", "lstm"])
+def test_models_that_nobody_here_wrote_are_equal_until_one_weight_changes(name):
+    models = pytest.importorskip("torch_models")
+    torch.manual_seed(0)
+    module, inputs = models.MODELS[name]()
+    assert ks.compare(module, copy.deepcopy(module), tuple(inputs)).equal
+    random = np.random.default_rng(0)
+    names = [key for key, _ in module.named_parameters()]
+    for number in random.choice(len(names), 5, replace=False):
+        key = names[number]
+        place = int(random.integers(module.get_parameter(key).numel()))
+        found = ks.compare(module, changed(copy.deepcopy(module), key, place), tuple(inputs))
+        assert found.first is not None, key
+        assert key.startswith(found.first.b[0].name), (key, str(found))
+
+
+# --- ONNX -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def onnx():
+    return pytest.importorskip("onnx")
+
+
+def test_an_onnx_file_and_its_module_are_equal(onnx, tmp_path):
+    path = onnx_file(onnx, port(), tmp_path / "port.onnx")
+    found = ks.compare(path, port(), images(first=True))
+    assert found.equal, str(found)
+    assert not found.only_a
+    assert not found.only_b
+    assert "MatMul_9 + Add_10" in [pair.name_a for pair in found.pairs]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "reason"),
+    [
+        ({"epsilon": 1e-5}, "bn", "epsilon 1e-05 in a, 0.001 in b"),
+        ({"gelu": "tanh"}, "gelu", "approximate yes in a, no in b"),
+        ({"pads": (0, 0, 2, 2)}, "first", "padding"),
+    ],
+    ids=["epsilon", "gelu", "padding"],
+)
+def test_another_setting_of_a_node_is_found_and_told(onnx, tmp_path, changes, name, reason):
+    path = onnx_file(onnx, port(), tmp_path / "port.onnx", **changes)
+    found = ks.compare(path, port(), images(first=True), tolerance=1e-5)
+    assert found.first.b[0].id == name
+    assert reason in " ".join(found.first.reasons)
+
+
+@pytest.mark.parametrize("name", list(NAMES.values()))
+def test_one_weight_of_a_file_is_found_and_told(onnx, tmp_path, name):
+    path = onnx_file(onnx, changed(port(), f"{name}.weight", 3), tmp_path / "port.onnx")
+    found = ks.compare(path, port(), images(first=True))
+    assert found.first.b[0].id == name
+    assert "differs at one number of" in found.first.reasons[0]
+
+
+def test_a_keras_file_and_an_onnx_file_are_compared_by_the_command(onnx, tmp_path, capsys):
+    path, other = tmp_path / "mine.keras", tmp_path / "port.onnx"
+    mine().save(path)
+    onnx_file(onnx, port(), other)
+    assert main(["compare", str(path), str(other)]) == 0
+    onnx_file(onnx, changed(port(), "scores.weight", 3), other)
+    assert main(["compare", str(path), str(other)]) == 1
+    assert "first difference: dense2 in a" in capsys.readouterr().out
