@@ -210,7 +210,7 @@ class Training:
                 result = original(*args)
                 state, logs = (result[1], result[0]) if self._is_jax else (None, result)
                 logs = _plain(logs)
-                told["outs"], told["logs"] = tuple(logs.values()), logs
+                told["outs"], told["logs"] = _loss_first(logs), logs
                 self._tell_updates(before, state)
                 if not self._has_warned and not np.isfinite([*logs.values()]).all():
                     self._has_warned = True
@@ -281,10 +281,17 @@ class Training:
         if self._arrays.backend == "torch":
             gradients = [v.value.grad for v in variables]
             gradients = [None if g is None else self._arrays.numbers(g) for g in gradients]
-        for variable, old, now, gradient in zip(
-            variables, before.trainable, new, gradients, strict=True
-        ):
-            self.writer.update(str(variable.path), old, now, gradient)
+        names = [str(variable.path) for variable in variables]
+        writer = self.writer
+        with writer.span("function", f"step of {self._model.name}"):
+            if any(gradient is not None for gradient in gradients):
+                with writer.span("backward", "gradients of weights"):
+                    for name, gradient in zip(names, gradients, strict=True):
+                        if gradient is not None:
+                            writer.gradient(name, gradient)
+            with writer.span("update", "new weights"):
+                for facts in zip(names, before.trainable, new, gradients, strict=True):
+                    writer.update(*facts)
 
     # --- a loss that is not finite ----------------------------------------------------------------
 
@@ -399,6 +406,12 @@ def _as_list(value: Any) -> list[Any]:
 def _plain(logs: Any) -> dict[str, float]:
     """Return the numbers among logs as floats."""
     return {str(name): float(np.asarray(value)) for name, value in logs.items()}
+
+
+def _loss_first(logs: dict[str, float]) -> tuple[float, ...]:
+    """Return figures as kerascope orders them; Keras's are in the order of the alphabet."""
+    loss = [logs["loss"]] if "loss" in logs else []
+    return (*loss, *(value for name, value in logs.items() if name != "loss"))
 
 
 def _size(data: Any) -> int:
