@@ -329,6 +329,7 @@ def _around(function: Any) -> Iterator[tuple[str, Any]]:
         yield "", function.__self__
         function = function.__func__
     if isinstance(function, partial):
+        yield from _named(function.func, function.args).items()
         yield from function.keywords.items()
         yield from _around(function.func)
     if isinstance(function, FunctionType):

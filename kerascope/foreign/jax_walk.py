@@ -92,7 +92,10 @@ class Reading:
         """Return what the variables of a jaxpr stand for before its first equation."""
         known = dict(zip(body.jaxpr.invars, given, strict=True))
         for variable, array in zip(body.jaxpr.constvars, body.constants, strict=True):
-            known[variable] = self.constant(variable.aval, array)
+            known[variable] = one = self.constant(variable.aval, array)
+            if one.flows:
+                name = f"{body.name}.constant" if body.name else "constant"
+                self.writer.call(name, [], [one.value], op="Constant", kind="constant")
         return known
 
     def _read(self, atom: Any, known: Mapping[Any, Known]) -> Known:
@@ -103,9 +106,8 @@ class Reading:
         value = self._value(aval, array)
         if np.ndim(array) == 0 and value.read is not None:
             return self._known(value, array, words=str(number(array)))
-        role = self.roles.get(id(array), "constant")
-        value = value._replace(trainable=role != "constant" and value.dtype.startswith("float"))
-        return self._known(value, array, role=role)
+        role = self.roles.get(id(array), "")
+        return self.parameter(aval, array, role) if role else self._known(value, array)
 
     def parameter(self, aval: Any, array: Any, role: str) -> Known:
         """Return an array of the model."""
@@ -222,7 +224,8 @@ class Reading:
             with self.frame(body.name, "turn", step):
                 start = [self.passed(state) for state in states]
                 self._start(step, body, [condition, *states], start)
-                states = self.walk(body, [*operands[first:second], *start])
+                ends = self.walk(body, [*operands[first:second], *start])
+                states = self._kept(step, body, condition, ends, start)
             if self.is_last(turn):
                 break
         written = [condition, *states]
@@ -232,6 +235,17 @@ class Reading:
         results = [self.passed(state) for state in states]
         self._call(step, f"{step.name}.result", written, results, "merge", settings)
         return results
+
+    def _kept(
+        self, step: Step, body: Body, condition: Known, ends: list[Known], start: list[Known]
+    ) -> list[Known]:
+        """Return the states after a turn; samples of a `vmap` that are done keep theirs."""
+        if not condition.value.shape:
+            return ends
+        kept = [self.selected(condition, *pair) for pair in zip(ends, start, strict=True)]
+        inputs = [condition, *ends, *start]
+        self._call(step, f"{body.name}.kept", inputs, kept, "merge", {})
+        return kept
 
     def _start(
         self, step: Step, body: Body, inputs: Sequence[Known], outputs: Sequence[Known]
@@ -277,6 +291,10 @@ class Reading:
     def stacked(self, aval: Any, pieces: Sequence[Known]) -> Known:
         """Return what the turns of a loop gave, as one array."""
         return Known(self._value(aval))
+
+    def selected(self, condition: Known, new: Known, old: Known) -> Known:
+        """Return what of a state is new, where the condition holds."""
+        return self.passed(new)
 
     def turns(self, order: Sequence[int]) -> Sequence[int]:
         """Return which turns of a `scan` are walked."""
@@ -351,13 +369,17 @@ class Running(Reading):
             return self.known(jnp.zeros(aval.shape, aval.dtype))
         return self.known(jnp.stack([one.array for one in pieces]))
 
+    def selected(self, condition: Known, new: Known, old: Known) -> Known:
+        """Return what of a state is new, where the condition holds."""
+        return self.known(_selected(condition.array, new.array, old.array))
+
     def turns(self, order: Sequence[int]) -> Sequence[int]:
         """Return all turns, but no more than can be looked at."""
         return order[:MOST_TURNS]
 
     def goes_on(self, condition: Known) -> bool:
         """Tell what the condition says."""
-        return bool(condition.array)
+        return bool(jnp.any(condition.array))
 
     def is_last(self, turn: int) -> bool:
         """Tell whether there are as many turns as can be looked at."""
@@ -397,9 +419,14 @@ class Running(Reading):
         asks, compute = _compiled(test, of_test), _compiled(body, of_body)
         arrays = [state.array for state in states]
         for turns in count():
-            if not bool(asks(*arrays)[0]):
+            (condition,) = asks(*arrays)
+            if not bool(jnp.any(condition)):
                 return [self.known(array) for array in arrays], turns
-            arrays = compute(*arrays)
+            ends = compute(*arrays)
+            arrays = [
+                _selected(condition, *pair) if condition.ndim else pair[0]
+                for pair in zip(ends, arrays, strict=True)
+            ]
         return states, 0
 
 
@@ -454,6 +481,12 @@ def _reader(aval: Any, array: Any) -> Any:
     if np.dtype(aval.dtype).kind in _NATIVE:
         return partial(np.asarray, array)
     return partial(np.asarray, array, np.float32)
+
+
+def _selected(condition: Any, new: Any, old: Any) -> Any:
+    """Return new rows where a condition holds, and old ones elsewhere."""
+    ones = (1,) * (new.ndim - condition.ndim)
+    return jnp.where(condition.reshape(condition.shape + ones), new, old)
 
 
 def _compiled(body: Body, constants: Sequence[Known]) -> Any:

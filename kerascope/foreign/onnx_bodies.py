@@ -49,6 +49,7 @@ from kerascope.foreign.onnx_nodes import (
 
 OWN_DOMAINS = ("", "ai.onnx")
 CONTROL_FLOW = ("If", "Loop", "Scan")
+OLDEST_SCAN = 9  # before, it had a batch of its own
 
 
 @dataclass(frozen=True)
@@ -249,14 +250,16 @@ class _Reader:
                     f"array of the file or the output of a node before it, got none of that name. "
                     f"The file is damaged, or its nodes are not in order: export it again."
                 )
+        opset = opsets.get(domain, opsets.get("ai.onnx" if domain == "" else domain, 1))
         holds = domain == "" and node.op_type in CONTROL_FLOW
+        holds = holds and (node.op_type != "Scan" or opset >= OLDEST_SCAN)
         called = (node.domain, node.op_type) in self.functions
         if holds or called:
-            settings = settings_of(node, opsets.get(domain, 1))
+            settings = settings_of(node, opset)
             parameters: dict[str, str] = {}
             arguments = tuple(filter(None, node.input))
         else:
-            settings, parameters, arguments = _what_it_reads(node, opsets.get(domain, 1), inside)
+            settings, parameters, arguments = _what_it_reads(node, opset, inside)
             captured = (one for one in captured_by(node) if one in inside)
             arguments = tuple(dict.fromkeys((*arguments, *captured)))
         weights = [*parameters.values(), *(one for one in arguments if one in self.matrices)]

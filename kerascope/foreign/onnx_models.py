@@ -29,7 +29,7 @@ from kerascope.errors import (
 )
 from kerascope.foreign.onnx_bodies import Body, Sort, body_of, sort_of
 from kerascope.foreign.onnx_nodes import is_external
-from kerascope.foreign.onnx_walk import Known, Reading, Running, require_scan
+from kerascope.foreign.onnx_walk import Known, Reading, Running
 from kerascope.foreign.writer import TapeWriter
 from kerascope.registry import did_you_mean
 from kerascope.viz.extract.layers import shapes_text
@@ -167,7 +167,6 @@ def record(
     model = _model_of(subject)
     _load_arrays(model, subject)
     body = body_of(model, named_inputs)
-    require_scan(body)
     arrays = _fed(model, body, inputs, named_inputs)
     writer.library = writer.library or _VERSION
     running = Running(writer, model)

@@ -20,7 +20,7 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from kerascope.errors import ConfigError, DataError, UnavailableError
-from kerascope.foreign.onnx_bodies import Body, Sort, Step, captured_by
+from kerascope.foreign.onnx_bodies import OLDEST_SCAN, Body, Sort, Step, captured_by
 from kerascope.foreign.onnx_nodes import is_external
 from kerascope.foreign.records import Value
 from kerascope.foreign.writer import TapeWriter
@@ -28,7 +28,6 @@ from kerascope.foreign.writer import TapeWriter
 ABSENT = "absent"
 FLOATS = ("float", "bfloat")
 _NATIVE = "biufc"  # kinds of NumPy's own numbers
-OLDEST_SCAN = 9  # before, it had a batch of its own
 
 
 class Known(NamedTuple):
@@ -291,6 +290,11 @@ class Running(Reading):
 
     def outputs(self, step: Step, body: Body, known: Mapping[str, Known]) -> list[Known]:
         """Return what ONNX's reference evaluator computes for one node."""
+        if step.node.op_type == "Scan":
+            raise ConfigError(
+                f"ONNX: node {step.name!r} is a Scan of an opset before {OLDEST_SCAN}, which "
+                f"nobody runs; expected a later one. Convert the file: onnx.version_converter."
+            )
         names = dict.fromkeys([*filter(None, step.node.input), *captured_by(step.node)])
         feed = {one: known[one].array for one in names if known[one].value.dtype != ABSENT}
         try:
@@ -412,26 +416,3 @@ def _stack(rows: list[Any], axis: int, is_backwards: bool, sort: Sort) -> Callab
         return np.stack(rows[::-1] if is_backwards else rows, axis=axis)
 
     return stacked
-
-
-def opset_of(body: Body) -> int:
-    """Return the version of ONNX's own operators that a graph is written in."""
-    return body.opsets.get("", body.opsets.get("ai.onnx", 1))
-
-
-def require_scan(body: Body) -> None:
-    """Refuse a `Scan` of the oldest form, which had a batch of its own.
-
-    Raises
-    ------
-    ConfigError
-        There is one.
-    """
-    for step in body.steps:
-        if step.node.op_type == "Scan" and step.bodies and opset_of(body) < OLDEST_SCAN:
-            raise ConfigError(
-                f"ONNX: node {step.name!r} is a Scan of opset {opset_of(body)}; expected opset "
-                f"{OLDEST_SCAN} or later. Convert the file: onnx.version_converter."
-            )
-        for inner in step.bodies.values():
-            require_scan(inner)

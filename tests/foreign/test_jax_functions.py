@@ -111,7 +111,7 @@ def test_arrays_around_a_function_have_their_names():
     calls, _ = recorded(lambda x: x @ weights["kernel"], X)
     assert set(calls["dot_general"].parameters) == {"kernel"}
     calls, _ = recorded(partial(dense, PARAMS["first"]), X)
-    assert set(calls["add"].parameters) | set(calls["dot_general"].parameters)
+    assert set(calls["add"].parameters) == {"bias"}
 
 
 def test_a_gradient_is_a_function_like_any_other_and_its_way_back_a_frame():
@@ -238,6 +238,26 @@ def test_a_while_asks_before_each_turn():
         assert_same(result, double(x))
         assert sum(name.startswith("while.body.mul") for name in calls) == turns
         assert sum(name.startswith("while.test.lt") for name in calls) == turns + 1
+
+
+@pytest.mark.parametrize("limit", [10, 1000])
+def test_samples_of_a_batch_that_are_done_keep_their_state(limit):
+    def count(x):
+        return jax.lax.while_loop(lambda s: s[1] < limit, lambda s: (s[0] + 1, s[1] + x), (0, x))
+
+    batch = jnp.array([1.0, 2.0, 500.0])
+    calls, result = recorded(jax.vmap(count), batch)
+    assert_same(result, jax.vmap(count)(batch))
+    assert "while.body.kept:2" in calls
+
+
+def test_an_array_that_a_function_makes_itself_is_a_box():
+    calls, result = recorded(lambda x: x * np.arange(4.0, dtype="float32"), X)
+    assert_same(result, X * np.arange(4.0, dtype="float32"))
+    assert calls["constant"].kind == "constant"
+    graph = graph_of(lambda x: x * np.arange(4.0, dtype="float32"), X)
+    assert arrows(graph) >= {("x", "mul")}
+    assert graph.attrs["parameters"] == 0
 
 
 def test_of_a_long_loop_the_first_turns_are_written_down_and_all_run():
