@@ -616,9 +616,10 @@ class Tape:
         ----------
         name : str
             "loss", a metric, a weight as "dense_1/kernel", or several as "dense_*/kernel".
-        figure : {"|g|", "|w|", "change"}
+        figure : {"|g|", "|w|", "change", "histogram", "gradient histogram"}
             What is drawn of a weight: the norm of its gradient, its own norm, or how much a batch
-            changed it, relative to it.
+            changed it, relative to it; or a histogram of its numbers, or of its gradient's, for
+            each batch.
         **options
             `log`: whether lines upwards are powers of ten (by default as the numbers need it);
             `most=200`: how many batches are read; `theme`, `ax` and `backend` as for

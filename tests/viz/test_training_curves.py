@@ -130,6 +130,7 @@ class ByHand:
     def __init__(self, x, y, weights, rate, size, epochs):
         a, b = (w.astype("float64") for w in weights)
         self.loss, self.gradients, self.weights, self.changes = [], [], [], []
+        self.arrays = []
         for start in [*range(0, len(x), size)] * epochs:
             own, wanted = x[start : start + size], y[start : start + size]
             hidden = own @ a
@@ -140,6 +141,7 @@ class ByHand:
             self.loss.append((error**2).mean())
             self.gradients.append([np.linalg.norm(g) for g in grads])
             self.weights.append([np.linalg.norm(w) for w in new])
+            self.arrays.append(new)
             self.changes.append([np.linalg.norm(n - o) / np.linalg.norm(o)
                                  for n, o in zip(new, (a, b), strict=True)])  # fmt: skip
             a, b = new
@@ -188,6 +190,32 @@ def test_gradient_flow_has_a_row_for_each_layer_and_a_column_for_each_batch(trai
     assert np.allclose(low + levels / 250 * (high - low), wanted, atol=(high - low) / 200)
     assert {"first", "second"} <= {t.text for t in ElementTree.fromstring(picture.svg).iter()}
     assert "first " in picture.text()
+
+
+def test_a_histogram_of_each_batch_is_that_of_numpy(trained):
+    tape, by_hand = trained
+    picture = tape.plot("first/kernel", "histogram", theme="light")
+    (image,) = ElementTree.fromstring(picture.svg).iter(f"{SVG}image")
+    levels = np.array(Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1]))))
+    arrays = [one[0] for one in by_hand.arrays]
+    ends = min(one.min() for one in arrays), max(one.max() for one in arrays)
+    wanted = np.array([np.histogram(one, 24, ends)[0] for one in arrays]).T[::-1]
+    # A number that lies on an edge may fall beside it: those of float32 are not those of float64.
+    assert levels.shape == wanted.shape
+    assert np.abs(levels / 250 * wanted.max() - wanted).sum() <= 4
+    assert "12 numbers · 20 batches" in picture.text()
+    both = tape.plot("*/kernel", "gradient histogram").text()
+    assert "first/kernel" in both
+    assert "second/kernel" in both
+
+
+def test_a_histogram_counts_what_is_not_finite():
+    model = Model(x := Input((2,)), Dense(1, use_bias=False, name="d")(x))
+    model.compile(ks.optimizers.SGD(1e30), "mse")
+    with ks.trace() as tape, np.errstate(all="ignore"):
+        for _ in range(3):
+            model.train_on_batch(np.full((1, 2), 1e20), np.ones((1, 1)))
+    assert "are not finite and not drawn" in tape.plot("d/kernel", "histogram").text()
 
 
 def test_of_many_batches_some_are_read_and_the_picture_says_so(trained):
@@ -287,8 +315,9 @@ def test_errors_say_what_was_expected(trained):
         ("Did you mean 'loss'", lambda: history.plot("los")),
         ("kerascope, matplotlib", lambda: history.plot(backend="plotly")),
         ("Did you mean 'first/kernel'", lambda: tape.plot("first/kernal")),
-        ("|g|, |w|, change", lambda: tape.plot("first/kernel", "|x|")),
+        ("|g|, |w|, change, histogram", lambda: tape.plot("first/kernel", "|x|")),
         ("1 or more", lambda: tape.plot("first/kernel", most=0)),
+        ("no curve", lambda: tape.plot("first/kernel", "histogram", backend="matplotlib")),
         ("expected 'layer' or 'weight'", lambda: tape.gradient_flow(by="op")),
         ("no batch of a training", lambda: ks.trace.tape.Tape().plot()),
         ("no batch of a training", lambda: ks.trace.tape.Tape().gradient_flow()),

@@ -21,6 +21,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
 from kerascope.trace.events import UNLOOKED
 from kerascope.trace.history import value_of_event
+from kerascope.trace.statistics import figure as shown
 from kerascope.trace.statistics import norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Tape
 from kerascope.viz.tensors.curves import BACKENDS, Axes, Curve, Curves, draw_with_matplotlib, styled
@@ -129,6 +130,17 @@ FIGURES: Mapping[str, tuple[str, Callable[[BatchValues, str], float]]] = {
 }
 
 
+# Figures that are an array for each batch: their numbers are drawn as a histogram of each.
+HISTOGRAMS: Mapping[str, tuple[str, Callable[[BatchValues, str], Any]]] = {
+    "histogram": (
+        "the weight after the batch",
+        lambda v, name: v.weights.get(name, (None,) * 2)[1],
+    ),
+    "gradient histogram": ("the gradient", lambda v, name: v.gradients.get(name)),
+}
+BINS = 24
+
+
 def plot_tape(
     tape: Tape,
     name: str = "loss",
@@ -153,10 +165,11 @@ def plot_tape(
             curves: tuple[Curve, ...] = (Curve(name, x, outs[name]),)
             axes = Axes(name, "batch", curves, bool(log))
             return drawn(Curves(f"{name} of each batch", (axes,)), ax, backend, theme)
-        if figure not in FIGURES:
+        known = (*FIGURES, *HISTOGRAMS)
+        if figure not in known:
             raise ArgumentError(
-                f"plot: figure={figure!r}; expected one of {', '.join(FIGURES)}. "
-                f"{did_you_mean(str(figure), FIGURES)}".rstrip()
+                f"plot: figure={figure!r}; expected one of {', '.join(known)}. "
+                f"{did_you_mean(str(figure), known)}".rstrip()
             )
         places, values, notes = _values(tape, batches, most)
     weights = list(dict.fromkeys(n for one in values for n in (*one.gradients, *one.weights)))
@@ -166,6 +179,13 @@ def plot_tape(
             f"plot: no weight or metric {name!r} on the tape. "
             f"{did_you_mean(name, [*weights, *outs])}It has: {', '.join([*outs, *weights])}."
         )
+    if figure in HISTOGRAMS:
+        if ax is not None or backend == "matplotlib":
+            raise ArgumentError(
+                f"plot: figure={figure!r} is no curve that matplotlib's axes could get. Leave out "
+                f"ax and backend, or ask for one of {', '.join(FIGURES)}."
+            )
+        return Picture(_histograms(matching, figure, places, values, notes), theme)
     words, of = FIGURES[figure]
     curves = styled([Curve(one, places, tuple(of(v, one) for v in values)) for one in matching])
     axes = Axes(f"{figure}: {words}", "batch", curves, _is_wide(curves) if log is None else log)
@@ -230,6 +250,60 @@ def _values(
             "`with kerascope.trace() as tape:` around `fit`."
         )
     return tuple(map(float, chosen)), values, notes
+
+
+# --- histograms -----------------------------------------------------------------------------------
+
+
+def _histograms(
+    names: Sequence[str],
+    figure: str,
+    places: Sequence[float],
+    values: Sequence[BatchValues],
+    notes: Sequence[str],
+) -> HeatMaps:
+    """Return a panel for each weight: a column for each batch, which adds up to 100 %."""
+    words, of = HISTOGRAMS[figure]
+    parts = []
+    for name in names:
+        arrays = [_numbers_of(of, one, name) for one in values]
+        finite = [array[np.isfinite(array)] for array in arrays]
+        found = [x for x in finite if x.size]
+        low, high = (
+            (min(x.min() for x in found), max(x.max() for x in found)) if found else (0.0, 1.0)
+        )
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, BINS + 1)
+        counts = [np.histogram(x, edges)[0] / max(x.size, 1) for x in finite]
+        shares = 100 * np.array(counts).T[::-1]  # the greatest numbers stand above
+        middles = tuple(shown(x, 3) for x in ((edges[1:] + edges[:-1]) / 2)[::-1])
+        labels = (("value", middles), ("batch", tuple(f"{int(x)}" for x in places)))
+        odd = sum(a.size - f.size for a, f in zip(arrays, finite, strict=True))
+        told = [*notes, *([f"{odd} numbers are not finite and not drawn"] if odd else [])]
+        part = Part(name, shares, ("value", "batch"), labels=labels, notes=tuple(told))
+        ends = f"from {shown(low, 3)} to {shown(high, 3)} in {BINS} steps"
+        most = max(x.size for x in arrays)
+        summary = f"{most:,} numbers · {len(places)} batches · {ends}; colour: per cent"
+        limits = (0.0, float(shares.max()) or 1.0)
+        parts.append(replace(panels_of(part, 1, limits=limits), summary=summary))
+    return HeatMaps(f"histogram of {words}", tuple(parts))
+
+
+def _numbers_of(
+    of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
+) -> np.ndarray:
+    """Return all numbers of an array of one batch; none if that batch does not have it."""
+    try:
+        array = of(values, name)
+    except KeyError:
+        return np.empty(0)
+    if not isinstance(array, (np.ndarray, np.generic)):
+        raise ArgumentError(
+            f"plot: the tape has figures of {name}, not its numbers; expected one that was "
+            f"recorded in full, without statistics_only=True."
+        )
+    return np.asarray(array, "float64").ravel()
 
 
 # --- gradient flow --------------------------------------------------------------------------------
