@@ -16,7 +16,8 @@ from kerascope.debugger.shell import Shell
 from kerascope.engine.node_ids import layer_of
 from kerascope.errors import ArgumentError
 from kerascope.foreign.from_tape import calls_on_tape
-from kerascope.foreign.graphs import graph_of_calls
+from kerascope.foreign.from_tape import states_on_tape as states_of_calls
+from kerascope.foreign.graphs import ON_TAPE, graph_of_calls
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.train_facts import quietly
@@ -45,7 +46,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
     """
     calls, frames = calls_on_tape(events)
     if calls:
-        return graph_of_calls("model", calls, frames, library="foreign")
+        return graph_of_calls("model", calls, frames, library=ON_TAPE)
     created = [event for event in events if event.kind == "node.create"]
     mapped = _mapped(events)
     created = [event for event in created if not mapped or event.name in mapped]
@@ -143,8 +144,11 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
         raise ArgumentError("draw: nothing has happened yet; `s` goes to the first event.")
     event = _moment(session)
     if session.model is None or not getattr(session.model, "outputs", None):
-        graph = graph_of_tape(session.tape[: event.t + 1])
-        states = states_on_tape(session, event, graph)
+        told = session.tape[: event.t + 1]
+        graph = graph_of_tape(told)
+        is_foreign = "library" in graph.attrs
+        found = states_of_calls(told) if is_foreign else states_on_tape(session, event, graph)
+        states = {name: state for name, state in found.items() if name in known_ids(graph)}
     else:
         graph = quietly(lambda: node_graph(model_with_graph(session.model, "draw")))
         boxes = known_ids(graph)

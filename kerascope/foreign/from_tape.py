@@ -59,6 +59,44 @@ def calls_on_tape(events: Iterable[Event]) -> tuple[list[Call], list[Frame]]:
     return calls, frames
 
 
+def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
+    """Return how far each call of the last batch is: "current", "done", "nan" or "gradient".
+
+    Parameters
+    ----------
+    events : iterable of Event
+        Up to a time.
+    """
+    states: dict[str, str] = {}
+    spans: list[Event] = []
+    for event in events:
+        if event.ph == BEGIN:
+            if event.kind == "batch":
+                states = {}
+            spans.append(event)
+        elif event.ph == END and spans:
+            begin = spans.pop()
+            if begin.kind != "node" or _is_frame(begin):
+                continue
+            is_sound = all(_is_sound(one) for one in _listed(value_of_event(event, "result")))
+            done = "gradient" if begin.phase == "backward" else "done"
+            if states.get(begin.name) != "nan":
+                states[begin.name] = done if is_sound else "nan"
+    states.update((span.name, "current") for span in spans[-1:] if span.kind == "node")
+    return states
+
+
+def _listed(result: Any) -> list[Any]:
+    return result if isinstance(result, list) else [result]
+
+
+def _is_sound(value: Any) -> bool:
+    if isinstance(value, Statistics):
+        return value.is_sound
+    is_float = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
+    return not is_float or bool(np.isfinite(value).all())
+
+
 def _is_frame(event: Event) -> bool:
     return (
         event.kind == "node"

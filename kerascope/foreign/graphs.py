@@ -21,6 +21,7 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.overlays.values import with_values
 
+ON_TAPE = "as a tape tells"  # whose model a graph is that was read from a tape
 LONGEST_WORDS = 40  # signs of settings in a box; the whole stands in `config`
 
 
@@ -85,7 +86,9 @@ def graph_of_calls(
     nodes = _with_outputs(nodes, list(makers) or _ends(nodes, edges))
     parameters = sum(int(node.attrs["parameters"]) for node in nodes)
     number = sum(call.kind not in ("input", "constant") for call in calls)
-    caption = f"{counted(number, 'call')}, {counted(parameters, 'parameter')}"
+    has_weights = library != ON_TAPE  # there they are not told
+    caption = counted(number, "call")
+    caption += f", {counted(parameters, 'parameter')}" if has_weights else ""
     graph = Graph.from_edges(
         clean(name),
         nodes,

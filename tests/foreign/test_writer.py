@@ -189,11 +189,13 @@ def test_the_tape_is_replayed_in_the_debugger(chain, tmp_path, capsys):
         chain.run(X)
     file = tmp_path / "run.jsonl"
     tape.save(file)
-    asked = ["catch nan", "c", "w", "p inputs", "b hidden.1", "origin hidden.1:2", "q"]
+    asked = ["catch nan", "c", "w", "p inputs", "b hidden.1", "origin hidden.1:2", "draw", "q"]
     assert main(["replay", *(word for line in asked for word in ("-c", line)), str(file)]) == 0
     told = capsys.readouterr().out
     assert "caught nan: hidden.1:2" in told
     assert "train.py:11" in told
+    assert "✗ hidden.1" in told
+    assert told.count("● hidden.0") == 2
 
 
 def arrows_and_shapes(graph):
