@@ -3,17 +3,22 @@
 import re
 import subprocess
 import sys
+from itertools import groupby
 
 import numpy as np
 import pytest
 from browser import OpenPage, browser, wait_until
 
 import kerascope as ks
+from kerascope.applications import ResNet50
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model
+from kerascope.optimizers import SGD
 from kerascope.player.captions import Narrator, sources_of
+from kerascope.player.picture import DONE, NOW
 from kerascope.player.sentences import SENTENCES
+from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates
 
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 BATCH = np.array([[1.0, 2.0]]), np.array([[3.0, 2.0]])
@@ -69,6 +74,19 @@ def deep_model(layers=16):
     return model
 
 
+def fifty_layers():
+    return deep_model(50)
+
+
+def resnet50():
+    model = ResNet50(weights=None, input_shape=(32, 32, 3), classes=10)
+    model.compile("adam", "categorical_crossentropy")
+    return model
+
+
+LARGE = (deep_model, fifty_layers, resnet50)
+
+
 @pytest.fixture(scope="module")
 def small():
     return ks.play(small_model(), *BATCH)
@@ -98,7 +116,7 @@ def opened(chromium):
 
 def sentences(player) -> list[str]:
     """Return what each event that is played says, without the stars."""
-    narrator = Narrator(sources_of(player.picture.graph.edges))
+    narrator = Narrator(sources_of(LadderStates(player.picture).arrows))
     shown = {event.t for event in player.events}
     found = []
     for event in player.tape[: player.events[-1].t + 1]:
@@ -119,6 +137,28 @@ def test_a_step_is_played_and_the_model_is_as_before():
     after = [*model.get_weights(), *model.optimizer.get_weights()]
     assert len(before) == len(after)
     assert all(map(np.array_equal, before, after))
+
+
+@pytest.mark.parametrize("optimizer", ["adam", SGD(0.1, clipnorm=1.0)], ids=["plain", "clipped"])
+def test_a_model_that_was_trained_or_played_before_has_the_same_gradients(optimizer):
+    """The train function is not made again: what arrives at outputs was told only then."""
+
+    def gradients(player):
+        told = ((e.name, d) for e in player.events for d in e.deltas if d.name == "grads")
+        return [(name, d.key, np.asarray(d.value).tolist()) for name, d in told if d.key]
+
+    x, shared = Input((2,), name="x"), Dense(2, activation="relu", name="shared")
+    model = Model(x, Add(name="sum")([shared(x), shared(shared(x))]), name="siamese")
+    model.compile(optimizer, "mse")
+    first = gradients(ks.play(model, *BATCH))
+    assert {"sum", "shared@0", "shared@1", "shared/kernel"} <= {key for _, key, _ in first}
+    assert gradients(ks.play(model, *BATCH)) == first
+    weights = model.get_weights()
+    other = Model.from_config(model.get_config())
+    other.compile(optimizer if optimizer == "adam" else SGD(0.1, clipnorm=1.0), "mse")
+    other.fit(*BATCH, verbose=0)
+    other.set_weights(weights)
+    assert gradients(ks.play(other, *BATCH)) == first
 
 
 def test_the_lanes_are_those_of_the_step_in_the_order_in_which_they_run(small):
@@ -168,6 +208,87 @@ def test_what_is_too_fine_for_a_page_is_left_out_and_the_page_says_so(monkeypatc
     player = ks.play(small_model(), *BATCH)
     assert {event.grain for event in player.events} == {"act", "phase", "node"}
     assert re.search(r"[\d,]+ finer events left out", player.about["en"])
+
+
+# --- the ladder -----------------------------------------------------------------------------------
+
+
+def states_after(player, last=None):
+    """Return the states of the boxes, and the boxes of which what is shown speaks, in order."""
+    states, focus = LadderStates(player.picture), []
+    for event in player.tape[: player.events[-1].t + 1]:
+        states.feed(event)
+        is_shown = event.t > player.events[0].t
+        if is_shown and states.focus and focus[-1:] != [states.focus]:
+            focus.append(states.focus)
+        if last is not None and last(event):
+            break
+    return states, focus
+
+
+def test_a_step_of_training_is_a_ladder_and_a_prediction_is_not(small):
+    assert isinstance(small.picture, LadderPicture)
+    assert {"hidden", "grad:hidden", "update:twist/bias", "loss"} <= set(small.picture.words)
+    assert not isinstance(ks.play(small_model(), BATCH[0]).picture, LadderPicture)
+    model = small_model()
+    with ks.trace(model) as tape:
+        model.train_on_batch(*BATCH)
+    assert isinstance(ks.play(tape).picture, LadderPicture)
+
+
+def test_what_is_computed_goes_down_the_left_up_the_right_and_through_the_cards(small):
+    states, focus = states_after(small)
+    rails = [one for one, _ in groupby(box for box in focus if "/" not in box)]
+    assert rails == ["hidden", "twist", "sum", "sum_loss", "loss", "sum_loss", "grad:sum",
+                     "grad:twist", "grad:hidden"]  # fmt: skip
+    cells = [box for box in focus if "/" in box]
+    written = [f"{layer}/{name}" for layer in ("hidden", "twist") for name in ("kernel", "bias")]
+    assert [box for box in cells if box in written] == written  # the commit comes last
+    assert cells.index("grad:twist/bias") < cells.index("grad:hidden/bias")
+    assert cells.index("grad:hidden/bias") < cells.index("update:hidden/kernel")
+    assert set(states.now.values()) == {DONE}
+
+
+def test_before_the_forward_pass_only_what_is_kept_and_what_is_fed_is_there(small):
+    states, _ = states_after(small, lambda event: event.kind == "forward")
+    there = {box for box, state in states.now.items() if state == DONE}
+    kinds = {small.picture.graph.node(box).kind for box in there}
+    assert there >= {"x", "sum_target", "hidden/kernel", "slot:hidden/kernel/momentum"}
+    assert kinds == {"input", "placeholder", "variable", "slot"}
+
+
+def test_a_closed_frame_is_now_until_the_last_of_what_it_hides_is_done(monkeypatch):
+    monkeypatch.setattr("kerascope.player.step_ladder.MOST_OPEN", 12)
+    player = ks.play(deep_model(), np.ones((2, 8)), np.ones((2, 1)))
+    frames = {one for one in player.picture.alias.values() if one.startswith("d")}
+    assert frames
+    frame = max(frames, key=list(player.picture.alias.values()).count)
+    hidden = [box for box, home in player.picture.alias.items() if home == frame]
+
+    def ends(name):
+        return lambda e: (e.kind, e.phase, e.ph, e.name) == ("node", "forward", "E", name)
+
+    assert len(hidden) > 2
+    assert states_after(player, ends(hidden[0]))[0].now[frame] == NOW
+    assert states_after(player, ends(hidden[-2]))[0].now[frame] == NOW
+    assert states_after(player, ends(hidden[-1]))[0].now[frame] == DONE
+    assert set(states_after(player)[0].now.values()) == {DONE}
+
+
+def test_the_values_of_a_step_stand_where_they_belong():
+    model = small_model()
+    player = ks.play(model, *BATCH)
+    flows = LadderFlows(player.picture, player.tape)
+    for event in player.tape[: player.events[-1].t + 1]:
+        flows.feed(event)
+        if event.kind == "backward" and event.ph == "B":
+            assert flows.now["hidden/bias", 0][1:] == ["c", "0", "0"]
+    assert flows.now["hidden", 0][1:] == ["c", "2", "0"]
+    assert flows.now["sum_target", 0][1:] == ["c", "3", "2"]
+    assert flows.now["grad:hidden", 1][1:] == ["c", "1.5", "-3"]
+    assert flows.now["grad:hidden/bias", 1][1:] == ["c", "1.5", "0"]
+    for box in ("update:hidden/bias", "hidden/bias"):  # the commit has written it
+        assert flows.now[box, 0][1:] == ["c", "-0.015", "0"]
 
 
 # --- what a step says -----------------------------------------------------------------------------
@@ -240,12 +361,15 @@ def test_every_sentence_has_the_same_words_in_both_languages():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("make", [small_model, pytest.param(deep_model, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "make", [small_model, *(pytest.param(one, marks=pytest.mark.slow) for one in LARGE)]
+)
 def test_what_is_computed_now_is_in_view_at_every_step(opened, tmp_path, make, viewport):
     model = make()
-    size = model.input_shape[1], model.output_shape[1]
     path = tmp_path / "step.html"
-    ks.play(model, np.ones((2, size[0])), np.ones((2, size[1])), path, level="node")
+    batch = np.ones((2, *model.input_shape[1:])), np.ones((2, *model.output_shape[1:]))
+    ks.play(model, *batch, path, level="node")
+    assert path.stat().st_size < 1_500_000
     page = opened(path, viewport=viewport, reduced_motion="reduce")
     assert page.evaluate(OUT_OF_VIEW) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -270,6 +394,28 @@ def test_keys_work_as_soon_as_the_page_is_open_and_the_address_holds_the_step(
     page.keyboard.press(" ")
     assert page.get_attribute("[data-do=play]", "aria-label") == "Play"
     assert opened(path, "#" + there.partition("#")[2]).inner_text(".count").startswith("2 / ")
+
+
+@pytest.mark.browser
+def test_the_cells_of_a_ladder_hold_their_values_and_are_read_aloud(opened, small, tmp_path):
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path)
+    page.keyboard.press("End")
+    values = page.locator(".flows .cells").evaluate_all(
+        """all => all.map((one) => {
+            const [a, b] = [one.getBoundingClientRect(), document.querySelector(
+                '.box[data-id="update:twist/bias"] .line').getBoundingClientRect()];
+            const inside = a.left >= b.left && a.right <= b.right && a.top >= b.top - 1
+              && a.bottom <= b.bottom + 1;
+            return inside ? [...one.querySelectorAll("text")].map((t) => t.textContent).join() : "";
+        }).filter(Boolean)"""
+    )
+    assert values == ["\u22120.01,0.01"]
+    label = page.get_attribute('.box[data-id="update:twist/bias"]', "aria-label")
+    assert "\u2588" not in page.content()  # what keeps the places of values
+    assert "twist/bias" in label
+    assert label.endswith(": done")
 
 
 @pytest.mark.browser
@@ -347,7 +493,7 @@ def test_the_command_plays_the_first_step_of_a_script(tmp_path):
     done = run("train.py", "-o", "page.html", "data.csv", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "arguments ['data.csv']"
-    assert re.match(r"wrote page\.html: \d+ events · 4 boxes", done.stdout.splitlines()[1])
+    assert re.match(r"wrote page\.html: \d+ events · 28 boxes", done.stdout.splitlines()[1])
     assert "<title>train.py</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -5,8 +5,8 @@
     ks.play(model, x, y).save("step.html")
 
 One HTML file comes of it, with the trace as JSON, the model's graph as SVG with what flows along
-its arrows, and a script without a library; it opens from a file and asks for nothing. What is large
-in it is compressed.
+its arrows (a step of training as its ladder), and a script without a library; it opens from a file
+and asks for nothing. What is large in it is compressed.
 
 A chapter's author chooses what is shown (`Player` says more); in a chapter it is shown by a
 paragraph of its own: `![What it shows](out/forward.html){.player trace=ID}`, where ID is the block
@@ -37,8 +37,8 @@ that saves it.
 `playing.py` is `ks.play`. `player.py` chooses the events and puts the page together: `steps.py`
 turns the events into data, `captions.py` tells each in a sentence of `sentences.py`, `flows.py`
 says what lies on the arrows; `picture.py` draws, with the room that `room.py` makes, and says how
-far each box is; `page_html.py` and the files in `page/` are the page; `words.py` says everything
-else in two languages.
+far each box is, `step_ladder.py` does all three for the ladder of a training step; `page_html.py`
+and the files in `page/` are the page; `words.py` says everything else in two languages.
 """
 
 from kerascope.player.player import Player

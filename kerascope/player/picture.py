@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -82,6 +82,10 @@ class BoxStates:
     True
     """
 
+    # Kinds of events that speak of a box.
+    spans: tuple[str, ...] = SPANS
+    instants: tuple[str, ...] = INSTANTS
+
     def __init__(
         self,
         graph: Graph,
@@ -106,6 +110,11 @@ class BoxStates:
         self._swept = ""  # the op through which the sweep goes
         self._sent: Counter[str] = Counter()  # how often it has sent something, by gradient
 
+    @property
+    def arrows(self) -> Sequence[GraphEdge]:
+        """The arrows along which a call takes what others have made."""
+        return self.graph.edges
+
     def feed(self, event: Event) -> None:
         """Move on to the states at one more event."""
         if self._flash is not None:
@@ -129,7 +138,7 @@ class BoxStates:
     def _begin(self, event: Event) -> None:
         if event.kind in RUNS and not self._calls:  # not that of a nested model
             self._start_anew(event)
-        box = self._box_of(event) if event.kind in SPANS else ""
+        box = self._box_of(event) if event.kind in self.spans else ""
         if box:
             self.now[box], self.focus = NOW, box
         self._open.append((event, box))
@@ -146,13 +155,16 @@ class BoxStates:
         if value_of_event(event, "error") is not None:
             self.now[box] = FAILED
         else:
-            is_backward = event.phase == "backward" or event.kind == "grad.node"
-            self.now[box] = GRADIENT if is_backward else DONE
+            self.now[box] = self._state_after(event)
+
+    def _state_after(self, event: Event) -> int:
+        is_backward = event.phase == "backward" or event.kind == "grad.node"
+        return GRADIENT if is_backward else DONE
 
     def _instant(self, event: Event) -> None:
         if event.kind == "grad.op":
             self._sweep(event.name)
-        box = self._box_of(event) if event.kind in INSTANTS else ""
+        box = self._box_of(event) if event.kind in self.instants else ""
         if not box:
             return
         self.focus = box
@@ -268,6 +280,7 @@ LOOKS = {
     FAILED: ("vermillion", 4.0, "2 2"),
 }
 WIDEST_WORDS = "gradient"  # what the line of a state keeps room for
+STATE_ROOM = {"state": "pending", "note": WIDEST_WORDS}  # attributes of a box with that line
 MARK = re.compile(
     r'<text class="mark" x="(?P<x>[\d.]+)" (?P<y>y="[\d.]+") textLength="(?P<width>[\d.]+)" '
     r'lengthAdjust="spacingAndGlyphs">(?P<sign>\S) WORDS</text>'.replace("WORDS", WIDEST_WORDS)
@@ -291,20 +304,24 @@ class Picture(NamedTuple):
     def svg(self) -> str:
         """The picture, every box with room for its state."""
         nodes = tuple(
-            replace(node, attrs={**node.attrs, "state": "pending", "note": WIDEST_WORDS})
-            for node in self.graph.nodes
+            replace(node, attrs={**node.attrs, **STATE_ROOM}) for node in self.graph.nodes
         )
         graph = replace(self.graph, nodes=nodes)
         has_depths = self.graph.attrs.get("level", "node") in ("node", "layer")
         options = PictureOptions(depth_ranks=has_depths)
         placed, measures = arrange(graph, options)
-        svg = MARK.sub(_centred, svg_of(graph, options, roomy(placed), measures))
-        return svg.replace("@media (prefers", "@media screen and (prefers").strip()
+        return with_state_lines(svg_of(graph, options, roomy(placed), measures))
 
     @property
     def words(self) -> dict[str, str]:
         """Each box in words, by its id, in the order of reading."""
         return {node.id: tooltip(node) for node in reading_order(self.graph)}
+
+
+def with_state_lines(svg: str) -> str:
+    """Return a picture whose boxes have `STATE_ROOM`, with a line into which a script writes."""
+    svg = MARK.sub(_centred, svg)
+    return svg.replace("@media (prefers", "@media screen and (prefers").strip()
 
 
 def _centred(mark: re.Match[str]) -> str:

@@ -13,16 +13,19 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
 from kerascope.lessons.lesson import LANGUAGES
+from kerascope.player.flows import Flows
 from kerascope.player.moving import Scene, moving_svg, scene_of, strip_svg
 from kerascope.player.page_html import SideHtml, page_html
 from kerascope.player.picture import BoxStates, Picture, living_model, nodes_made, picture_for
 from kerascope.player.sentences import sentences_for_script
+from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates, ladder_of
 from kerascope.player.steps import side_data
 from kerascope.player.words import Text, in_languages, kinds_for_script
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Event
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
 from kerascope.trace.tape_store import Tape
+from kerascope.viz.layout.arrange import Rect
 
 # --- which events are shown: lanes, steps, moments ------------------------------------------------
 
@@ -385,8 +388,8 @@ class Player:
         self.title = in_languages(title or DEFAULT_TITLE, "Player: title")
         self.tape = tape
         self.events = selected(tape, from_, until, level, lanes)
-        self.picture = picture_for(tape, self.events, graph, with_loss=with_loss)
         self._model = _model_for(tape, self.events, graph)
+        self.picture = self._picture(graph, with_loss)
         self.unit = unit
         self.about = in_languages(about, "Player: about") if about else None
         if isinstance(beside, Tape):
@@ -398,6 +401,13 @@ class Player:
         self.stops = self._stops(stops)
         self.gates = [self._gate(gate, place) for place, gate in enumerate(gates)]
         self.gates.sort(key=lambda gate: gate.at)
+
+    def _picture(self, graph: Any, with_loss: bool) -> Picture | None:
+        """Return the picture; of a step that is played, the ladder of the model that it trains."""
+        found = ladder_of(self._model, self.events) if with_loss else None
+        if found is not None:
+            return found
+        return picture_for(self.tape, self.events, graph, with_loss=with_loss)
 
     # --- the two sides ----------------------------------------------------------------------------
 
@@ -603,17 +613,32 @@ def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
 
 def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
     picture: Picture | None = side.picture
-    states = None
-    if picture:
-        made = nodes_made(side.tape[: side.events[-1].t + 1])
-        states = BoxStates(
-            picture.graph, picture.boxes_of_nodes, made, picture.owners, picture.alias
-        )
-    alias = picture.alias if picture else {}
-    facts, told = side_data(side.tape, side.events, states, alias)
+    facts, told = side_data(side.tape, side.events, *_followers(side, picture))
+    if isinstance(picture, LadderPicture):
+        areas = picture.areas
+        facts["areas"] = [_area_of(areas.get(box)) for box in facts["boxes"]]
     words = picture.words if picture else {}
     boxes = [words[box] for box in facts["boxes"]]
     return SideHtml(name, picture.svg if picture else "", boxes, told), facts
+
+
+def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:
+    """Return what follows the tape for a picture: how far each box is, and the values on arrows."""
+    if picture is None:
+        return None, Flows({})
+    made = nodes_made(side.tape[: side.events[-1].t + 1])
+    if isinstance(picture, LadderPicture):
+        return LadderStates(picture, made), LadderFlows(picture, side.tape)
+    states = BoxStates(picture.graph, picture.boxes_of_nodes, made, picture.owners, picture.alias)
+    return states, Flows({node.id: None for node in picture.graph.nodes}, picture.alias)
+
+
+def _area_of(found: tuple[Rect, str] | None) -> list[Any]:
+    """Return where a cell's value stands, and its column, as JSON knows it; 0 for no cell."""
+    if found is None:
+        return []
+    rect, column = found
+    return [*(round(x, 2) for x in (rect.x, rect.y, rect.width, rect.height)), column]
 
 
 def sight_text(event: Event) -> str:

@@ -282,8 +282,8 @@ def _about(player: Player, left_out: int) -> Text:
         en.append(f"{boxes} boxes")
         zh.append(f"{boxes} 个框")
         if player.picture.folded:
-            en.append(f"{player.picture.folded:,} calls folded into frames")
-            zh.append(f"{player.picture.folded:,} 次调用折进了框里")
+            en.append(f"{player.picture.folded:,} more folded into frames")
+            zh.append(f"另有 {player.picture.folded:,} 个折进了框里")
     if left_out:
         en.append(f"{left_out:,} finer events left out (level= shows them)")
         zh.append(f"省去 {left_out:,} 个更细的事件（用 level= 显示）")

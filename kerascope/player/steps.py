@@ -281,7 +281,7 @@ def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
 
 
 def side_data(
-    tape: Tape, events: Sequence[Event], states: BoxStates | None, alias: dict[str, str]
+    tape: Tape, events: Sequence[Event], states: BoxStates | None, flows: Flows
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the data of one side, as JSON knows it, and what each step says.
 
@@ -292,13 +292,13 @@ def side_data(
         Those that are shown, in order.
     states : BoxStates or None
         Of the picture, fed with nothing yet; None if there is no picture.
-    alias : dict of str to str
-        The closed frames in which boxes lie that are not drawn themselves.
+    flows : Flows
+        What lies on the arrows, fed with nothing yet, too.
     """
     tables, sources, words = Tables(), Sources(), Pool()
     first = events[0]
     before = tables.changes(tape.names_at(first.t - 1) if first.t else {})
-    boxes = _Boxes(tape, states, alias)
+    boxes = _Boxes(tape, states, flows)
     start_states, start_flows = boxes.changes_until(first.t), boxes.flows()
     steps = []
     for event in events:
@@ -354,12 +354,12 @@ class _Boxes:
         Of the last event that was fed.
     """
 
-    def __init__(self, tape: Tape, states: BoxStates | None, alias: dict[str, str]) -> None:
+    def __init__(self, tape: Tape, states: BoxStates | None, flows: Flows) -> None:
         graph = states.graph if states else None
         self._places = {node.id: place for place, node in enumerate(graph.nodes)} if graph else {}
-        self._flows = Flows(self._places, alias)
+        self._flows = flows
         self._flowed: dict[tuple[str, int], Spec] = {}
-        self._narrator = Narrator(sources_of(graph.edges) if graph else None)
+        self._narrator = Narrator(sources_of(states.arrows) if states else None)
         self.caption: list[str] = []
         self._tape = tape
         self._states = states

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from collections.abc import Iterable
 from contextvars import Context
 from copy import copy
 from types import SimpleNamespace
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.gradient import Seeded, Swept
+from kerascope.backend.gradient import Seeded, Swept, gradient_stage
 from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, applies_in_order
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.graph_map import GraphMap, map_graph
@@ -330,6 +331,8 @@ class Memory:
                 found = self.facts_of[function] = facts_of_model(model, self.loss_terms.get(model))
                 for update in updates_by_scope(function, model):
                     found.take_update(update)
+                if found.updates:
+                    quietly(sweep_again, found)
         return found
 
     def _model_of(self, function: Function) -> Any:
@@ -393,9 +396,74 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
     return found
 
 
+def sweep_again(facts: TrainFacts) -> None:
+    """Take note of what arrives at the outputs of calls, for a function that was made unheard.
+
+    The sweep is made once more. Its tensors are computed as those of the function are, op by op, so
+    each has a twin there; what has none is not noted.
+    """
+    heard = copy(facts)
+    heard.arrivals, heard.reached_at, heard.contributions = [], {}, {}
+    stage = gradient_stage(facts.model.total_loss, [update.param for update in facts.updates])
+    sweep = Sweep(heard)
+    for event in stage:
+        if isinstance(event, Seeded):
+            sweep.seed(event)
+        else:
+            sweep.take(event)
+    found = twins_of(
+        (new, _unclipped(update.gradient))
+        for new, update in zip(stage.result, facts.updates, strict=True)
+        if new is not None
+    )
+    facts.reached_at = heard.reached_at
+    facts.contributions = {
+        x: [(apply, found[term]) for apply, term in terms if term in found]
+        for x, terms in heard.contributions.items()
+    }
+    facts.arrivals += [
+        Arrival(x, found[gradient], False) for x, gradient, _ in heard.arrivals if gradient in found
+    ]
+
+
+def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
+    """Return for each tensor that one of the first is computed from that of the second.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.variable(3.0)
+    >>> one, other = x * x + x, x * x + x
+    >>> found = twins_of([(one, other)])
+    >>> found[one] is other, found[one.owner.inputs[0]] is other.owner.inputs[0], x in found
+    (True, True, False)
+    """
+    found: dict[Tensor, Tensor] = {}
+    waiting = list(pairs)
+    while waiting:
+        new, old = waiting.pop()
+        one, other = new.owner, old.owner
+        if new is old or new in found or one is None or other is None:
+            continue
+        if type(one.op) is type(other.op) and len(one.inputs) == len(other.inputs):
+            found.update(zip(one.outputs, other.outputs, strict=True))
+            waiting += zip(one.inputs, other.inputs, strict=True)
+    return found
+
+
+def _unclipped(gradient: Tensor) -> Tensor:
+    """Return the gradient that an optimizer has clipped: what it computes from comes first."""
+    while gradient.owner is not None and _scope_of(gradient) == "clip":
+        gradient = gradient.owner.inputs[0]
+    return gradient
+
+
+def _scope_of(x: Tensor) -> str:
+    return x.owner.scope.name.partition("/")[0] if x.owner is not None else ""
+
+
 def _is_gradient(x: Tensor) -> bool:
-    scope = x.owner.scope.name if x.owner is not None else ""
-    return scope.partition("/")[0] in ("gradients", "clip")
+    return _scope_of(x) in ("gradients", "clip")
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainFacts:

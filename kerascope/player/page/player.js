@@ -47,40 +47,64 @@
   }
 
   class Picture {
-    constructor(frame, boxes) {
+    // Of a ladder `areas` say where in each cell its value stands: x, y, width, height, column.
+    constructor(frame, boxes, areas) {
       this.frame = frame;
+      this.areas = areas || [];
       this.svg = one("svg", frame);
       const { width, height } = this.svg.viewBox.baseVal;
       this.size = [width, height];
       this.boxes = boxes.map((box) => box.group);
-      this.lines = boxes.map((box) => {
-        const id = box.group.dataset.id;
-        return all("path.edge", this.svg).filter((path) => path.dataset.source === id);
-      });
+      this.lines = this.linesOf(all("path.edge:not(.when-pointed)", this.svg));
       // Asked once: to ask again after something was drawn takes a new layout each time.
       this.rects = this.boxes.map((group) => {
         const { x, y, width, height } = group.getBBox();
         return { x, y, width, height };
       });
       this.places = this.boxes.map((group, i) => this.placeOf(i));
-      this.starts = new Map(this.lines.flat().map((path) => {
-        const { x, y } = path.getPointAtLength(0);
+      this.ends = new Map(this.lines.flat().map((path) => {
+        const { x, y } = path.getPointAtLength(areas ? path.getTotalLength() : 0);
         return [path, { x, y }];
       }));
       this.back = draw("g", this.svg, { class: "flows" });
       this.svg.insertBefore(this.back, one("g.box", this.svg));
       this.front = draw("g", this.svg, { class: "flows" });
       this.marks = [];
-      this.most = [0, 0];
+      this.most = {};
       this.focus = -1;
       this.drawn = new Map(); // what lies on the arrows now: drawing all of it takes long
       frame.classList.add("moving");
     }
+    // The arrows on which what a box gives lies; of a gradient of a ladder those that bring it.
+    linesOf(paths) {
+      const found = (key, kept) => {
+        const map = new Map();
+        for (const path of paths.filter(kept)) {
+          if (!map.has(path.dataset[key])) map.set(path.dataset[key], []);
+          map.get(path.dataset[key]).push(path);
+        }
+        return map;
+      };
+      const isBack = (path) => path.classList.contains("gradient");
+      const leaving = found("source", (path) => !this.areas.length || !isBack(path));
+      const arriving = found("target", (path) => this.areas.length && isBack(path));
+      return this.boxes.map(({ dataset: { id } }, i) =>
+        (this.areas[i]?.length ? [] : arriving.get(id) || leaving.get(id) || []));
+    }
+    // A gradient that several arrows bring: what each brings is not known, so the sum stands above.
+    isSum(box) {
+      return this.areas.length > 0 && this.lines[box].length > 1 && this.lines[box][0].classList.contains("gradient");
+    }
+    // With what a size is compared: those of its column, or those on the same way.
+    scale(box, way) {
+      return this.areas[box]?.[4] || way;
+    }
     // Sizes are compared over all steps, so that an arrow is as wide at one as at another.
     compare(steps) {
       for (const step of steps) {
-        for (const [, way, spec] of step.flows) {
-          if (spec && spec[0] !== null) this.most[way] = Math.max(this.most[way], spec[0]);
+        for (const [box, way, spec] of step.flows) {
+          const scale = this.scale(box, way);
+          if (spec && spec[0] !== null) this.most[scale] = Math.max(this.most[scale] || 0, spec[0]);
         }
       }
     }
@@ -122,8 +146,10 @@
     look(moving) {
       const wide = this.frame.clientWidth, high = this.frame.clientHeight, [width, height] = this.size;
       if (!wide || !high) return;
-      const whole = Math.min(wide / width, high / height);
-      let scale = Math.min(Math.max(whole, isInside ? Math.min(1, wide / width) : 0.9), 1.35);
+      const across = wide / width;
+      // All of a ladder's width, if that can be read: its two rails belong together.
+      const whole = this.areas.length && across >= 0.7 ? Math.min(across, 1) : Math.min(across, high / height);
+      let scale = Math.min(Math.max(whole, isInside ? Math.min(1, across) : whole > 0.7 && this.areas.length ? 0.7 : 0.9), 1.35);
       const box = this.focus >= 0 ? this.rects[this.focus] : null;
       if (box) scale = Math.min(scale, (wide - 16) / (box.width + 12), (high - 16) / (box.height + 30));
       this.svg.style.width = `${width * scale}px`;
@@ -139,29 +165,35 @@
     }
     value([back, front], box, spec, fresh) {
       for (const other of this.lines[box]) draw("path", back, { class: `passed${fresh ? " fresh" : ""}`, d: other.getAttribute("d") });
-      this.cells(front, this.places[box], spec, 0, fresh);
+      this.cells(front, this.places[box], spec, 0, fresh, box);
     }
     // Where a value lies: on the first arrow that leaves the box, below the box if there is none.
     placeOf(box) {
       const [path] = this.lines[box], { x, y, width, height } = this.rects[box];
-      return path ? path.getPointAtLength(Math.min(path.getTotalLength() / 2, 28))
-        : { x: x + width / 2, y: y + height + 18 };
+      const area = this.areas[box];
+      if (area?.length) return { x: area[0] + area[2] / 2, y: area[1] + area[3] / 2 };
+      if (!path) return { x: x + width / 2, y: y + height + 18 };
+      if (this.isSum(box)) return { x: x + width / 2, y: y - 14 };
+      const long = path.getTotalLength(), near = Math.min(long / 2, 28);
+      return path.getPointAtLength(this.areas.length && path.classList.contains("gradient") ? long - near : near);
     }
     gradient([back, front], box, spec, fresh, beside) {
-      const [size] = spec, zero = size === 0, share = size / (this.most[1] || 1);
+      const [size] = spec, zero = size === 0, share = size / (this.most[this.scale(box, 1)] || 1);
+      const onLadder = this.areas.length > 0, aside = onLadder ? 0 : 11;
       for (const path of this.lines[box]) {
         const line = draw("path", back, {
           class: `gradient${zero ? " zero" : ""}${fresh ? " fresh" : ""}`,
-          d: path.getAttribute("d"), transform: "translate(11 0)",
-          "stroke-width": zero ? 1.6 : 1.6 + 4.9 * share, "stroke-opacity": zero ? 1 : 0.55 + 0.45 * share,
+          d: path.getAttribute("d"), transform: `translate(${aside} 0)`,
+          "stroke-width": zero || this.isSum(box) ? 1.6 : 1.6 + 4.9 * share, "stroke-opacity": zero ? 1 : 0.55 + 0.45 * share,
         });
-        draw("title", line, {}, `${say("arriving")} ${path.dataset.source}${zero ? ` ${say("zero")}` : `: ‖·‖ ${size}`}`);
-        const end = this.starts.get(path), x = end.x + 11, y = end.y;
+        draw("title", line, {}, `${say("arriving")} ${onLadder ? path.dataset.target : path.dataset.source}${zero ? ` ${say("zero")}` : `: ‖·‖ ${size}`}`);
+        const end = this.ends.get(path), x = end.x + aside, y = end.y;
         draw("path", back, zero ? { class: "stop", d: `M${x - 6} ${y + 2}h12` }
           : { class: "tip", d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z` });
       }
+      if (onLadder) { this.cells(front, this.places[box], spec, 1, fresh, box); return; }
       const at = this.places[box], off = beside ? this.wide(beside) / 2 + 4 : 0;
-      this.cells(front, { x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh);
+      this.cells(front, { x: at.x + Math.max(off, 16) + this.wide(spec) / 2, y: at.y }, spec, 1, fresh, box);
     }
     wide([, kind, ...rest]) {
       if (kind === "c") return rest.reduce((sum, word) => sum + Math.max(24, word.length * 6.6 + 6), 0);
@@ -169,9 +201,15 @@
       return 64;
     }
     // A few numbers themselves, some as shades, all others as a bar of their size.
-    cells(front, at, spec, way, fresh) {
-      const [size, kind, ...rest] = spec, wide = this.wide(spec);
+    cells(front, at, spec, way, fresh, box) {
+      const [size, kind, ...rest] = spec, wide = this.wide(spec), area = this.areas[box];
       const place = draw("g", front, { class: `cells way${way}${fresh ? " fresh" : ""}${size === 0 ? " zero" : ""}` });
+      if (area?.length) {
+        const high = kind === "h" ? Math.min(34, 7 * Math.ceil(rest[1].length / rest[0])) : 16;
+        const fit = Math.min(1, area[2] / wide, area[3] / high);
+        mark(place, "transform", `translate(${at.x} ${at.y}) scale(${fit}) translate(${-at.x} ${-at.y})`);
+        place.classList.toggle("small", fit < 0.7);
+      }
       let x = at.x - wide / 2;
       if (kind === "c") {
         const most = Math.max(...rest.map((word) => Math.abs(+word) || 0)) || 1;
@@ -181,6 +219,7 @@
           draw("text", place, { x: x + step / 2, y: at.y + 4 }, word.replace("-", "−"));
           x += step;
         }
+        draw("title", place, {}, rest.join(", "));
         return;
       }
       if (kind === "h") {
@@ -193,7 +232,7 @@
         draw("title", place, {}, `‖·‖ ${size}`);
         return;
       }
-      const share = size === null ? 0 : size / (this.most[way] || 1);
+      const share = size === null ? 0 : size / (this.most[this.scale(box, way)] || 1);
       draw("rect", place, { class: "bar", x, y: at.y - 8, width: wide, height: 16 });
       draw("rect", place, { class: "full", x, y: at.y + 4, width: wide * share, height: 4 });
       draw("text", place, { x: at.x, y: at.y + 2 }, size === null ? "NaN/Inf" : String(size));
@@ -224,7 +263,7 @@
       });
       this.items = all(".boxes li", place);
       this.boxes = facts.boxes.map((id, i) => this.box(id, i, place));
-      this.picture = this.boxes.length ? new Picture(this.one(".picture"), this.boxes) : null;
+      this.picture = this.boxes.length ? new Picture(this.one(".picture"), this.boxes, facts.areas) : null;
       this.picture?.compare([{ flows: facts.startFlows }, ...this.steps]);
       this.closed = new Set(["", "weights"]);
       this.pinned = null;
@@ -308,7 +347,7 @@
         if (this.told[i] === words) return;
         this.told[i] = words;
         text(one(".state", this.items[i]), `${SIGNS[state]} ${words}`);
-        text(line, `${SIGNS[state]} ${words}`);
+        if (line) text(line, `${SIGNS[state]} ${words}`); // a cell has no room for it
         group.dataset.state = state;
         mark(group, "aria-label", `${name}: ${words}`);
       });
