@@ -11,7 +11,7 @@ Below a difference no values are equal any more; there the weights and the neigh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Alignment:
         self.pairs: dict[int, int] = {}
         self._back: dict[int, int] = {}
         self._bits = 0  # of the units of `a` that are paired
+        self._nearest: dict[tuple[str, bool], dict[int, int]] = {}
         self._values: dict[tuple[int, int], bool] = {}
         self._know_weights = all(any(u.weights for u in run.units) for run in (a, b))  # no tapes
         self._inputs()
@@ -156,33 +157,31 @@ class Alignment:
 
     def _same_front(self, a: Unit, b: Unit) -> bool:
         """Tell whether the nearest paired units before both are pairs."""
-        front = {self.pairs[n] for n in self._nearest(self.a, a, self.pairs, lambda u: u.sources)}
-        return front == self._nearest(self.b, b, self._back, lambda u: u.sources)
+        front = self._fronts("a", False)[a.number]
+        return self._images(front) == self._fronts("b", False)[b.number]
 
     def _same_readers(self, a: Unit, b: Unit) -> bool:
-        front = {self.pairs[n] for n in self._nearest(self.a, a, self.pairs, lambda u: u.readers)}
-        found = self._nearest(self.b, b, self._back, lambda u: u.readers)
-        return bool(front) and front == found
+        """Tell whether the nearest paired units behind both are pairs."""
+        front = self._fronts("a", True)[a.number]
+        return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
-    @staticmethod
-    def _nearest(
-        run: Run, unit: Unit, known: dict[int, int], steps: Callable[[Unit], Iterable[int]]
-    ) -> set[int]:
-        found, seen, waiting = set(), set(), list(steps(unit))
-        while waiting:
-            number = waiting.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            if number in known:
-                found.add(number)
-            else:
-                waiting.extend(steps(run.units[number]))
-        return found
+    def _fronts(self, side: str, behind: bool) -> dict[int, int]:
+        """Return for each unit of a run the nearest paired ones, as the bits of a number."""
+        key = side, behind
+        if key not in self._nearest:
+            run, known = (self.a, self.pairs) if side == "a" else (self.b, self._back)
+            fronts: dict[int, int] = {}
+            for unit in reversed(run.units) if behind else run.units:
+                bits = 0
+                for other in unit.readers if behind else unit.sources:
+                    bits |= 1 << other if other in known else fronts[other]
+                fronts[unit.number] = bits
+            self._nearest[key] = fronts
+        return self._nearest[key]
 
     def nearest_readers(self, unit: Unit) -> set[int]:
         """Return the nearest paired units behind a unit of the first run."""
-        return self._nearest(self.a, unit, self.pairs, lambda one: one.readers)
+        return set(bits_of(self._fronts("a", True)[unit.number]))
 
     # --- pairing ----------------------------------------------------------------------------------
 
@@ -214,6 +213,7 @@ class Alignment:
         self.pairs[a.number] = b.number
         self._back[b.number] = a.number
         self._bits |= 1 << a.number
+        self._nearest.clear()
 
 
 def _sizes(unit: Unit) -> set[int]:

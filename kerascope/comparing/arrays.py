@@ -232,6 +232,8 @@ def measured(a: np.ndarray, b: np.ndarray, tolerance: float) -> Difference:
     """
     if not a.size:
         return Difference(0.0, 0.0)
+    if a.dtype == b.dtype and np.array_equal(a, b):
+        return Difference(0.0, 0.0, 0.0 if a.dtype.kind == "f" else None, size=a.size)
     first, second = as_numbers(a), as_numbers(b)
     with np.errstate(invalid="ignore", over="ignore"):
         gaps = np.abs(first - second)
