@@ -15,9 +15,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kerascope.comparing.arrays import Moments, compared, compared_figures, could_agree
+from kerascope.comparing.arrays import Moments, Part, compared, compared_figures, could_agree
+from kerascope.comparing.families import WITH_ACTIVATION
 from kerascope.comparing.runs import GIVEN, Run, Unit, bits_of
-from kerascope.comparing.weights import ENOUGH, overlap
+from kerascope.comparing.weights import ENOUGH, overlap, part_of
 from kerascope.foreign.records import Recorded
 
 Test = Callable[[Unit, Unit], float]  # how well two units fit; 0: not at all
@@ -35,6 +36,9 @@ class Alignment:
     ----------
     pairs : dict of int to int
         From the numbers of units of `a` to those of `b`.
+    parts : list of (int, int)
+        The same of layers without a partner of their own: one of the other side does their work
+        beside that of others.
     """
 
     def __init__(self, a: Run, b: Run, tolerance: float) -> None:
@@ -53,6 +57,7 @@ class Alignment:
         self._by_weights()
         self._by_structure()
         self._ends()
+        self.parts = self._parts()
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
         """Tell whether an output of one is an output of the other, by numbers that tell it."""
@@ -141,6 +146,23 @@ class Alignment:
             if self._fits(one, other):
                 self._pair(one, other)
 
+    def _parts(self) -> list[tuple[int, int]]:
+        """Return layers of which another one does the work beside that of others."""
+        found = []
+        for is_turned, run, whole, known in (
+            (False, self.a, self.b, self.pairs),
+            (True, self.b, self.a, self._back),
+        ):
+            for unit in self._free(run, known):
+                if unit.family not in WITH_ACTIVATION or not unit.weights:
+                    continue
+                for other in whole.units:
+                    pair = (other, unit) if is_turned else (unit, other)
+                    if _is_part(unit, other) and self._same_front(*pair):
+                        found.append((pair[0].number, pair[1].number))
+                        break
+        return found
+
     # --- how well two units fit -------------------------------------------------------------------
 
     def _alike(self, a: Unit, b: Unit, *, size: bool) -> float:
@@ -214,6 +236,20 @@ class Alignment:
         self._back[b.number] = a.number
         self._bits |= 1 << a.number
         self._nearest.clear()
+
+
+def _is_part(unit: Unit, other: Unit) -> bool:
+    """Tell whether a layer may do the work of another one beside that of others."""
+    if unit.family != other.family or not unit.outputs or not other.outputs or not other.weights:
+        return False
+    short, long = unit.outputs[0].shape, other.outputs[0].shape
+    if len(short) < 2 or len(short) != len(long) or short[:-1] != long[:-1]:
+        return False
+    if not short[-1] or not long[-1] or long[-1] <= short[-1] or long[-1] % short[-1]:
+        return False
+    parts = long[-1] // short[-1]
+    pieces = (part_of(other.weights, Part(n, parts, True), unit.weights) for n in range(parts))
+    return any(overlap(unit.weights, piece) >= ENOUGH for piece in pieces)
 
 
 def _sizes(unit: Unit) -> set[int]:

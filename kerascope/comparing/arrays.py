@@ -103,6 +103,19 @@ class Agreement(NamedTuple):
     difference: Difference
 
 
+class Part(NamedTuple):
+    """A part of a longer array: number `number`, from 0, of `parts`, on either side."""
+
+    number: int
+    parts: int
+    is_of_b: bool
+
+    @property
+    def words(self) -> str:
+        """As in tables: "part 2 of 3 of b"."""
+        return f"part {self.number + 1} of {self.parts} of {'b' if self.is_of_b else 'a'}"
+
+
 NO_FORM = Difference(math.inf, math.inf)
 PERMUTED = "reordered"
 SHAPES_DIFFER = "shapes differ"
@@ -219,6 +232,36 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
                 yield f"axes {axes}", b.transpose(axes)
     elif a.ndim != b.ndim or [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
         yield f"shape {b.shape}", b.reshape(a.shape)
+
+
+def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agreement, Part] | None:
+    """Compare an array with that part of a longer one, along the last axis, which is nearest to it.
+
+    One layer may do the work of several: a projection of queries, keys and values together.
+
+    Returns
+    -------
+    Agreement and Part, or None
+        None if neither is several times as long as the other.
+
+    Examples
+    --------
+    >>> compared_part(np.ones((1, 2)), np.array([[0, 0, 0, 0, 1, 1.0]]), 1e-4)[1]
+    Part(number=2, parts=3, is_of_b=True)
+    """
+    if a.ndim != b.ndim or a.ndim < 2 or a.shape[:-1] != b.shape[:-1]:
+        return None
+    short, long = sorted((a, b), key=lambda one: one.shape[-1])
+    parts, rest = divmod(long.shape[-1], max(short.shape[-1], 1))
+    if rest or parts < 2:
+        return None
+    found = []
+    for number, piece in enumerate(np.split(long, parts, axis=-1)):
+        pair = (a, piece) if long is b else (piece, b)
+        found.append((measured(*pair, tolerance), number))
+    difference, number = min(found, key=lambda one: one[0].relative)
+    part = Part(number, parts, long is b)
+    return Agreement(difference.relative <= tolerance, part.words, difference), part
 
 
 def measured(a: np.ndarray, b: np.ndarray, tolerance: float) -> Difference:

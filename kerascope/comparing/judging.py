@@ -19,13 +19,16 @@ import numpy as np
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import (
     NO_FORM,
+    SHAPES_DIFFER,
     Agreement,
     Difference,
+    Part,
     Tolerance,
     compared,
     compared_figures,
+    compared_part,
 )
-from kerascope.comparing.families import family_of
+from kerascope.comparing.families import WITH_ACTIVATION, family_of
 from kerascope.comparing.reasons import Side, reasons_of, settings_that_differ, words_of_weights
 from kerascope.comparing.runs import Run, Unit, moments, parameters_of
 from kerascope.comparing.weights import (
@@ -33,6 +36,7 @@ from kerascope.comparing.weights import (
     WeightDifference,
     Weights,
     overlap,
+    part_of,
     reordered,
     weight_differences,
 )
@@ -117,6 +121,18 @@ class _Meeting:
         if is_bare and self.outputs and not self.outputs.agrees:
             values = self.a[-1].outputs[:1], self.b[-1].outputs[:1]
             self.outputs = judge.outputs(*values, any_order=True)
+        self.part: Part | None = None
+        if self.outputs and self.outputs.layout == SHAPES_DIFFER:
+            self._compare_part()
+
+    def _compare_part(self) -> None:
+        """Compare with a part of what the other gives, where one layer does the work of several."""
+        a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
+        is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
+        if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            found = compared_part(a, b, self.judge.tolerance)
+            if found is not None:
+                self.outputs, self.part = found
 
     def _order(self) -> np.ndarray | None:
         """Return where the features of the first side lie in the second; None: in their places.
@@ -135,7 +151,10 @@ class _Meeting:
 
     @cached_property
     def weights(self) -> tuple[Weights, Weights]:
-        return Weights(parameters_of(self.a)), Weights(parameters_of(self.b))
+        a, b = Weights(parameters_of(self.a)), Weights(parameters_of(self.b))
+        if self.part is None:
+            return a, b
+        return (a, part_of(b, self.part, a)) if self.part.is_of_b else (part_of(a, self.part, b), b)
 
     @cached_property
     def weight_differences(self) -> list[WeightDifference]:
@@ -211,8 +230,8 @@ class Judge:
         """Return all pairs, in the order of the first run."""
         a, b = self.alignment.a, self.alignment.b
         meetings: list[tuple[_Meeting, Verdict]] = []
-        for number in sorted(self.alignment.pairs):
-            units = a.units[number], b.units[self.alignment.pairs[number]]
+        for number, other in sorted([*self.alignment.pairs.items(), *self.alignment.parts]):
+            units = a.units[number], b.units[other]
             for calls in _parts(*units):
                 meeting = _Meeting(units, calls, self)
                 meetings.append((meeting, meeting.verdict()))
@@ -260,7 +279,8 @@ class Judge:
         b = Side(meeting.b, self.alignment.b.library)
         is_old = meeting.has_old_order
         weights = [] if is_old else meeting.weight_differences
-        return tuple(reasons_of(a, b, weights, meeting.settings, is_old))
+        is_part = meeting.part is not None
+        return tuple(reasons_of(a, b, weights, meeting.settings, is_old, is_part))
 
     # --- values -----------------------------------------------------------------------------------
 

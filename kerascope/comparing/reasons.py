@@ -52,9 +52,11 @@ def reasons_of(
     weights: Sequence[WeightDifference],
     settings: Sequence[str],
     has_old_order: bool,
+    is_part: bool,
 ) -> list[str]:
     """Return what could be found of why two calls differ whose inputs agree, most likely first."""
-    told = [_words_of_shapes(a, b)] if _shapes(a) != _shapes(b) and a.library == b.library else []
+    has_other_shape = a.library == b.library and _shapes(a) != _shapes(b) and not is_part
+    told = [_words_of_shapes(a, b)] if has_other_shape else []
     told += [words_of_weights(one) for one in weights]
     told += _arrays_of_one(a, b)
     if settings:

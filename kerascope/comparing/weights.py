@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kerascope.comparing.arrays import Difference, Index, as_numbers, measured
+from kerascope.comparing.arrays import Difference, Index, Part, as_numbers, measured
 from kerascope.comparing.families import STATISTICS, role_of
 from kerascope.foreign.records import Recorded
 
@@ -120,6 +120,30 @@ def reordered(weights: Weights, order: np.ndarray) -> Weights:
     for name, array in weights.arrays.items():
         axes = [axis for axis, size in enumerate(array.shape) if size == order.size]
         found.arrays[name] = np.take(array, order, axes[0]) if axes and array.ndim > 1 else array
+    return found
+
+
+def part_of(weights: Weights, part: Part, like: Weights) -> Weights:
+    """Return that part of a layer's weights which makes a part of its outputs.
+
+    Parameters
+    ----------
+    weights : Weights
+        Of a layer that does the work of several.
+    part : Part
+    like : Weights
+        Of a layer that does only this.
+    """
+    found = Weights({})
+    sizes = {_size(array) for array in like.arrays.values()}
+    for name, array in weights.arrays.items():
+        for axis, length in enumerate(array.shape):
+            piece = (
+                np.split(array, part.parts, axis)[part.number] if not length % part.parts else array
+            )
+            if _size(piece) in sizes and piece.size < array.size:
+                found.arrays[name] = piece
+                break
     return found
 
 

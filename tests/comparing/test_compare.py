@@ -135,6 +135,31 @@ def test_one_dense_layer_for_queries_keys_and_values_stands_beside_three():
     found = ks.compare(one, other)
     assert found.equal
     assert [call.id for call in found.only_b] == ["bqkv"]
+    for column, name in ((1, "aq"), (6, "ak"), (11, "av")):
+        kernel, bias = other.get_layer("bqkv").get_weights()
+        changed = kernel.copy()
+        changed[2, column] += 1
+        other.get_layer("bqkv").set_weights([changed, bias])
+        found = ks.compare(one, other)
+        assert first(found) == (name, "bqkv")
+        assert f"kernel[2, {column % 4}] is" in found.first.reasons[0]
+        assert "kernel differs at one number of 16" in found.first.reasons[0]
+        other.get_layer("bqkv").set_weights([kernel, bias])
+
+
+def test_a_layer_of_its_own_is_no_part_of_a_wider_one():
+    def build(prefix, has_more):
+        x = ks.Input((4,), name=f"{prefix}x")
+        h = Dense(6, name=f"{prefix}wide")(x)
+        outputs = [Dense(2, name=f"{prefix}end")(h)]
+        return ks.Model(x, outputs + [Dense(3, name=f"{prefix}more")(x)] * has_more)
+
+    one, other = fill(build("a", True), 1), fill(build("b", False), 1)
+    for name in ("wide", "end"):
+        other.get_layer(f"b{name}").set_weights(one.get_layer(f"a{name}").get_weights())
+    found = ks.compare(one, other)
+    assert found.equal, str(found)
+    assert [call.id for call in found.only_a] == ["amore"]
 
 
 def test_zeros_after_a_relu_pair_nothing():
