@@ -228,6 +228,7 @@ def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[Gr
 def _groups(frames: Sequence[Frame], calls: Sequence[Call]) -> list[GraphGroup]:
     """Return the frames that hold a call."""
     outer = {frame.id: frame.outer for frame in frames}
+    names = {"": "", **{frame.id: frame.name for frame in frames}}
     used: set[str] = set()
     for call in calls:
         frame = call.frame
@@ -236,7 +237,7 @@ def _groups(frames: Sequence[Frame], calls: Sequence[Call]) -> list[GraphGroup]:
             frame = outer[frame]
     return [
         GraphGroup(
-            frame.id, clean(frame.name.rpartition(".")[2]), frame.outer, 0,
+            frame.id, clean(_inside(frame.name, names[frame.outer])), frame.outer, 0,
             {"kind": "scope", "class_name": printable(frame.op)},
         )
         for frame in frames

@@ -191,7 +191,8 @@ class _Collapse:
         attrs = {key: value for key, value in group.attrs.items() if key != "kind"}
         if not is_call:
             attrs = {**_NO_CALL, **attrs, **ports.attributes(hidden)}
-            attrs["class_name"] = "Scope" if kind_of_group(group) == "scope" else "Block"
+            own = attrs.get("class_name") or "Scope"  # a module of another library has a class
+            attrs["class_name"] = own if kind_of_group(group) == "scope" else "Block"
             if kind_of_group(group) in BUNDLES:
                 attrs["class_name"] = ""
             attrs["trainable"] = any(bool(node.attrs.get("trainable")) for node in hidden)
