@@ -12,6 +12,7 @@ What a box says about its layer is listed in `extract/layers.py`. Every writer k
 `title`             a long name, cut so that it differs from the others
 `state`             how an overlay marked a box or an edge: a key of `theme.STATES`, or of a box
                     how much of the time it takes: one of `theme.HEATS`
+`heat`              how strong the colour inside a box is, whatever its state: one of `theme.HEATS`
 `note`              words for the state, instead of the state's own
 `copies`            number of equal blocks that one box or frame stands for
 `same_weights`      whether those are calls of one layer, instead of equal layers

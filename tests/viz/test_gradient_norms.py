@@ -8,6 +8,7 @@ from kerascope.backend.graph import Variable, leaves
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, DataError, DtypeError, NotCompiledError
 from kerascope.layers import Dense, Dropout, Embedding, Flatten, Input
+from kerascope.viz.exports.to_svg import to_svg
 from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphNode
@@ -15,6 +16,7 @@ from kerascope.viz.overlays.gradient_norms import (
     gradient_norms_of,
     with_gradient_norms,
 )
+from kerascope.viz.theme import PALETTES
 
 
 def compiled(name):
@@ -133,6 +135,7 @@ def test_vanishing_and_broken_gradients_are_told_in_words():
     assert graph.node("a").attrs == {
         "detail": "‖grad‖ 2.0e+00",
         "gradient_norm": 2.0,
+        "heat": "heat5",
         "state": "gradient",
     }
     assert graph.node("b").attrs["detail"] == "‖grad‖ 1.0e-08 · vanishing"
@@ -140,6 +143,21 @@ def test_vanishing_and_broken_gradients_are_told_in_words():
     assert graph.node("c").attrs["state"] == "nan"
     assert "gradient_norm" not in graph.node("c").attrs  # JSON has no NaN
     assert graph.node("d").attrs["detail"] == "‖grad‖ 0 · vanishing"
+
+
+def test_a_box_is_paler_for_each_power_of_ten_and_the_picture_says_so():
+    names = "abcde"
+    nodes = tuple(GraphNode(name, name, "dense") for name in names)
+    norms = dict(zip(names, (3.0, 0.3, 0.02, 2.9e-6, 0.0), strict=True))
+    graph = with_gradient_norms(Graph("g", nodes, ()), norms)
+    heats = [str(graph.node(name).attrs["heat"]) for name in names]
+    assert heats == ["heat5", "heat4", "heat3", "heat0", "heat0"]
+    svg = to_svg(graph)
+    for heat in set(heats):
+        assert PALETTES["light"].heat(heat) in svg
+        assert PALETTES["dark"].heat(heat) in svg
+    assert "paler by a step for each power of ten" in svg
+    assert all(f"{norm:.1e}" in svg for norm in (3.0, 0.3, 0.02))  # never by the colour alone
 
 
 def test_a_norm_of_an_unknown_box_is_refused():

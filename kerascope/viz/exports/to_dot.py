@@ -645,6 +645,8 @@ def box_attributes(node: GraphNode, name: str, options: boxes.PictureOptions) ->
     if node.attrs.get("state") in theme.HEATS:
         heat = palette.heat(str(node.attrs["state"]))
         attributes |= {"fillcolor": heat, "color": palette.quiet_text}
+    if node.attrs.get("heat") in theme.HEATS:
+        attributes["fillcolor"] = palette.heat(str(node.attrs["heat"]))
     frames = 3 if int(node.attrs.get("copies", 1)) > 1 else style.frames
     if frames > 1:
         attributes["peripheries"] = str(frames)

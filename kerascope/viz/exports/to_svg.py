@@ -353,7 +353,8 @@ def _box(
     *,
     says_as_usual: bool,
 ) -> Iterator[str]:
-    words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node)]))
+    heat = str(node.attrs.get("heat", ""))
+    words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node), heat]))
     text = measure.text if says_as_usual and not measure.is_line else None
     label = attribute(described(node, sources, text))
     yield f'<g class="{words}" role="img" data-id={attribute(node.id)} aria-label={label}>'
@@ -615,6 +616,10 @@ def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Ite
         yield f"{box} .line{{fill:{palette.heat(name)};stroke:{palette.quiet_text}}}"
         yield f"{box} .inner{{fill:none}}"
         yield f"{box} .sign{{fill:{palette.text}}}"
+    for name in dict.fromkeys(str(node.attrs["heat"]) for node in graph.nodes
+                              if node.attrs.get("heat") in HEATS):  # fmt: skip
+        yield f".box.{name} .line:not(.inner){{fill:{palette.heat(name)}}}"
+        yield f".box.{name} .sign{{fill:{palette.text}}}"
 
 
 # --- the smallest pieces --------------------------------------------------------------------------

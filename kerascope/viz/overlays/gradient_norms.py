@@ -7,7 +7,9 @@ level "gradient".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,10 +21,12 @@ from kerascope.engine.model import Model
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError
 from kerascope.trace.statistics import norm_of
+from kerascope.viz.boxes import caption_with
 from kerascope.viz.extract.gradients import nothing_kept
 from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays import marking
+from kerascope.viz.theme import HEATS
 
 Name = TypeVar("Name", str, tuple[str, str])
 VANISHING = 1e-7  # of the greatest norm
@@ -47,9 +51,9 @@ def with_gradient_norms(
     Returns
     -------
     Graph
-        Boxes get the line "‖grad‖ 1.2e-03", the attribute `gradient_norm` (and
-        `weight_gradient_norm`) and the state "gradient". A norm below 1e-7 of the greatest is said
-        to vanish; one that is not finite marks its box as such.
+        Boxes get the line "‖grad‖ 1.2e-03", the attributes `gradient_norm` (and
+        `weight_gradient_norm`) and `heat`, and the state "gradient". A norm below 1e-7 of the
+        greatest is said to vanish; one that is not finite marks its box as such.
 
     Raises
     ------
@@ -84,7 +88,27 @@ def with_gradient_norms(
                 " · ".join(filter(None, [f"{words} {number}", verdict]))
             )
             marks.setdefault(box_id, {}).update(_attributes(key, norm, verdict))
-    return marking.with_attributes(marking.with_details(graph, details), marks)
+            if key == "gradient_norm" and np.isfinite(norm):
+                marks[box_id]["heat"] = heat_of_norm(norm, greatest)
+    marked = marking.with_attributes(marking.with_details(graph, details), marks)
+    if not shown:
+        return marked
+    words = "A box is paler by a step for each power of ten below the greatest gradient"
+    return replace(marked, attrs={**marked.attrs, "caption": caption_with(marked.attrs, words)})
+
+
+def heat_of_norm(norm: float, greatest: float) -> str:
+    """Return which of `theme.HEATS` a norm has: one less for each power of ten below the greatest.
+
+    Examples
+    --------
+    >>> heat_of_norm(2.0, 2.0), heat_of_norm(0.1, 2.0), heat_of_norm(0.0, 2.0)
+    ('heat5', 'heat4', 'heat0')
+    """
+    if not norm:
+        return HEATS[0]
+    steps = math.floor(math.log10(greatest / norm) + 1e-9)
+    return HEATS[max(len(HEATS) - 1 - steps, 0)]
 
 
 def _verdict(norm: float, greatest: float) -> str:
