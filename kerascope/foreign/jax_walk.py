@@ -10,11 +10,10 @@ another form only: the bias that a layer reshapes before it adds it is the bias 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import jax
@@ -25,6 +24,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
 from kerascope.foreign.jax_bodies import Body, Step, is_variable
 from kerascope.foreign.jax_equations import VIEWS, kind_of, number, settings_of
 from kerascope.foreign.records import Setting, Value
+from kerascope.foreign.scopes import Scopes
 from kerascope.foreign.writer import TapeWriter
 
 MOST_TURNS = 100  # of a loop, that are written down
@@ -80,7 +80,7 @@ class Reading:
     def walk(self, body: Body, given: Sequence[Known]) -> list[Known]:
         """Write down the calls of a jaxpr and return its outputs."""
         known = self._begin(body, given)
-        with _Scopes(self.writer) as scopes:
+        with Scopes(self.writer) as scopes:
             for step in body.steps:
                 scopes.move(step.scopes)
                 equation = step.equation
@@ -428,47 +428,6 @@ class Running(Reading):
                 for pair in zip(ends, arrays, strict=True)
             ]
         return states, 0
-
-
-# --- scopes ---------------------------------------------------------------------------------------
-
-
-class _Scopes:
-    """The frames of the scopes in which the equations of a jaxpr were made."""
-
-    def __init__(self, writer: TapeWriter) -> None:
-        self.writer = writer
-        self.opened: list[tuple[str, ExitStack]] = []
-
-    def __enter__(self) -> _Scopes:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        while self.opened:
-            self.opened.pop()[1].__exit__(kind, error, traceback)
-
-    def move(self, scopes: Sequence[str]) -> None:
-        """Close the frames around which an equation does not lie, and open those that it needs."""
-        names = [name for name, _ in self.opened]
-        shared = sum(1 for _ in _shared(names, scopes))
-        while len(self.opened) > shared:
-            self.opened.pop()[1].close()
-        for name in scopes[shared:]:
-            frame = ExitStack()
-            frame.enter_context(self.writer.span("node", name, op="scope"))
-            self.opened.append((name, frame))
-
-
-def _shared(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    for name, other in zip(names, others, strict=False):
-        if name != other:
-            return
-        yield name
 
 
 # --- arrays ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import prod
 
 from onnx import (
@@ -92,6 +93,8 @@ class Step:
         Of a node that holds graphs: by the attribute. Of a call of a function: under "".
     line : tuple of (str, int, str), optional
         The user's line.
+    scopes : tuple of str
+        Names of the frames around it that no node makes: of the modules to which it belongs.
     """
 
     node: NodeProto
@@ -102,6 +105,7 @@ class Step:
     arguments: tuple[str, ...]
     bodies: Mapping[str, Body] = field(default_factory=dict)
     line: tuple[str, int, str] | None = None
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,8 @@ class _Reader:
         shown = {id(constants[one]): one for one in _shown(steps, outputs) if one in constants}
         sorts = {key: sort_of(one) for key, one in types.items()}
         boxes = tuple(shown.values())
-        return Body(name, inputs, outputs, constants, boxes, tuple(steps), sorts, opsets)
+        framed = _with_scopes(steps, name)
+        return Body(name, inputs, outputs, constants, boxes, framed, sorts, opsets)
 
     def _step(
         self,
@@ -378,6 +383,35 @@ def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
                 f"a second one. The file is damaged: export it again."
             )
         inside[output] = None
+
+
+# --- modules --------------------------------------------------------------------------------------
+
+
+def _with_scopes(steps: list[Step], around: str) -> tuple[Step, ...]:
+    """Return nodes with the frames of the modules to which they belong.
+
+    A module of one node needs none, nor one that holds all that is in the frame around it. One of
+    which the nodes do not stand together cannot be told from others that are called so.
+    """
+    start = f"{around}." if around else ""
+    scopes: list[list[str]] = []
+    for step in steps:
+        words = path_of(step.node).split("/")[:-1]
+        scopes.append([start + "/".join(words[: end + 1]) for end in range(len(words))])
+    sizes = Counter(scope for each in scopes for scope in each)
+    runs = Counter[str]()
+    for before, each in pairwise([[], *scopes]):
+        runs.update(scope for scope in each if scope not in before)
+    framed = []
+    for step, each in zip(steps, scopes, strict=True):
+        kept, room = [], len(steps)
+        for scope in each:
+            if 1 < sizes[scope] < room and runs[scope] == 1:
+                kept.append(scope)
+                room = sizes[scope]
+        framed.append(replace(step, scopes=tuple(kept)))
+    return tuple(framed)
 
 
 # --- graphs that nodes hold -----------------------------------------------------------------------

@@ -73,9 +73,9 @@ def graph_of(subject: ModelProto | str | PathLike[str], *inputs: Any, **named_in
     writer = TapeWriter("none", library=_VERSION)
     if inputs or named_inputs:
         record(subject, *inputs, writer=writer, **named_inputs)
-        return writer.graph(_name(subject, _model_of(subject)))
+        return writer.graph(_name(subject))
     unknown = read(subject, writer)
-    return _without_ranks(writer, _name(subject, _model_of(subject)), unknown)
+    return _without_ranks(writer, _name(subject), unknown)
 
 
 def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Container[Any]:
@@ -170,7 +170,7 @@ def record(
     arrays = _fed(model, body, inputs, named_inputs)
     writer.library = writer.library or _VERSION
     running = Running(writer, model)
-    with writer.span("function", _name(subject, model)) as told, writer.span("forward", "forward"):
+    with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
         given = {}
         for declared in _inputs(model, body):
             given[declared.name] = known = running.known(arrays[declared.name])
@@ -192,9 +192,9 @@ def _write_input(writer: TapeWriter, declared: ValueInfoProto, known: Known) -> 
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _name(subject: Any, model: ModelProto) -> str:
+def _name(subject: Any) -> str:
     if isinstance(subject, ModelProto):
-        return model.graph.name or "model"
+        return subject.graph.name or "model"
     return Path(fspath(subject)).stem
 
 

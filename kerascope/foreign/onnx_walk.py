@@ -23,6 +23,7 @@ from kerascope.errors import ConfigError, DataError, UnavailableError
 from kerascope.foreign.onnx_bodies import OLDEST_SCAN, Body, Sort, Step, captured_by
 from kerascope.foreign.onnx_nodes import is_external
 from kerascope.foreign.records import Value
+from kerascope.foreign.scopes import Scopes
 from kerascope.foreign.writer import TapeWriter
 
 ABSENT = "absent"
@@ -78,9 +79,11 @@ class Reading:
                 self.writer.call(
                     name, [], [value], op="Constant", kind="constant", parameters=weights
                 )
-        for step in body.steps:
-            outputs = self.step(step, body, known)
-            known.update(zip(step.node.output, outputs, strict=False))
+        with Scopes(self.writer) as scopes:
+            for step in body.steps:
+                scopes.move(step.scopes)
+                outputs = self.step(step, body, known)
+                known.update(zip(step.node.output, outputs, strict=False))
         return [known[one] for one in body.outputs]
 
     def step(self, step: Step, body: Body, known: Mapping[str, Known]) -> list[Known]:

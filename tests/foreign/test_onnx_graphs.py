@@ -179,7 +179,38 @@ def test_an_operator_that_nobody_knows_is_drawn_and_its_shape_is_open():
     assert graph["Relu_1"].attrs["output_shapes"] == "?"
 
 
-def test_modules_that_an_exporter_wrote_down_are_scopes_and_lines():
+def test_modules_of_several_nodes_are_frames():
+    graph = graph_of(by_hand.encoder())
+    assert [(frame.id, frame.label) for frame in graph.groups] == [
+        *(("attention", "attention"), ("head", "head"))
+    ]
+    inside = {box.id: (box.group, box.label) for box in graph.nodes}
+    assert inside["attention/key/MatMul"] == ("attention", "key/MatMul")
+    assert inside["norm/Normalization"] == ("", "norm/Normalization")
+
+
+def test_nodes_of_one_name_that_do_not_stand_together_are_in_no_frame():
+    model = by_hand.encoder()
+    (add,) = [node for node in model.graph.node if node.name == "Add"]
+    add.name = "head/Add"  # before the norm; the others of `head` come after it
+    assert [frame.id for frame in graph_of(model).groups] == ["attention"]
+    for node in model.graph.node:
+        node.name = f"whole/{node.name}"  # says nothing
+    assert [frame.id for frame in graph_of(model).groups] == ["whole/attention"]
+
+
+def test_modules_inside_of_modules_are_frames_inside_of_frames():
+    names = ["a/x/one", "a/x/two", "a/three", "b/four", "b/five"]
+    nodes = [
+        by_hand.node("Relu", f"v{place}", f"v{place + 1}", name) for place, name in enumerate(names)
+    ]
+    sizes = [by_hand.value("v0", [2])], [by_hand.value("v5", [2])]
+    graph = graph_of(by_hand.model(nodes, "nested", *sizes))
+    found = [(frame.id, frame.label, frame.parent) for frame in graph.groups]
+    assert found == [("a", "a", ""), ("a/x", "x", "a"), ("b", "b", "")]
+
+
+def test_modules_and_lines_that_an_exporter_wrote_down_are_known():
     model = by_hand.encoder()
     node = model.graph.node[1]
     for key, text in (
