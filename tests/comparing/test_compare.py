@@ -1,9 +1,9 @@
 """Two models of kerascope: what was planted is found at its call, and equal models are equal."""
 
+import models_and_ports
 import numpy as np
 import pytest
-import random_models
-from random_models import fill
+from models_and_ports import fill
 
 import kerascope as ks
 from kerascope.errors import ArgumentError
@@ -364,12 +364,12 @@ def test_a_layer_that_is_missing_is_named(model):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("turned", [False, True], ids=["same order", "other order"])
 def test_a_port_of_a_random_model_is_equal_until_one_weight_changes(seed, turned):
-    mine, port = random_models.pair(seed, turned)
+    mine, port = models_and_ports.pair(seed, turned)
     found = ks.compare(mine, port)
     assert found.equal, str(found)
     assert not found.only_a
     assert not found.only_b
-    name = random_models.plant(port, seed)
+    name = models_and_ports.plant(port, seed)
     found = ks.compare(mine, port)
     assert found.first is not None, str(found)
     assert found.first.b[0].id.partition("@")[0] == name, str(found)

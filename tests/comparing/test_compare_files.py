@@ -1,8 +1,8 @@
 """Files, tapes and the command line: `kerascope compare A B`."""
 
+import models_and_ports
 import numpy as np
 import pytest
-import random_models
 
 import kerascope as ks
 from kerascope.cli.commands import main
@@ -18,7 +18,7 @@ def small(prefix="a"):
 
 @pytest.fixture
 def models():
-    one, other = random_models.fill(small(), 1), small("b")
+    one, other = models_and_ports.fill(small(), 1), small("b")
     other.set_weights(one.get_weights())
     return one, other
 

@@ -10,6 +10,7 @@ import kerascope as ks
 from kerascope.cli.commands import main
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.live
 
 # Which module of the port stands for which layer.
 NAMES = {"conv1": "first", "norm": "bn", "conv2": "second", "dense1": "hidden", "dense2": "scores"}

@@ -3,6 +3,7 @@
 import pytest
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.live
 
 from kerascope.cli import main  # noqa: E402
 from kerascope.errors import KerascopeWarning  # noqa: E402

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.live
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
