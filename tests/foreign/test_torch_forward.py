@@ -1,7 +1,9 @@
 """Modules of PyTorch are drawn and recorded as they ran: calls, arrows, values, frames, lines."""
 
+import gc
 import operator
 import warnings
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -252,6 +254,88 @@ def test_weights_that_are_read_without_their_module_have_a_box():
     assert graph.attrs["parameters"] == 18
     arrows = {(edge.source, edge.target) for edge in graph.edges}
     assert {("place", "add"), ("words.weight", "linear"), ("scale", "mul")} <= arrows
+
+
+def test_a_weight_whose_module_is_not_called_says_so():
+    def forward(self, x):
+        return F.linear(x, self.words.weight)
+
+    graph = graph_of(module_of(forward, words=nn.Embedding(5, 3)), torch.ones(1, 3))
+    assert graph.node("words.weight").attrs["settings"] == "of Embedding, not called"
+    writer, _ = recorded(module_of(forward, words=nn.Linear(3, 3)), torch.ones(1, 3))
+    weight = next(call for call in writer.calls if call.name == "words.weight")
+    assert weight.parameters["weight"].array.shape == (3, 3)
+
+
+class Leaky(nn.Module):
+    """One box that keeps a view of what it gave, and writes into what it gave before."""
+
+    def __init__(self):
+        super().__init__()
+        self.given = None
+
+    def forward(self, x):
+        if self.given is not None:
+            self.given.add_(100)
+        self.given = x * 2
+        self.row = self.given[0]
+        return self.given
+
+
+def test_a_view_that_was_made_where_nobody_listens_stands_behind_what_it_views():
+    def forward(self, x):
+        self.leaky(x)
+        return self.leaky.row + 1
+
+    assert arrows_of(module_of(forward, leaky=Leaky()), torch.ones(2, 3)) == [
+        *(("x", "leaky"), ("leaky", "view"), ("view", "add")),
+    ]
+
+
+def test_a_write_where_nobody_listens_stands_between_what_was_and_what_is():
+    def forward(self, x):
+        first = self.leaky(x)
+        self.leaky(x)
+        return first + 1
+
+    arrows = arrows_of(module_of(forward, leaky=Leaky()), torch.ones(2, 3))
+    assert ("leaky", "write") in arrows
+    assert ("write", "add") in arrows
+    writer, _ = recorded(module_of(forward, leaky=Leaky()), torch.ones(2, 3))
+    add = writer.calls[-1]
+    assert add.inputs[0].array.tolist() == [[102.0] * 3] * 2
+    assert writer.calls[1].outputs[0].array.tolist() == [[2.0] * 3] * 2
+
+
+def test_a_buffer_that_the_forward_pass_counts_in_is_what_it_was_and_then_what_it_is():
+    def forward(self, x):
+        self.count += 1
+        return x * self.count
+
+    module = module_of(forward, count=torch.zeros(1))
+    writer, _ = recorded(module, torch.ones(2))
+    calls = {call.id: call for call in writer.calls}
+    assert calls["count"].outputs[0].array.tolist() == [0]
+    assert calls["add_"].outputs[0].array.tolist() == [1]
+    assert calls["mul"].inputs[1].token == calls["add_"].outputs[0].token
+    assert module.count.tolist() == [0]
+
+
+def test_what_nobody_else_needs_is_freed_while_it_is_recorded():
+    alive = []
+
+    def forward(self, x):
+        alive.append(weakref.ref(x))
+        x = self.linear(x)
+        alive.append(weakref.ref(x))
+        x = torch.relu(x)
+        gc.collect()
+        alive.append(alive[-1]() is None)
+        return x
+
+    with torch.no_grad():
+        recorded(module_of(forward, linear=nn.Linear(3, 3)), torch.ones(1, 3))
+    assert alive[-1]
 
 
 def test_what_goes_on_unchanged_keeps_its_arrow():

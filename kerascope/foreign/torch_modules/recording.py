@@ -60,7 +60,6 @@ _BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.
 
 
 _NOTHING: Mapping[int, Any] = MappingProxyType({})
-_Told = tuple[str, list[Value], str, str, dict[str, Value]]
 
 
 class Heard:
@@ -121,7 +120,8 @@ class Recorder:
         self.is_on = False
         self._modules = {id(one): (name, one) for name, one in module.named_modules()}
         self._paths: set[str] = set()
-        self._weights: dict[int, tuple[str, str]] = {}
+        self._weights: dict[int, tuple[str, bool]] = {}  # by id: name, whether a parameter
+        self._held: list[Tensor] = []  # an id may be given again
         self.know(module)
         self._settings: dict[int, dict[str, Setting]] = {}  # by the module's id
         self._read_numbers = writer.arrays != "none"
@@ -132,16 +132,18 @@ class Recorder:
     def know(self, module: nn.Module, prefix: str = "") -> None:
         """Take note of the names of a module's parts and weights."""
         self._paths.update(name for name, _ in module.named_modules(prefix=prefix))
-        for kind, pairs in (
-            ("Parameter", module.named_parameters(prefix=prefix)),
-            ("Buffer", module.named_buffers(prefix=prefix)),
-        ):
-            self._weights.update((id(one), (name, kind)) for name, one in pairs)
+        for name, one in module.named_parameters(prefix=prefix):
+            self._weights[id(one)] = (name, True)
+            self._held.append(one)
+        for name, one in module.named_buffers(prefix=prefix):
+            self._weights[id(one)] = (name, False)
+            self._held.append(one)
 
     def forget(self) -> None:
         """Forget all tensors and calls: another pass begins."""
         self._tokens = Tokens()
         self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
+        self._called: set[int] = set()  # ids of modules
         self._stack: list[Heard] = []
         self._inside = 0  # of a box, or of a backward pass: how many calls deep
         self._is_quiet = False  # gradients that come are not those of the loss
@@ -195,6 +197,7 @@ class Recorder:
             self._inside += 1
             return
         name, _ = self._modules[id(module)]
+        self._called.add(id(module))
         heard = Heard(module, name, frame, self._users_frame(frame), 0)
         if self._is_outside:
             self.forward_begins(heard, args, keywords)
@@ -370,7 +373,7 @@ class Recorder:
                 read = list(zip(inputs, versions, strict=True))
                 told = (name, args, keywords, read, outputs, changed, before)
                 self._tell_function(*told)
-            elif outputs and (self._stack or self._made):
+            elif outputs and not self._is_outside:
                 line = _line_of(self._users_frame(sys._getframe(1)))
                 for tensor in outputs:  # it has a box when somebody reads it
                     self._made[id(tensor)] = (ref(tensor), name, line)
@@ -518,36 +521,40 @@ class Recorder:
         self, tensor: Tensor, known: Known | None, array: Any, frame: FrameType | None
     ) -> Value:
         """Give a box to what no call has given."""
-        line = _line_of(frame)
         views = [one for one in self._tokens.views(tensor) if one[1].has_box]
-        views = [one for one in views if overlap(tensor, one[0])]
+        sources = [known for other, known in views if overlap(tensor, other)]
         if known is None:
             known = self._tokens.give(tensor)
         known.has_box = True
         value = self._as_value(tensor, known, array)
-        weight, op = self._weights.get(id(tensor), ("", ""))
+        made, op, made_at = self._made.get(id(tensor), (None, "", None))
+        weight, is_parameter = self._weights.get(id(tensor), ("", False))
+        tell, line = self.writer.call, _line_of(frame)
         if weight:
-            weights = {weight.rpartition(".")[2]: value} if op == "Parameter" else {}
-            told: _Told = (weight, [], op, "constant", weights)
-        elif views:
-            _, its = max(views, key=lambda one: one[1].token)
-            told = (self._path("view"), [its.value], "view", "shaping", {})
-        elif id(tensor) in self._made and self._made[id(tensor)][0]() is tensor:
-            _, op, line = self._made[id(tensor)]
-            told = (self._path(op), [], op, "constant", {})
+            op, settings = ("Parameter" if is_parameter else "Buffer"), self._uncalled(weight)
+            own = {weight.rpartition(".")[2]: value} if is_parameter else {}
+            tell(weight, [], [value], op=op, kind="constant", line=line, settings=settings,
+                 parameters=own)  # fmt: skip
+        elif sources:
+            read = [max(sources, key=lambda one: one.token).value]
+            tell(self._path("view"), read, [value], op="view", kind="shaping", line=line)
+        elif made is not None and made() is tensor:
+            tell(self._path(op), [], [value], op=op, kind="constant", line=made_at)
         elif self._is_outside:
-            told = (_name_in(frame, tensor) or "input", [], "Input", "input", {})
+            name = _name_in(frame, tensor) or "input"
+            tell(name, [], [value], op="Input", kind="input", line=line)
         else:
-            told = (
-                self._path(_name_in(frame, tensor) or "constant"),
-                [],
-                "constant",
-                "constant",
-                {},
-            )
-        name, inputs, op, kind, parameters = told
-        self.writer.call(name, inputs, [value], op=op, kind=kind, line=line, parameters=parameters)
+            name = self._path(_name_in(frame, tensor) or "constant")
+            tell(name, [], [value], op="constant", kind="constant", line=line)
         return value
+
+    def _uncalled(self, weight: str) -> dict[str, Setting]:
+        """Return a setting that says so if a weight's module was not called."""
+        path = weight.rpartition(".")[0]
+        owner = next((one for name, one in self._modules.values() if name == path), None)
+        if owner is None or id(owner) in self._called:
+            return {}
+        return {"": f"of {type(owner).__name__}, not called"}
 
     # --- gradients --------------------------------------------------------------------------------
 
