@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kerascope.player.captions import Caption, Narrator, sources_of
 from kerascope.player.flows import FORWARD, LOSS, Flows, Spec
 from kerascope.player.sentences import SENTENCES
 from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.history import value_of_event
 from kerascope.viz.graph import Graph, GraphNode
-from kerascope.viz.overlays.step_figures import StepNumbers
+from kerascope.viz.overlays.recorded import about, is_gradient
 
 MOST_BEATS = 30
 LANES = ("forward", "loss", "backward", "update", "commit")
@@ -68,69 +67,10 @@ class Step:
     flows: dict[tuple[str, int], Spec] = field(default_factory=dict)
 
 
-# --- one run of a tape ----------------------------------------------------------------------------
-
-
-def run_of(events: Sequence[Event]) -> Sequence[Event]:
-    """Return the first call of a function of a model: a training step, else any other."""
-    found: Sequence[Event] = ()
-    for first, event in enumerate(events):
-        if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):
-            continue
-        if found and event.name != "train_function":
-            continue
-        last = next(
-            (place for place in range(first + 1, len(events))
-             if events[place].ph == END and events[place].depth == event.depth),
-            len(events) - 1,
-        )  # fmt: skip
-        found = events[first : last + 1]
-        if event.name == "train_function":
-            break
-    return found
-
-
-def _is_fed(event: Event) -> bool:
-    return any(delta.name == "inputs" for delta in event.deltas)
-
-
-def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
-    """Return what a training step computed, by the boxes of its ladder; None if it did not."""
-    gradient_of = {_about(node.attrs): node.id for node in graph.nodes if _is_gradient(node.attrs)}
-    known = {node.id for node in graph.nodes}
-    loss: Any = None
-    gradients: dict[str, Any] = {}
-    before: dict[str, Any] = {}
-    after: dict[str, Any] = {}
-    for event in run:
-        for delta in event.deltas:
-            if delta.name == "total_loss" and delta.value is not None:
-                loss = delta.value
-            elif delta.name == "grads" and delta.key in gradient_of and event.phase == "backward":
-                gradients[gradient_of[delta.key]] = delta.value
-        if event.kind == "update.apply":
-            old, new = value_of_event(event, "old"), value_of_event(event, "new")
-            if new is None:
-                new = next((d.value for d in event.deltas if d.key == event.name), None)
-            box = event.name if event.name in known else f"slot:{event.name}"
-            if box in known and old is not None and new is not None:
-                before[box], after[box] = old, new
-    return None if loss is None else StepNumbers(float(loss), gradients, before, after)
-
-
 def is_call(node: GraphNode) -> bool:
     """Tell whether a box is a call of a layer, or a frame of such."""
     is_on_card = "line" in node.attrs or node.kind == "card"
     return not is_on_card and node.attrs.get("rail", "forward") == "forward" and node.kind != LOSS
-
-
-def _about(attrs: Mapping[str, Any]) -> str:
-    """Return the call or the weight whose gradient a box is."""
-    return str(attrs.get("line") or attrs.get("beside", ""))
-
-
-def _is_gradient(attrs: Mapping[str, Any]) -> bool:
-    return attrs.get("rail") == "backward" or attrs.get("column") == "gradient"
 
 
 # --- beats ----------------------------------------------------------------------------------------
@@ -154,7 +94,7 @@ class Conductor:
         self.alias = alias
         self.calls = {node.id for node in whole.nodes if is_call(node)}
         self.gradient_of = {
-            _about(node.attrs): node.id for node in whole.nodes if _is_gradient(node.attrs)
+            about(node.attrs): node.id for node in whole.nodes if is_gradient(node.attrs)
         }
         self.weights = {
             str(node.attrs["line"])

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
-from kerascope.player.beats import LANES, Beat, Conductor, Step, is_call, numbers_of, run_of
+from kerascope.player.beats import LANES, Beat, Conductor, Step, is_call
 from kerascope.player.chips import Chip, chip_of, chip_rules
 from kerascope.player.flows import FORWARD, GRADIENT
 from kerascope.player.picture import Picture
@@ -51,6 +51,7 @@ from kerascope.viz.layout.arrange import Path, Placed, Point, Rect, arrange
 from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import Measure, text_width
 from kerascope.viz.nesting import hiding_of
+from kerascope.viz.overlays.recorded import numbers_of, run_of
 from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
 from kerascope.viz.theme import PALETTES, Palette, style_of
 

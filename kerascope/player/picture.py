@@ -29,6 +29,7 @@ from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
 from kerascope.viz.nesting import hiding_of
+from kerascope.viz.overlays.recorded import living_model
 from kerascope.viz.theme import Palette
 
 # --- how far each box is: to do, being done, done, gradient arrived -------------------------------
@@ -439,19 +440,6 @@ def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
             found[name] = layer if layer in boxes else f"{layer}@{calls[layer]}"
             calls[layer] += 1
     return found
-
-
-def living_model(tape: Tape, events: list[Event]) -> Network | None:
-    """Return the outermost model of which the last of these events speaks, if it still lives."""
-    first = events[0].t
-    spans = tape.spans_at(first)
-    for name in ("model", "network"):
-        told = [event for event in (*spans, *events) if name in {d.name for d in event.deltas}]
-        for event in sorted(told, key=lambda one: (one.depth, -one.t)):
-            model = tape.live(next(d.value for d in event.deltas if d.name == name))
-            if isinstance(model, Network) and model.outputs:
-                return model
-    return None
 
 
 # --- the style of the states ----------------------------------------------------------------------

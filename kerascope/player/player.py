@@ -16,7 +16,7 @@ from kerascope.lessons.lesson import LANGUAGES
 from kerascope.player.flows import Flows
 from kerascope.player.moving import Scene, moving_svg, scene_of, strip_svg
 from kerascope.player.page_html import SideHtml, page_html
-from kerascope.player.picture import BoxStates, Picture, living_model, nodes_made, picture_for
+from kerascope.player.picture import BoxStates, Picture, nodes_made, picture_for
 from kerascope.player.sentences import sentences_for_script
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates, ladder_of
 from kerascope.player.steps import side_data
@@ -26,6 +26,7 @@ from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Even
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.layout.arrange import Rect
+from kerascope.viz.overlays.recorded import living_model
 
 # --- which events are shown: lanes, steps, moments ------------------------------------------------
 

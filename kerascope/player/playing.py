@@ -14,12 +14,12 @@ from typing import Any
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
-from kerascope.player.picture import living_model
 from kerascope.player.player import Player, When, end_of, kind_of_file, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
+from kerascope.viz.overlays.recorded import living_model
 
 MOST_STEPS = 3000  # events of one page
 

@@ -19,6 +19,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
+from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import bundled, kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
@@ -32,7 +33,8 @@ from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
-from kerascope.viz.overlays.step_figures import with_step_figures
+from kerascope.viz.overlays.recorded import Recorded, recorded_run, with_run
+from kerascope.viz.overlays.step_figures import with_step_figures, with_weights
 from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.theme import THEMES
 
@@ -82,9 +84,10 @@ def draw(
 
     Parameters
     ----------
-    subject : model, layer, tensor, list of tensors, K.function, exception, Graph or Drawing
+    subject : model, layer, tensor, list of tensors, K.function, exception, Graph, Drawing or Tape
         An exception is one that a call of a layer, or `Model(...)`, raised: drawn is how far the
         model was built, with what failed marked. Or a model of another library: see `inputs`.
+        Of a tape: the model of which it tells, with the numbers of its first training step.
     to : path, optional
         Also save it there; see `Drawing.save`.
     level : {"layer", "node", "op", "gradient", "training"}, optional
@@ -122,8 +125,9 @@ def draw(
     wrt : Tensor or list of Tensor, optional
         With respect to what a loss is differentiated, at level "gradient"; not for a model.
     values : optional
-        Arrays for the inputs, as for `predict`: what each call gives stands in its box. At level
-        "gradient": `(x, y)`, as for `train_on_batch`, or a dict from placeholders to arrays.
+        Arrays for the inputs, as for `predict`: what each call gives stands in its box; at level
+        "training" the sizes of the weights, too. At level "gradient": `(x, y)`, as for
+        `train_on_batch`, or a dict from placeholders to arrays.
     at : int, optional
         With `values`: the picture after so many steps of the forward pass.
     gradients : tuple (x, y), optional
@@ -175,9 +179,9 @@ def draw(
     _check_others(dpi, time_limit, most, label, wrt, subject)
     if to is not None:
         check_target(to, OF_FIGURES if figures else FORMATS)
-    subject, values = _own(_undrawn(subject), level, inputs, values)
+    subject, level, values = _own(_undrawn(subject), level, inputs, values)
     diff, expand = _undrawn(diff), _as_expand(as_names(expand), expand_nested)
-    data, values = (values, None) if level == "gradient" else (None, values)
+    data, values = _data_of(level, values)
     graph = _whole_graph(subject, level, expand_nested, wrt, data)
     if diff is not None:
         rest = (level, expand_nested, wrt, data, "draw: diff")
@@ -226,8 +230,19 @@ def _whole_graph(
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
-def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any, Any]:
-    """Return what is drawn instead of a model of another library, and the values of its boxes."""
+def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any, str | None, Any]:
+    """Return what is drawn instead of a tape, or of a model of another library; level and values.
+
+    Of a tape that is the model of which it tells, with the numbers of its run.
+    """
+    if isinstance(subject, Tape):
+        if values is not None or inputs is not None:
+            raise ArgumentError(
+                "draw: a tape has its own numbers; got values or inputs, too. Leave them out, or "
+                "draw the model."
+            )
+        own, values = recorded_run(subject, "draw")
+        return own, level or ("training" if values.is_training else None), values
     own = subject
     if not isinstance(subject, OURS):
         own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
@@ -241,7 +256,14 @@ def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any
             f"draw: of a {type(subject).__name__} there is level 'node' only, one box for each "
             f"call; got {level!r}."
         )
-    return own, values
+    return own, level, values
+
+
+def _data_of(level: str | None, values: Any) -> tuple[Any, Any]:
+    """Return the data from which the gradients of a picture are computed, and other values."""
+    if level == "gradient" and not isinstance(values, Recorded):
+        return values, None
+    return None, values
 
 
 def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
@@ -380,6 +402,8 @@ def _require_calls(subject: Any, graph: Graph, what: str) -> None:
 
 
 def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Graph:
+    if isinstance(values, Recorded):
+        return with_run(graph, values, at)
     if isinstance(subject, Graph):
         if not isinstance(values, Mapping):
             raise ArgumentError(
@@ -388,13 +412,17 @@ def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Gra
             )
         found: Any = dict(values)
     else:
-        _require_calls(subject, graph, "values=")
-        found = values_of(model_with_graph(subject), values, nested=True)
+        is_on_ladder = is_ladder(graph) and isinstance(subject, Network)
+        if is_on_ladder:
+            graph = with_weights(graph, subject)
+        else:
+            _require_calls(subject, graph, "values=")
+        found = values_of(model_with_graph(subject), values, nested=not is_on_ladder)
     return with_values(graph, found) if at is None else at_step(graph, found, at)
 
 
 def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
-    is_on_ladder = bool(graph.attrs.get("ladder")) and isinstance(subject, Network)
+    is_on_ladder = is_ladder(graph) and isinstance(subject, Network)
     if not is_on_ladder:
         _require_calls(subject, graph, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:

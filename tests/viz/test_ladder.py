@@ -16,6 +16,7 @@ from zoo import LARGE_ZOO, THINNED_ZOO, ZOO, fresh_names
 
 import kerascope as ks
 from kerascope.engine.model import Model
+from kerascope.errors import ArgumentError
 from kerascope.layers import LSTM, Add, BatchNormalization, Dense, Input
 from kerascope.models import Sequential
 from kerascope.viz.drawing import Drawing
@@ -477,3 +478,67 @@ def test_the_way_back_is_as_wide_as_what_flows_and_broken_where_nothing_does():
     dead = lines["grad:last", "grad:middle"]
     assert "nothing" in dead.get("class").split()
     assert dead.get("marker-end") is None
+
+
+# --- values and tapes fill it ---------------------------------------------------------------------
+
+
+def small_step():
+    model = Sequential([Dense(3, "relu", input_shape=(2,), name="a"), Dense(1, name="b")])
+    model.compile("adam", "mse")
+    return model, (np.ones((4, 2)), np.ones((4, 1)))
+
+
+def details(drawing):
+    return {node.id: node.attrs.get("detail", "") for node in drawing.graph.nodes}
+
+
+def test_a_tape_is_drawn_as_the_ladder_of_its_first_step_with_its_numbers():
+    model, batch = small_step()
+    expected = details(ks.draw(model, level="training", gradients=batch))
+    with ks.trace(model) as tape:
+        model.train_on_batch(*batch)
+        model.train_on_batch(*batch)
+    drawing = ks.draw(tape)
+    found = details(drawing)
+    assert drawing.graph.attrs["level"] == "training"
+    for box, words in expected.items():
+        if words:
+            assert found[box] == words, box
+    assert found["b"]  # what the call gave
+    assert "One batch, loss" in drawing.graph.attrs["caption"]
+    assert details(ks.draw(tape, level="gradient"))["grad:a/kernel"] == expected["grad:a/kernel"]
+
+
+def test_values_stand_in_the_calls_of_a_ladder_and_weights_tell_their_size():
+    model, (x, _) = small_step()
+    at_node_level = details(ks.draw(model, values=x))
+    found = details(ks.draw(model, level="training", values=x))
+    for call in ("a", "b"):
+        assert found[call] == at_node_level[call] != ""
+    assert found["a/kernel"].startswith("\u2016w\u2016 ")
+    assert not found["grad:a"]
+    first = details(ks.draw(model, level="training", values=x, at=1))
+    assert first["a"]
+    assert not first["b"]
+
+
+def test_a_prediction_on_a_tape_is_drawn_at_level_node():
+    model, (x, _) = small_step()
+    with ks.trace(model) as tape:
+        model.predict(x, verbose=0)
+    drawing = ks.draw(tape)
+    assert drawing.graph.attrs["level"] == "node"
+    assert details(drawing)["b"] == details(ks.draw(model, values=x))["b"]
+
+
+def test_a_tape_that_cannot_be_drawn_says_why():
+    model, batch = small_step()
+    with ks.trace(model) as tape:
+        pass
+    with pytest.raises(ArgumentError, match="no run of a model that is still there"):
+        ks.draw(tape)
+    with ks.trace(model) as tape:
+        model.train_on_batch(*batch)
+    with pytest.raises(ArgumentError, match="a tape has its own numbers"):
+        ks.draw(tape, values=batch[0])

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Tensor
+from kerascope.engine.node_ids import clean
 from kerascope.trace.statistics import Statistics, figure, norm_of
 from kerascope.viz.boxes import caption_with
 from kerascope.viz.extract.gradients import computed, fed_model
@@ -132,6 +133,17 @@ def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> G
     is_training = numbers.after and graph.attrs["level"] == "training"
     words += ", of changes at 1 %" if is_training else ""
     return replace(found, attrs={**found.attrs, "caption": caption_with(found.attrs, words)})
+
+
+def with_weights(graph: Graph, model: Any) -> Graph:
+    """Return a ladder with the sizes of a model's weights on its cards."""
+    known = {node.id for node in graph.nodes if node.attrs.get("column") == "weight"}
+    told: dict[str, dict[str, Attribute]] = {}
+    for weight in model.weights:
+        if clean(weight.name) in known:
+            norm = _norm(weight.get_value())
+            told[clean(weight.name)] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
+    return with_attributes(graph, told)
 
 
 def _take_over_slots(step: StepLadder, model: Any) -> None:

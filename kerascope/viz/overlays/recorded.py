@@ -1,0 +1,165 @@
+"""A recorded run on a picture: what a tape says of a step, in the boxes that it speaks of.
+
+The first training step counts, or, where nothing was trained, the first call of a model. Nothing is
+computed again: the numbers are those of the tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.engine.network import Network
+from kerascope.errors import ArgumentError
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.history import value_of_event
+from kerascope.trace.tape_store import Tape
+from kerascope.viz.graph import Graph
+from kerascope.viz.overlays.marking import known_ids
+from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
+from kerascope.viz.overlays.values import at_step, with_values
+
+
+class Recorded(NamedTuple):
+    """A run: its events."""
+
+    events: Sequence[Event]
+
+    @property
+    def is_training(self) -> bool:
+        """Whether weights are written in it."""
+        return any(event.kind == "commit" for event in self.events)
+
+
+def recorded_run(tape: Tape, where: str) -> tuple[Network, Recorded]:
+    """Return the model of which a tape tells, and the run that a picture of it shows.
+
+    Raises
+    ------
+    ArgumentError
+        Nothing was run, or the model is gone.
+    """
+    events = [tape[t] for t in range(len(tape))]
+    run = Recorded(run_of(events))
+    model = living_model(tape, events) if events else None
+    if model is None or not run.events:
+        raise ArgumentError(
+            f"{where}: the tape tells of no run of a model that is still there; expected a call of "
+            f"fit, train_on_batch or predict inside `with ks.trace(model) as tape:`. Keep the "
+            f"model as long as its tape is drawn."
+        )
+    return model, run
+
+
+def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
+    """Return the picture of a model with what a run computed.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of its level "node", "gradient" or "training".
+    run : Recorded
+    at : int, optional
+        Only the forward pass up to this call, as `at_step` counts.
+    """
+    values = values_of_run(run, graph)
+    if at is not None:
+        return at_step(graph, values, at)
+    graph = with_values(graph, values)
+    numbers = numbers_of(run.events, graph) if graph.attrs.get("ladder") else None
+    return graph if numbers is None else with_numbers(graph, numbers)
+
+
+def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
+    """Return what each call gave, by the boxes of a picture, in the order of the run.
+
+    Of arrays whose numbers are gone only the tape's own pages tell.
+    """
+    known = known_ids(graph)
+    found: dict[str, dict[str, Any]] = {}
+    for event in run.events:
+        for delta in event.deltas:
+            if delta.name != "tensor_map":
+                continue
+            told = {delta.key: delta.value} if delta.key is not None else delta.value
+            for key, value in told.items() if isinstance(told, dict) else ():
+                array = value[0] if isinstance(value, tuple) and value else value
+                box = next((x for x in (key, str(key).rpartition(":")[0]) if x in known), None)
+                if box is not None and isinstance(array, (np.ndarray, np.generic)):
+                    found.setdefault(box, {})[str(key)] = np.asarray(array)
+    return {box: [*arrays.values()] for box, arrays in found.items()}
+
+
+# --- what a tape tells of -------------------------------------------------------------------------
+
+
+def living_model(tape: Tape, events: list[Event]) -> Network | None:
+    """Return the outermost model of which the last of these events speaks, if it still lives."""
+    first = events[0].t
+    spans = tape.spans_at(first)
+    for name in ("model", "network"):
+        told = [event for event in (*spans, *events) if name in {d.name for d in event.deltas}]
+        for event in sorted(told, key=lambda one: (one.depth, -one.t)):
+            model = tape.live(next(d.value for d in event.deltas if d.name == name))
+            if isinstance(model, Network) and model.outputs:
+                return model
+    return None
+
+
+def run_of(events: Sequence[Event]) -> Sequence[Event]:
+    """Return the first call of a function of a model: a training step, else any other."""
+    found: Sequence[Event] = ()
+    for first, event in enumerate(events):
+        if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):
+            continue
+        if found and event.name != "train_function":
+            continue
+        last = next(
+            (place for place in range(first + 1, len(events))
+             if events[place].ph == END and events[place].depth == event.depth),
+            len(events) - 1,
+        )  # fmt: skip
+        found = events[first : last + 1]
+        if event.name == "train_function":
+            break
+    return found
+
+
+def _is_fed(event: Event) -> bool:
+    return any(delta.name == "inputs" for delta in event.deltas)
+
+
+def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
+    """Return what a training step computed, by the boxes of its ladder; None if it did not."""
+    gradient_of = {about(node.attrs): node.id for node in graph.nodes if is_gradient(node.attrs)}
+    known = {node.id for node in graph.nodes}
+    loss: Any = None
+    gradients: dict[str, Any] = {}
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for event in run:
+        for delta in event.deltas:
+            if delta.name == "total_loss" and delta.value is not None:
+                loss = delta.value
+            elif delta.name == "grads" and delta.key in gradient_of and event.phase == "backward":
+                gradients[gradient_of[delta.key]] = delta.value
+        if event.kind == "update.apply":
+            old, new = value_of_event(event, "old"), value_of_event(event, "new")
+            if new is None:
+                new = next((d.value for d in event.deltas if d.key == event.name), None)
+            box = event.name if event.name in known else f"slot:{event.name}"
+            if box in known and old is not None and new is not None:
+                before[box], after[box] = old, new
+    return None if loss is None else StepNumbers(float(loss), gradients, before, after)
+
+
+def about(attrs: Mapping[str, Any]) -> str:
+    """Return the call or the weight whose gradient a box is."""
+    return str(attrs.get("line") or attrs.get("beside", ""))
+
+
+def is_gradient(attrs: Mapping[str, Any]) -> bool:
+    """Tell whether a box of a ladder is the gradient of a call or of a weight."""
+    return attrs.get("rail") == "backward" or attrs.get("column") == "gradient"
