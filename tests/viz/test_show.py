@@ -487,3 +487,45 @@ def test_the_shape_of_x_for_a_layer_alone_is_its_own_and_the_error_says_how_else
     with pytest.raises(ShapeError) as caught:
         ks.show(cnn.get_layer("conv2"), digits)
     assert "show(model, x, layer='conv2')" in "".join(caught.value.__notes__)
+
+
+# --- filters on images in colour ------------------------------------------------------------------
+
+
+def filters_in_colour(number, side=3):
+    layer = ks.layers.Conv2D(number, side, input_shape=(8, 8, 3), name="first")
+    ks.models.Sequential([layer])
+    kernel = np.zeros((side, side, 3, number))
+    kernel[0, 0, 0, 0], kernel[0, 1, 2, 0], kernel[2, 2, :, 0] = 2.0, -2.0, (1.0, -1.0, 0.0)
+    layer.set_weights([kernel, np.zeros(number)])
+    return layer
+
+
+def test_filters_on_three_channels_are_seen_in_colour_too():
+    picture = ks.show(filters_in_colour(4))
+    part = picture.content.parts[0]
+    assert [title for title, _ in part.colours] == [f"filter {i}" for i in range(4)]
+    image = part.colours[0][1]
+    assert image[0, 0].tolist() == [255, 128, 128]  # red, and grey for 0
+    assert image[0, 1].tolist() == [128, 128, 0]
+    assert image[2, 2].tolist() == [191, 64, 128]
+    assert ".f-rgb-FF8080{fill:#FF8080}" in picture.svg
+    assert "channels 0, 1, 2 as red, green and blue" in picture.svg
+    assert len(part.panels) == 12  # and each channel with its numbers, as before
+
+
+def test_filters_on_other_channels_and_with_numbers_that_are_none_have_no_colours():
+    gray = ks.layers.Conv2D(4, 3, input_shape=(8, 8, 4), name="gray")
+    ks.models.Sequential([gray])
+    assert not ks.show(gray).content.parts[0].colours
+    layer = filters_in_colour(2)
+    kernel, bias = layer.get_weights()
+    kernel[0, 0, 0, 1] = np.nan
+    layer.set_weights([kernel, bias])
+    assert not ks.show(layer).content.parts[0].colours
+
+
+def test_of_many_filters_the_first_are_in_colour_and_the_picture_says_so():
+    part = ks.show(filters_in_colour(100, 7)).content.parts[0]
+    assert len(part.colours) == 64
+    assert "the first 64 are drawn in colour" in part.notes

@@ -87,6 +87,9 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
         y += LINE + 4
         shapes.append(Words(MARGIN, y, note, LINE, "quiet"))
     y += GAP
+    if part.colours:
+        drawn, y = _colour_images(part, y)
+        shapes += drawn
     draw = _numbers if part.has_numbers else _image
     x, row_end, in_row = MARGIN, y, 0
     for panel in part.panels:
@@ -101,6 +104,30 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
         shapes += _legend(part, y)
         y += LEGEND_HEIGHT + SMALL + GAP
     return shapes, y + GAP
+
+
+PIXEL, COLOUR_IMAGE = 9.0, 56.0  # of an image in colour: its cells, and about its side
+
+
+def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
+    """Return small images in colour side by side, and where they end."""
+    words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
+    shapes: list[Shape] = [Words(MARGIN, y + SMALL, words, LINE, "quiet")]
+    x, y = MARGIN, y + LINE + GAP
+    for title, image in part.colours:
+        rows, columns, _ = image.shape
+        side = min(PIXEL, COLOUR_IMAGE / max(rows, columns, 1))
+        wide = max(columns * side, room_for(title, SMALL))
+        if x + wide > WIDTH + MARGIN and x > MARGIN:
+            x, y = MARGIN, y + rows * side + SMALL + GAP
+        for row, column in np.ndindex(rows, columns):
+            role = "rgb-" + bytes(image[row, column].tolist()).hex().upper()
+            shapes.append(Box(x + column * side, y + row * side, side, side, role))
+        shapes.append(Box(x, y, columns * side, rows * side, "", "frame"))
+        shapes.append(Words(x, y + rows * side + SMALL + 2, title, SMALL, "quiet"))
+        x += wide + GAP
+        bottom = y + rows * side + SMALL + 2
+    return shapes, bottom + GAP
 
 
 def _axes_words(part: Panels) -> str:

@@ -45,6 +45,8 @@ class Part:
         What is said below it.
     has_zero : bool
         Whether zero means something, so that a scale may lie around it.
+    colour_axis : str
+        The axis of three that are red, green and blue; "" for none.
     """
 
     title: str
@@ -56,6 +58,7 @@ class Part:
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     notes: tuple[str, ...] = ()
     has_zero: bool = True
+    colour_axis: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class Panels:
         Shape, least, greatest, NaN and infinities of the whole array.
     odd_words : tuple of (int, str)
         What levels of no finite number mean here, if it is not just that.
+    colours : tuple of (str, array, shape (rows, columns, 3), uint8)
+        The same numbers as small images in colour, each with its title.
     """
 
     title: str
@@ -119,6 +124,7 @@ class Panels:
     notes: tuple[str, ...]
     summary: str
     odd_words: tuple[tuple[int, str], ...] = ()
+    colours: tuple[tuple[str, np.ndarray], ...] = ()
 
     @property
     def has_numbers(self) -> bool:
@@ -189,12 +195,33 @@ def panels_of(
         panels.append(Panel(", ".join(words), thinned(matrix, steps), own[0], own[1], its, *odd))
     in_row = part.panels_in_row and len(chosen[-1])
     notes += _beyond(values, limits)
+    colours = tuple(_colours(part, rows, columns))
+    if colours and len(colours) < values.size // (3 * colours[0][1][..., 0].size):
+        notes.append(f"the first {len(colours)} are drawn in colour")
     return Panels(
         part.title, tuple(panels), rows, columns, in_row, whole,
         is_shared=scale == "shared" or len(panels) == 1,
         notes=(*part.notes, *notes),
-        summary=summary_of(part.values, part.axes),
+        summary=summary_of(part.values, part.axes), colours=colours,
     )  # fmt: skip
+
+
+MOST_COLOURS = 64  # images
+MOST_PIXELS = 3_200  # in all of them
+
+
+def _colours(part: Part, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what lies along the other axis as images: grey is 0, the scale lies around it."""
+    if not part.colour_axis or not np.isfinite(part.values).all():
+        return
+    other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))
+    order = [part.axes.index(axis) for axis in (other, rows, columns, part.colour_axis)]
+    values = np.transpose(part.values, order).astype("float64")
+    greatest = np.abs(values).max(initial=0.0) or 1.0
+    most = min(MOST_COLOURS, MOST_PIXELS // max(values[0, ..., 0].size, 1) if len(values) else 0)
+    for place, image in enumerate(values[:most]):
+        bytes_ = np.rint(127.5 + 127.5 * image / greatest).astype("uint8")
+        yield f"{other} {place}", bytes_
 
 
 def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:

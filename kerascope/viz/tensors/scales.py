@@ -125,7 +125,8 @@ def color_of(role: str, theme: str) -> str:
     """Return the colour of a role in a theme, "light" or "dark".
 
     Roles are "ground", "text", "quiet", "edge", "frame", "nan", "inf", "minus-inf", "series-2",
-    "s-17" and "d-17" (a level of a scale), and each of those with "on-" for a text upon it.
+    "s-17" and "d-17" (a level of a scale), and each of those with "on-" for a text upon it; and
+    "rgb-FF8000", which is that colour in any theme.
 
     Examples
     --------
@@ -139,6 +140,8 @@ def color_of(role: str, theme: str) -> str:
     if name == "on":
         ground = color_of(rest, theme)
         return max(("#FFFFFF", "#000000"), key=lambda text: contrast(text, ground))
+    if name == "rgb":
+        return f"#{rest}"
     if name == "series":
         hue = SERIES[int(rest) % len(SERIES)]
         return set_off(OKABE_ITO[hue], palette.background, 3.0)

@@ -163,7 +163,11 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> Part:
     elif ends[0] == "channel":  # so that the channels of a filter stand beside each other
         ordered, axes = np.swapaxes(values, -1, -2), (*places, ends[1], ends[0])
     beside = len(axes) - len(places) > 1
-    return Part(name, ordered, axes, "row", "column", panels_in_row=int(beside))
+    has_colours = len(places) == 2 and ends == ("channel", "filter") and values.shape[-2] == 3
+    colours = "channel" if has_colours else ""
+    return Part(
+        name, ordered, axes, "row", "column", panels_in_row=int(beside), colour_axis=colours
+    )
 
 
 # --- tensors --------------------------------------------------------------------------------------
