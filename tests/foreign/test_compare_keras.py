@@ -1,8 +1,8 @@
 """Keras beside kerascope: what was planted is found at its call, and equal models are equal."""
 
+import models_and_ports
 import numpy as np
 import pytest
-import random_models
 from compared_models import images, keras_model, weights
 
 import kerascope as ks
@@ -108,11 +108,11 @@ def test_a_live_model_alone_runs_in_both(keras):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_random_model_is_the_same_in_both_until_one_weight_changes(keras, seed):
-    model, port = random_models.pair(seed)
+    model, port = models_and_ports.pair(seed)
     live = ks.to_keras(model)
     found = ks.compare(live, port)
     assert found.equal, str(found)
-    name = random_models.plant(port, seed)
+    name = models_and_ports.plant(port, seed)
     found = ks.compare(live, port)
     assert found.first is not None, str(found)
     assert found.first.b[0].id == name, str(found)
