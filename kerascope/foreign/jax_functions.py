@@ -333,7 +333,10 @@ def _around(function: Any) -> Iterator[tuple[str, Any]]:
         yield from function.keywords.items()
         yield from _around(function.func)
     if isinstance(function, FunctionType):
-        used = inspect.getclosurevars(function)
+        try:
+            used = inspect.getclosurevars(function)
+        except ValueError:  # a name around it has no value yet
+            return
         yield from {**used.globals, **used.nonlocals}.items()
 
 
@@ -341,7 +344,11 @@ def _roles(function: Any) -> dict[int, str]:
     """Return names of the arrays around a function, by their identity."""
     roles: dict[int, str] = {}
     for name, found in _around(function):
-        for path, leaf in tree_flatten_with_path(found)[0]:
+        try:
+            leaves = tree_flatten_with_path(found)[0]
+        except (TypeError, ValueError):  # no tree for JAX: a dict with keys of several kinds
+            continue
+        for path, leaf in leaves:
             if isinstance(leaf, _ARRAYS):
                 roles.setdefault(id(leaf), _path_in_words(path, name))
     return roles

@@ -434,8 +434,13 @@ class Running(Reading):
 
 
 def _reader(aval: Any, array: Any) -> Any:
-    """Return what reads the numbers of an array; None for keys of generators, which have none."""
+    """Return what reads the numbers of an array; None where it has none.
+
+    Keys of generators have none, nor gradients by whole numbers.
+    """
     if array is None or jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
+        return None
+    if aval.dtype == jax.dtypes.float0:
         return None
     if np.dtype(aval.dtype).kind in _NATIVE:
         return partial(np.asarray, array)

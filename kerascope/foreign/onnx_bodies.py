@@ -37,6 +37,7 @@ from kerascope.errors import ConfigError
 from kerascope.foreign.onnx_nodes import (
     SCALING,
     Setting,
+    classes_of,
     constant_of,
     dtype_of,
     in_words,
@@ -125,6 +126,8 @@ class Body:
     sorts : mapping of str to Sort
         What is known of the values; not of all.
     opsets : mapping of str to int
+    classes : mapping of str to str
+        Of the modules that are frames, by the names of these; not of all.
     """
 
     name: str
@@ -135,6 +138,7 @@ class Body:
     steps: tuple[Step, ...]
     sorts: Mapping[str, Sort]
     opsets: Mapping[str, int]
+    classes: Mapping[str, str]
 
 
 def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
@@ -236,8 +240,8 @@ class _Reader:
         shown = {id(constants[one]): one for one in _shown(steps, outputs) if one in constants}
         sorts = {key: sort_of(one) for key, one in types.items()}
         boxes = tuple(shown.values())
-        framed = _with_scopes(steps, name)
-        return Body(name, inputs, outputs, constants, boxes, framed, sorts, opsets)
+        framed, classes = _with_scopes(steps, name)
+        return Body(name, inputs, outputs, constants, boxes, framed, sorts, opsets, classes)
 
     def _step(
         self,
@@ -388,17 +392,21 @@ def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
 # --- modules --------------------------------------------------------------------------------------
 
 
-def _with_scopes(steps: list[Step], around: str) -> tuple[Step, ...]:
-    """Return nodes with the frames of the modules to which they belong.
+def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict[str, str]]:
+    """Return nodes with the frames of the modules to which they belong, and the classes of these.
 
     A module of one node needs none, nor one that holds all that is in the frame around it. One of
     which the nodes do not stand together cannot be told from others that are called so.
     """
     start = f"{around}." if around else ""
     scopes: list[list[str]] = []
+    classes: dict[str, str] = {}
     for step in steps:
         words = path_of(step.node).split("/")[:-1]
         scopes.append([start + "/".join(words[: end + 1]) for end in range(len(words))])
+        told = classes_of(step.node)[-len(words) :] if words else []
+        if len(told) == len(words):
+            classes.update(zip(scopes[-1], told, strict=True))
     sizes = Counter(scope for each in scopes for scope in each)
     runs = Counter[str]()
     for before, each in pairwise([[], *scopes]):
@@ -411,7 +419,7 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[Step, ...]:
                 kept.append(scope)
                 room = sizes[scope]
         framed.append(replace(step, scopes=tuple(kept)))
-    return tuple(framed)
+    return tuple(framed), classes
 
 
 # --- graphs that nodes hold -----------------------------------------------------------------------

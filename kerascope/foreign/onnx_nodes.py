@@ -286,6 +286,24 @@ def line_of(node: NodeProto) -> tuple[str, int, str] | None:
     return None
 
 
+def classes_of(node: NodeProto) -> list[str]:
+    """Return the classes of the modules around a node, from outside, where they were written down.
+
+    Examples
+    --------
+    >>> node = onnx.helper.make_node("Relu", ["x"], ["y"])
+    >>> entry = node.metadata_props.add(key="pkg.torch.onnx.class_hierarchy")
+    >>> entry.value = "['__main__.Net', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']"
+    >>> classes_of(node)
+    ['Net', 'ReLU']
+    """
+    for entry in node.metadata_props:
+        if entry.key == "pkg.torch.onnx.class_hierarchy":
+            classes = re.findall(r"'([^']*)'", entry.value)[:-1]
+            return [one.rpartition(".")[2] for one in classes]
+    return []
+
+
 def path_of(node: NodeProto) -> str:
     """Return the name of a node with the modules that it belongs to before it, "/" between them.
 

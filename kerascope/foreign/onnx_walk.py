@@ -79,7 +79,7 @@ class Reading:
                 self.writer.call(
                     name, [], [value], op="Constant", kind="constant", parameters=weights
                 )
-        with Scopes(self.writer) as scopes:
+        with Scopes(self.writer, body.classes) as scopes:
             for step in body.steps:
                 scopes.move(step.scopes)
                 outputs = self.step(step, body, known)

@@ -7,7 +7,7 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import takewhile
 from types import TracebackType
@@ -17,6 +17,12 @@ from kerascope.foreign.writer import TapeWriter
 
 class Scopes:
     """The frames around the next call, while a graph is walked.
+
+    Parameters
+    ----------
+    writer : TapeWriter
+    classes : mapping of str to str, optional
+        What the frames are of, by their names; "scope" if nothing is said.
 
     Examples
     --------
@@ -29,8 +35,9 @@ class Scopes:
     [('a.x', 'a'), ('a.b.y', 'a.b'), ('z', '')]
     """
 
-    def __init__(self, writer: TapeWriter) -> None:
+    def __init__(self, writer: TapeWriter, classes: Mapping[str, str] | None = None) -> None:
         self.writer = writer
+        self.classes = classes or {}
         self.opened: list[tuple[str, ExitStack]] = []
 
     def __enter__(self) -> Scopes:
@@ -59,5 +66,5 @@ class Scopes:
             self.opened.pop()[1].close()
         for name in scopes[shared:]:
             frame = ExitStack()
-            frame.enter_context(self.writer.span("node", name, op="scope"))
+            frame.enter_context(self.writer.span("node", name, op=self.classes.get(name, "scope")))
             self.opened.append((name, frame))

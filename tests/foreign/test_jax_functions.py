@@ -114,6 +114,29 @@ def test_arrays_around_a_function_have_their_names():
     assert set(calls["add"].parameters) == {"bias"}
 
 
+def test_names_around_a_function_that_are_no_trees_do_not_matter():
+    odd = {1: X, "one": X}
+
+    def function(x):
+        return x + odd[1] if later is None else x
+
+    with pytest.raises(NameError, match="later"):
+        recorded(function, X)
+    later = None
+    _, result = recorded(function, X)
+    assert_same(result, X + X)
+
+
+def test_gradients_by_whole_numbers_have_no_values():
+    def scaled(x, n):
+        return (x * n).sum()
+
+    gradient = jax.grad(scaled, (0, 1), allow_int=True)
+    _, result = recorded(gradient, X, jnp.int32(3))
+    np.testing.assert_array_equal(result[0], np.full(X.shape, 3.0))
+    assert result[1].dtype == jax.dtypes.float0
+
+
 def test_a_gradient_is_a_function_like_any_other_and_its_way_back_a_frame():
     graph = graph_of(jax.grad(loss), PARAMS, X)
     frames = {frame.id for frame in graph.groups}

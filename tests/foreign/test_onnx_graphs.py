@@ -213,7 +213,11 @@ def test_modules_inside_of_modules_are_frames_inside_of_frames():
 def test_modules_and_lines_that_an_exporter_wrote_down_are_known():
     model = by_hand.encoder()
     node = model.graph.node[1]
+    node.name = "node_MatMul_3"
+    twin = model.graph.node[2]
+    twin.name = "node_MatMul_4"
     for key, text in (
+        ("pkg.torch.onnx.class_hierarchy", "['Net', 'my.Layer', 'my.Attention', 'aten.linear']"),
         ("pkg.torch.onnx.name_scopes", "['', 'layers.0', 'layers.0.attention', 'linear']"),
         (
             "pkg.torch.onnx.stack_trace",
@@ -221,10 +225,16 @@ def test_modules_and_lines_that_an_exporter_wrote_down_are_known():
             'File "/home/me/train.py", line 17, in encode\n  y = self.attention(x)',
         ),
     ):
-        node.metadata_props.add(key=key, value=text)
-    node.name = "node_MatMul_3"
-    box = boxes(graph_of(model))["layers.0/attention/MatMul_3"]
+        for one in (node, twin):
+            one.metadata_props.add(key=key, value=text)
+    outside = model.graph.node[3].metadata_props
+    outside.add(key="pkg.torch.onnx.name_scopes", value="['', 'layers.0', 'linear']")
+    graph = graph_of(model)
+    box = boxes(graph)["layers.0/attention/MatMul_3"]
     assert box.made_at == "train.py:17"
+    outer, inner = (one for one in graph.groups if one.id.startswith("layers"))
+    assert (outer.id, outer.attrs["class_name"]) == ("layers.0", "Layer")
+    assert (inner.label, inner.attrs["class_name"]) == ("attention", "Attention")
 
 
 def test_a_path_is_drawn_under_the_name_of_its_file(tmp_path):

@@ -238,6 +238,19 @@ def test_lists_and_texts_flow_without_numbers():
     np.testing.assert_array_equal(result[0], x[1])
 
 
+def test_an_array_of_the_file_may_be_given_instead():
+    model = by_hand.lstm()
+    model.graph.input.append(by_hand.value("fc.bias", [2]))  # as all were, in old files
+    x = CASES[by_hand.lstm]["x"]
+    _, plain = recorded(model, x)
+    _, moved = recorded(model, x, **{"fc.bias": np.array([10, 20], "float32")})
+    (bias,) = [one for one in model.graph.initializer if one.name == "fc.bias"]
+    expected = plain[0] - onnx.numpy_helper.to_array(bias) + [10, 20]
+    np.testing.assert_allclose(moved[0], expected, rtol=1e-5)
+    drawn = {box.id: box.kind for box in onnx_models.graph_of(model).nodes}
+    assert "fc.bias" not in drawn
+
+
 # --- on a tape ------------------------------------------------------------------------------------
 
 
