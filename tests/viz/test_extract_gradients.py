@@ -22,7 +22,8 @@ from kerascope.layers import Add, Dense, Dropout, Input, Lambda, Layer
 from kerascope.models import Sequential
 from kerascope.stage import observing
 from kerascope.viz.extract import gradients as level
-from kerascope.viz.extract.gradients import gradient_graph, gradient_graph_of_model
+from kerascope.viz.extract.gradients import gradient_graph, sweep_of_model
+from kerascope.viz.extract.ladder import gradient_ladder
 from kerascope.viz.graph import Graph
 
 rng = np.random.default_rng(3)
@@ -35,8 +36,16 @@ def gradient_values(loss, wrt, feed) -> dict[str, np.ndarray]:
 
 
 def gradient_values_of_model(model, data, training=False) -> dict[str, np.ndarray]:
-    picture = level._picture_of_model(model, "test")
+    _, picture = sweep_of_model(model)
     return level.computed(picture.tensors, *level.fed_model(model, data, training, "test"))
+
+
+def gradient_graph_of_model(model, data=None, training=False) -> Graph:
+    """Return the calls of a model with their gradients beside them: what a ladder is made of."""
+    graph = sweep_of_model(model)[1].graph
+    if data is None:
+        return graph
+    return level._with_numbers(graph, gradient_values_of_model(model, data, training))
 
 
 def backward_edges(graph: Graph) -> list[tuple[str, str]]:
@@ -439,17 +448,17 @@ def test_frozen_layers_pass_the_gradient_on_and_get_none():
 def test_a_model_without_a_loss_or_a_graph_is_told_what_to_do():
     x = Input((3,), name="x")
     with pytest.raises(NotCompiledError, match="Compile it first"):
-        gradient_graph_of_model(Model(x, Dense(2)(x)))
+        gradient_ladder(Model(x, Dense(2)(x)))
     waiting = Sequential([Dense(2)])
     waiting.compile("sgd", "mse")
     with pytest.raises(NotBuiltError, match="input_shape"):
-        gradient_graph_of_model(waiting)
+        gradient_ladder(waiting)
     with pytest.raises(DtypeError, match="expected a compiled model, got Dense"):
-        gradient_graph_of_model(Dense(3))
+        gradient_ladder(Dense(3))
     with pytest.raises(DataError, match=r"expected a tuple \(x, y\)"):
-        gradient_graph_of_model(diamond(), data=np.ones((2, 4)))
+        gradient_ladder(diamond(), data=np.ones((2, 4)))
     with pytest.raises(DataError):
-        gradient_graph_of_model(diamond(), data=(np.ones((2, 5)), np.ones((2, 2))))
+        gradient_ladder(diamond(), data=(np.ones((2, 5)), np.ones((2, 2))))
 
 
 # --- nothing is changed ---------------------------------------------------------------------------
@@ -466,12 +475,12 @@ def test_drawing_changes_nothing_that_comes_after():
         heard = []
         if draws:
             with observing(lambda stage, event: heard.append(event)):
-                gradient_graph_of_model(model, data=data, training=True)
+                gradient_ladder(model, data=data, training=True)
             assert not heard
             assert model.train_function is None
         losses = [model.train_on_batch(*data) for _ in range(3)]
         if draws:
-            gradient_graph_of_model(model, data=data, training=True)
+            gradient_ladder(model, data=data, training=True)
         losses.append(model.train_on_batch(*data))
         return [*losses, *(w.tolist() for w in model.get_weights()), Dense(3).name,
                 K.placeholder(shape=()).name, Dense(3)(Input((2,))).name]  # fmt: skip
@@ -495,10 +504,10 @@ def test_two_processes_give_the_same_graph():
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from zoo import ZOO\n"
-        "from kerascope.viz.extract.gradients import gradient_graph_of_model\n"
+        "from kerascope.viz.extract.ladder import gradient_ladder\n"
         "for name in ('siamese', 'transformer'):\n"
         "    model = ZOO[name](); model.compile('sgd', 'mse')\n"
-        "    print(gradient_graph_of_model(model))\n"
+        "    print(gradient_ladder(model))\n"
     )
     tests = str(Path(__file__).parent.parent)
     outputs = {

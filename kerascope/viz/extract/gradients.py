@@ -30,7 +30,7 @@ import numpy as np
 from kerascope.backend.atomic import set_values
 from kerascope.backend.function import Function, function
 from kerascope.backend.gradient import Branches, Swept, gradient_stage
-from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor, is_float
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.scopes import name_scope, root_scope
@@ -140,26 +140,25 @@ def _picture_of_tensors(
 # --- of a model -----------------------------------------------------------------------------------
 
 
-def gradient_graph_of_model(
+def sweep_of_model(
     model: Any,
-    *,
-    data: Any = None,
-    training: bool = False,
-    where: str = "gradient_graph_of_model",
-) -> Graph:
-    """Return the calls of a compiled model, each with its gradient beside it.
+    wrt: Sequence[Variable] | None = None,
+    others: Sequence[Variable] = (),
+    where: str = "sweep_of_model",
+) -> tuple[Forward, GradientPicture]:
+    """Return the forward pass of a compiled model, and it with its gradients beside its boxes.
 
-    Every trainable weight has a box of its own above its calls. What a call sends to a tensor is
-    the sum of what its ops send.
+    Every weight has a box of its own above its calls. What a call sends to a tensor is the sum of
+    what its ops send.
 
     Parameters
     ----------
     model : Model
-        Compiled, with a graph of layers.
-    data : tuple (x, y) or (x, y, sample_weight), optional
-        A batch as for `train_on_batch`; then the gradients carry numbers. Nothing is trained.
-    training : bool
-        Whether dropout and the like behave as in training when numbers are computed.
+        Compiled, with a graph of layers. It is not changed.
+    wrt : sequence of Variable, optional
+        By default the weights that are trained.
+    others : sequence of Variable
+        Further variables that get a box.
     where : str
         Who asks, for the messages.
 
@@ -167,21 +166,12 @@ def gradient_graph_of_model(
     ------
     NotCompiledError, NotBuiltError
         There is no loss, or no graph, yet.
-    DataError
-        The data do not fit the model.
     """
-    picture = _picture_of_model(model, where)
-    if data is None:
-        return picture.graph
-    inputs, arrays = fed_model(model, data, training, where)
-    return _with_numbers(picture.graph, computed(picture.tensors, inputs, arrays))
-
-
-def _picture_of_model(model: Any, where: str) -> GradientPicture:
     require_compiled(model, where)
-    weights = list(dict.fromkeys(model._collected_trainable_weights))
+    weights = list(dict.fromkeys(model._collected_trainable_weights if wrt is None else wrt))
     hidden = "sample weights" if model.sample_weights else ""
-    return picture_of_sweep(forward_of_model(model, weights), weights, clean(model.name), hidden)
+    forward = forward_of_model(model, [*weights, *others])
+    return forward, picture_of_sweep(forward, weights, clean(model.name), hidden)
 
 
 # --- the picture ----------------------------------------------------------------------------------

@@ -29,16 +29,12 @@ from typing import Any
 from kerascope.backend.graph import Tensor
 from kerascope.engine.node_ids import clean
 from kerascope.trace.records import counted
-from kerascope.viz.extract.forward import (
-    Forward,
-    forward_of_model,
-    require_compiled,
-)
+from kerascope.viz.extract.forward import Forward
 from kerascope.viz.extract.gradients import (
     GradientPicture,
     computed,
     fed_model,
-    picture_of_sweep,
+    sweep_of_model,
 )
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.nesting import FreeIds, longest_paths
@@ -86,11 +82,7 @@ def gradient_ladder(
     loss -> grad:line
     x -> grad:line/kernel
     """
-    require_compiled(model, where)
-    weights = list(dict.fromkeys(model._collected_trainable_weights))
-    hidden = "sample weights" if model.sample_weights else ""
-    forward = forward_of_model(model, weights)
-    picture = picture_of_sweep(forward, weights, clean(model.name), hidden)
+    forward, picture = sweep_of_model(model, where=where)
     ladder = Ladder(model, forward, picture)
     graph = ladder.graph("gradient", str(picture.graph.attrs["caption"]))
     if data is None:

@@ -23,12 +23,11 @@ from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
 from kerascope.viz.extract.forward import (
-    forward_of_model,
     require_compiled,
     tensor_edge,
     tensor_facts,
 )
-from kerascope.viz.extract.gradients import picture_of_sweep
+from kerascope.viz.extract.gradients import sweep_of_model
 from kerascope.viz.extract.ladder import NEW, Ladder, short_name
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 
@@ -79,8 +78,7 @@ def ladder_of_step(model: Any, where: str) -> StepLadder:
     """Return the ladder of a train step, with the tensors that its boxes stand for."""
     require_compiled(model, where)
     step = step_of(model)
-    forward = forward_of_model(model, [*step.parameters, *model.weights])
-    picture = picture_of_sweep(forward, step.parameters, clean(model.name))
+    forward, picture = sweep_of_model(model, step.parameters, model.weights, where)
     drawing = StepLadder(Ladder(model, forward, picture), step)
     drawing.add_slots()
     drawing.add_updates()
