@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from itertools import count
 from typing import Any
@@ -31,7 +31,6 @@ class Arrays:
     """
 
     def __init__(self, keras: Any) -> None:
-        self._tree = keras.tree
         self._read = keras.ops.convert_to_numpy
         self._copy = keras.ops.copy
         self._masks = import_module("keras.src.backend")
@@ -41,21 +40,32 @@ class Arrays:
         self.abstract = () if abstract is None else (_class(*abstract),)
         self._symbolic = keras.KerasTensor
         self.variable = keras.Variable
+        self._kinds = (self.own, np.ndarray, self._symbolic, self.variable)
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._next = count(1)
 
     def inside(self, value: Any) -> list[Any]:
-        """Return the arrays in lists, tuples and dicts, in order."""
-        kinds = (self.own, np.ndarray, self._symbolic, self.variable)
-        return [item for item in self._tree.flatten(value) if isinstance(item, kinds)]
+        """Return the arrays in lists, tuples and dicts, in the order in which Keras takes them."""
+        if isinstance(value, self._kinds):
+            return [value]
+        if isinstance(value, (list, tuple)):
+            return [found for item in value for found in self.inside(item)]
+        if isinstance(value, dict):
+            return [found for key in _ordered(value) for found in self.inside(value[key])]
+        return []
 
-    def replaced(self, value: Any, new: Iterable[Any]) -> Any:
+    def replaced(self, value: Any, new: Iterator[Any]) -> Any:
         """Return lists, tuples and dicts with other arrays in the places of theirs."""
-        rest = iter(new)
-        flat = self._tree.flatten(value)
-        kinds = (self.own, np.ndarray, self._symbolic, self.variable)
-        items = [next(rest) if isinstance(item, kinds) else item for item in flat]
-        return self._tree.pack_sequence_as(value, items)
+        if isinstance(value, self._kinds):
+            return next(new)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*[self.replaced(item, new) for item in value])
+        if isinstance(value, (list, tuple)):
+            return type(value)([self.replaced(item, new) for item in value])
+        if isinstance(value, dict):
+            found = {key: self.replaced(value[key], new) for key in _ordered(value)}
+            return type(value)((key, found[key]) for key in value)
+        return value
 
     def is_symbolic(self, array: Any) -> bool:
         """Tell whether an array has no numbers: while Keras finds out shapes, as a rule."""
@@ -124,3 +134,11 @@ class Arrays:
 
 def _class(module: str, name: str) -> Any:
     return getattr(import_module(module), name)
+
+
+def _ordered(value: Mapping[Any, Any]) -> list[Any]:
+    """Return the keys of a dict as Keras flattens it: sorted, if that can be."""
+    try:
+        return sorted(value)
+    except TypeError:
+        return list(value)

@@ -16,6 +16,7 @@ import inspect
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ class Recorder:
         self._path: list[str] = []
         self._names: dict[int, str] = {}  # of layers
         self._owners: dict[str, int] = {}
+        self._settings: dict[int, dict[str, Any]] = {}  # of layers
         self._functions: Counter[str] = Counter()
         self._values: dict[int, Any] = {}  # arrays of weights
         self._held: dict[int, tuple[Any, str]] | None = None
@@ -114,7 +116,7 @@ class Recorder:
             name, settings = self._numbered(op), happened.settings
         else:
             op, kind = type(layer).__name__, kind_of(layer)
-            name, settings = self._name(layer), settings_of(layer)
+            name, settings = self._name(layer), self._settings_of(layer)
             for variable in layer.weights:
                 self._add_weight(weights, variable, layer)
         call = self._writer.call(
@@ -195,6 +197,11 @@ class Recorder:
     def _inside(self, name: str) -> str:
         return f"{self._path[-1]}/{name}" if self._path else name
 
+    def _settings_of(self, layer: Any) -> dict[str, Any]:
+        if id(layer) not in self._settings:
+            self._settings[id(layer)] = settings_of(layer)
+        return self._settings[id(layer)]
+
     def _numbered(self, op: str) -> str:
         """Return a name for one call of a function: "block/add", the next "block/add_1"."""
         name = self._inside(op)
@@ -238,12 +245,8 @@ def settings_of(layer: Any) -> dict[str, Any]:
         config = layer.get_config()
     except (NotImplementedError, TypeError, ValueError, AttributeError):
         return {}  # of a layer of the user's, whose arguments nobody can know
-    usual = {
-        name: one.default
-        for cls in reversed(type(layer).__mro__)
-        if "__init__" in vars(cls)
-        for name, one in inspect.signature(vars(cls)["__init__"]).parameters.items()
-    }
+    cls: Any = type(layer)
+    usual = _usual(cls)
     told: dict[str, Any] = {}
     for name, value in config.items():
         is_usual = value == usual.get(name) or (value == "linear" and usual.get(name) is None)
@@ -257,6 +260,17 @@ def settings_of(layer: Any) -> dict[str, Any]:
         if isinstance(value, (str, int, float, bool)):
             told[name] = value
     return told
+
+
+@lru_cache(maxsize=256)
+def _usual(cls: Any) -> dict[str, Any]:
+    """Return what the arguments of a class are by themselves."""
+    return {
+        name: one.default
+        for base in reversed(cls.__mro__)
+        if "__init__" in vars(base)
+        for name, one in inspect.signature(vars(base)["__init__"]).parameters.items()
+    }
 
 
 # --- one run --------------------------------------------------------------------------------------
@@ -379,17 +393,15 @@ def _as_tensors(
             f"{type(model).__name__} {model.name!r}: what its code does is seen when it runs; "
             f"expected inputs, got none. Give them: ks.draw(model, values=x), several in a tuple."
         )
-    tensors = [
-        keras.ops.convert_to_tensor(x, dtype=_dtype_of(keras, x))
-        if isinstance(x, np.ndarray)
-        else x
-        for x in found
-    ]
-    return arrays.replaced((inputs, keywords), tensors)
+    tensors = [_as_tensor(keras, array) for array in found]
+    return arrays.replaced((inputs, keywords), iter(tensors))
 
 
-def _dtype_of(keras: Any, array: np.ndarray) -> Any:
-    return keras.config.floatx() if array.dtype.kind == "f" else None
+def _as_tensor(keras: Any, array: Any) -> Any:
+    if not isinstance(array, np.ndarray):
+        return array
+    dtype = keras.config.floatx() if array.dtype.kind == "f" else None
+    return keras.ops.convert_to_tensor(array, dtype=dtype)
 
 
 def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list[tuple[str, Any]]:

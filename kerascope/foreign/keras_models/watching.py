@@ -113,6 +113,9 @@ class Watch:
         self._thread = threading.get_ident()
         self._is_busy = False
         self._is_inside = False  # a call of the model
+        self._silence: Callable[[], AbstractContextManager[Any]] = nullcontext
+        if arrays.backend == "torch":  # spares each of its functions the question who called it
+            self._silence = import_module("torch")._C.DisableTorchFunction
 
     @contextmanager
     def on(self) -> Iterator[None]:
@@ -163,6 +166,8 @@ class Watch:
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
+                if watch._is_busy or not watch._is_inside:
+                    return function(*args, **(kwargs or {}))
                 name = getattr(function, "__name__", "")
                 return watch.function(name, function, args, kwargs or {})
 
@@ -276,13 +281,14 @@ class Watch:
             new = [one(array) for array in old]
         finally:
             self._is_busy = False
-        args, kwargs = arrays.replaced((args, kwargs), new)
+        args, kwargs = arrays.replaced((args, kwargs), iter(new))
         return args, kwargs
 
     def _quietly(self, original: Any, instance: Any, args: Any, kwargs: Any) -> Any:
         self._is_busy = True
         try:
-            return original(*(() if instance is None else (instance,)), *args, **kwargs)
+            with self._silence():
+                return original(*(() if instance is None else (instance,)), *args, **kwargs)
         finally:
             self._is_busy = False
 
@@ -299,7 +305,7 @@ class Watch:
             return result
         new = self._quietly(self._tell, None, (layer, name, inputs, outputs, settings, caller), {})
         is_new = any(a is not b for a, b in zip(new, outputs, strict=True))
-        return self._arrays.replaced(result, new) if is_new else result
+        return self._arrays.replaced(result, iter(new)) if is_new else result
 
     def _tell(self, *facts: Any) -> list[Any]:
         happened = Happened(*facts)
@@ -312,8 +318,8 @@ class _Wrapped:
     """A function of a namespace that tells of its calls, with all that the function has besides."""
 
     def __init__(self, function: Any, name: str, watch: Watch) -> None:
-        functools.update_wrapper(self, function)
-        self._function, self._name, self._watch = function, name, watch
+        self.__wrapped__ = self._function = function  # for `inspect.signature`
+        self._name, self._watch = name, watch
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._watch.function(self._name, self._function, args, kwargs)
@@ -332,7 +338,8 @@ def _below(module: Any, path: str) -> Any:
 def _is_function(value: Any) -> bool:
     kinds = (FunctionType, BuiltinFunctionType)
     names = ("PjitFunction", "ufunc", "custom_jvp")
-    return isinstance(value, kinds) or type(value).__name__ in names
+    # One that is wrapped already is wrapped again: several models may be watched.
+    return isinstance(value, (*kinds, _Wrapped)) or type(value).__name__ in names
 
 
 def is_frame(keras: Any, layer: Any) -> bool:
