@@ -184,6 +184,42 @@ def test_inputs_have_their_names_and_masks_and_states_find_their_way(keras):
     np.testing.assert_array_equal(np.asarray(result), model.predict(given, verbose=0))
 
 
+def test_a_dict_is_what_a_model_takes_or_the_names_of_its_inputs(keras, x):
+    class Apart(keras.Model):
+        def call(self, left, right):
+            return left + right
+
+    class Together(keras.Model):
+        def call(self, both):
+            return both["left"] + both["right"]
+
+    for model in (Apart(), Together()):
+        graph = ks.draw(model, values={"left": x, "right": x}).graph
+        assert [box.kind for box in graph.nodes] == ["input", "input", "merge"]
+
+
+def test_what_is_made_of_weights_alone_is_a_variable(keras, x):
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.table = self.add_weight(shape=(2, 3), name="table")
+            self.dense = keras.layers.Dense(3)
+
+        def call(self, x):
+            return self.dense(x @ self.dense.kernel) + self.table[0] * self.table
+
+    model = Own()
+    model.dense.build((None, 3))
+    writer, _ = recorded(model, x)
+    assert [(c.op, c.kind, list(c.parameters)) for c in writer.calls][1:] == [
+        ("matmul", "function", ["dense/kernel"]),
+        ("Dense", "dense", ["kernel", "bias"]),
+        ("getitem", "variable", ["table"]),
+        ("mul", "function", ["table"]),
+        ("add", "merge", []),
+    ]
+
+
 def test_mixed_precision_leaves_no_arrow_out(keras, x):
     layers = keras.layers
     model = keras.Sequential(

@@ -111,8 +111,8 @@ class Recorder:
         outputs = [self._arrays.value(array) for array in happened.outputs]
         if layer is None:
             op, kind = happened.name, _kind_of_function(happened.name, len(values))
-            if not values and not weights:
-                kind = "constant"  # made of numbers, or by chance
+            if not values:
+                kind = "variable" if weights else "constant"  # made of numbers, or by chance
             name, settings = self._numbered(op), happened.settings
         else:
             op, kind = type(layer).__name__, kind_of(layer)
@@ -312,6 +312,7 @@ def record(
     """
     keras = library("record")
     arrays = Arrays(keras)
+    inputs, keywords = _as_called(model, inputs, keywords)
     given, named = _as_tensors(keras, model, arrays, inputs, keywords)
     writer.library = writer.library or library_words(keras, arrays)
     with _left_as_it_was(model), writer.span("function", model.name) as told:
@@ -381,6 +382,21 @@ def _with_gradients(
             if gradient is not None:
                 writer.gradient(str(variable.path), arrays.numbers(gradient))
     return result
+
+
+def _as_called(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
+    """Return the arguments of a call; named ones that it does not take are a dict that it takes.
+
+    Who draws a model gives a dict for inputs with names; models of Keras may take just that.
+    """
+    call = inspect.signature(model.call)
+    for args, kwargs in ((inputs, keywords), ((keywords,), {})):
+        try:
+            call.bind(*args, **kwargs)
+        except TypeError:
+            continue
+        return args, kwargs
+    return inputs, keywords  # the error is Python's
 
 
 def _as_tensors(

@@ -137,6 +137,9 @@ class Watch:
         keras = self._keras
         yield keras.Layer, "__call__", self._method(keras.Layer.__call__, self._layer)
         yield keras.Operation, "__call__", self._method(keras.Operation.__call__, self._operation)
+        # PyTorch finds out some shapes with arrays that have numbers.
+        build = keras.Layer._maybe_build
+        yield keras.Layer, "_maybe_build", self._method(build, self._quietly)
         functional = import_module("keras.src.models.functional").Functional
         standardize = functional._standardize_inputs
         yield functional, "_standardize_inputs", self._method(standardize, self._standardized)
