@@ -48,3 +48,27 @@ def test_no_product_is_so_long_that_it_is_shared_out_among_threads(monkeypatch):
     monkeypatch.setattr(np, "vdot", lambda one, other: sizes.append(one.size) or plain(one, other))
     statistics_of(np.ones(5 * PIECE))
     assert sizes == [PIECE] * 5
+
+
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf])
+@pytest.mark.parametrize("place", [0, -1])
+def test_large_arrays_have_the_figures_of_all_their_pieces(odd, place):
+    array = np.random.default_rng(0).normal(3, 2, 200_000).astype("float32")
+    array[[5, -5]] = -40, 50
+    if odd is not None:
+        array[place] = odd
+    found = statistics_of(array.reshape(400, 500))
+    finite = array[np.isfinite(array)].astype("float64")
+    assert found.kind == "f32[400,500]"
+    assert found.norm == pytest.approx(np.linalg.norm(finite), rel=1e-12)
+    assert found.mean == pytest.approx(finite.mean(), rel=1e-12)
+    assert (found.min, found.max) == (-40, 50)
+    assert (found.nans, found.infinities) == (int(odd is np.nan), int(odd is np.inf))
+
+
+@pytest.mark.parametrize("size", [30, 300])
+def test_the_order_in_which_an_array_lies_changes_no_figure(size):
+    array = np.random.default_rng(0).normal(size=(size, size, 3))
+    assert str(statistics_of(array.T)).replace(f"3,{size},{size}", f"{size},{size},3") == str(
+        statistics_of(array)
+    )
