@@ -227,6 +227,7 @@ def test_modules_and_lines_that_an_exporter_wrote_down_are_known():
     ):
         for one in (node, twin):
             one.metadata_props.add(key=key, value=text)
+    model.graph.node[3].name = "node_MatMul_5"
     outside = model.graph.node[3].metadata_props
     outside.add(key="pkg.torch.onnx.name_scopes", value="['', 'layers.0', 'linear']")
     graph = graph_of(model)
