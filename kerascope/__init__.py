@@ -13,7 +13,7 @@ The rows of the package, each importing only from those above it:
 4. layers, datasets, utils
 5. trace: walking and recording
 6. viz: pictures and tables
-7. compat (`import keras`) and the command line
+7. compat (`import keras`), models of other libraries, and the command line
 
 Nothing of rows 1 to 7 is loaded by `import kerascope`: each part comes when it is first used.
 """
