@@ -205,6 +205,26 @@ class Alignment:
         """Return the nearest paired units behind a unit of the first run."""
         return set(bits_of(self._fronts("a", True)[unit.number]))
 
+    def nearest_sources(self, unit: Unit) -> set[int]:
+        """Return the nearest paired units before a unit of the first run."""
+        return set(bits_of(self._fronts("a", False)[unit.number]))
+
+    def alone_before(self, a: Unit, b: Unit) -> tuple[list[Unit], list[Unit]]:
+        """Return the units without a partner between two units and the nearest pairs before."""
+        found: tuple[list[Unit], list[Unit]] = ([], [])
+        for units, run, unit, known in (
+            (found[0], self.a, a, self.pairs),
+            (found[1], self.b, b, self._back),
+        ):
+            waiting = list(unit.sources)
+            while waiting:
+                number = waiting.pop()
+                one = run.units[number]
+                if number not in known and one not in units and one.family not in GIVEN:
+                    units.insert(0, one)
+                    waiting.extend(one.sources)
+        return found
+
     # --- pairing ----------------------------------------------------------------------------------
 
     def _match(self, test: Test) -> None:

@@ -100,6 +100,7 @@ _ROLES = {
     "weight": "kernel", "w": "kernel", "gamma": "scale", "beta": "bias", "b": "bias", "c": "bias",
     "running_mean": "moving_mean", "running_var": "moving_variance",
     "moving_var": "moving_variance", "embeddings": "kernel", "depthwise_kernel": "kernel",
+    "weight_ih_l0": "kernel", "weight_hh_l0": "recurrent_kernel", "bias_ih_l0": "bias",
     "input_mean": "moving_mean", "input_var": "moving_variance",
 }  # fmt: skip
 

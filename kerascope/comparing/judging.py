@@ -41,6 +41,7 @@ from kerascope.comparing.weights import (
     weight_differences,
 )
 from kerascope.foreign.records import Call, Recorded
+from kerascope.trace.records import listed
 
 GROWTH = 10.0  # a call that makes a difference of its inputs no larger than this only carries it on
 FEW_WEIGHTS = 0.5  # of an array: more that differ without effect are laid out otherwise
@@ -121,6 +122,7 @@ class _Meeting:
         if is_bare and self.outputs and not self.outputs.agrees:
             values = self.a[-1].outputs[:1], self.b[-1].outputs[:1]
             self.outputs = judge.outputs(*values, any_order=True)
+        self.is_behind_others = False  # its inputs differ by calls that have no partner
         self.part: Part | None = None
         if self.outputs and self.outputs.layout == SHAPES_DIFFER:
             self._compare_part()
@@ -240,16 +242,28 @@ class Judge:
             for meeting, verdict in meetings
             if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
         }
-        return [
-            self._pair(meeting, self._after_all(meeting, verdict, agreeing))
-            for meeting, verdict in meetings
-        ]
+        differing = {m.units[0].number for m, verdict in meetings if verdict is not Verdict.EQUAL}
+        found = []
+        for meeting, verdict in meetings:
+            if self._begins_there(meeting, verdict, differing):
+                verdict, meeting.is_behind_others = Verdict.DIFFERS, True
+            found.append(self._pair(meeting, self._after_all(meeting, verdict, agreeing)))
+        return found
+
+    def _begins_there(self, meeting: _Meeting, verdict: Verdict, differing: set[int]) -> bool:
+        """Tell whether inputs differ only by calls before it that have no partner: a padding."""
+        unit = meeting.units[0]
+        if verdict is not Verdict.UPSTREAM or meeting.a[0] is not unit.call:
+            return False
+        front = self.alignment.nearest_sources(unit)
+        return bool(front) and not front & differing
 
     def _after_all(self, meeting: _Meeting, verdict: Verdict, agreeing: set[int]) -> Verdict:
         """Return a verdict in view of what comes behind: a later call may make it good."""
         if verdict not in (Verdict.DIFFERS, Verdict.UPSTREAM, Verdict.GROWN):
             return verdict
-        if verdict is Verdict.DIFFERS and meeting.is_well_founded():
+        is_founded = verdict is Verdict.DIFFERS and not meeting.is_behind_others
+        if is_founded and meeting.is_well_founded():
             return verdict
         behind = self.alignment.nearest_readers(meeting.units[0])
         return Verdict.MADE_GOOD if behind and behind <= agreeing else verdict
@@ -280,7 +294,16 @@ class Judge:
         is_old = meeting.has_old_order
         weights = [] if is_old else meeting.weight_differences
         is_part = meeting.part is not None
-        return tuple(reasons_of(a, b, weights, meeting.settings, is_old, is_part))
+        told = reasons_of(a, b, weights, meeting.settings, is_old, is_part)
+        return (*self._between(meeting), *told) if meeting.is_behind_others else tuple(told)
+
+    def _between(self, meeting: _Meeting) -> list[str]:
+        """Say which calls stand before only one of both."""
+        told = []
+        for word, behind in zip("ab", self.alignment.alone_before(*meeting.units), strict=True):
+            if behind:
+                told.append(f"only {word} has before it: {listed([u.words for u in behind], 4)}")
+        return told
 
     # --- values -----------------------------------------------------------------------------------
 

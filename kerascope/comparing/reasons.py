@@ -69,7 +69,7 @@ def reasons_of(
     if not told and plain_name(a.call.op) != plain_name(b.call.op):
         told.append(f"another operation: {a.call.op} in a, {b.call.op} in b")
     if not told:
-        told.append("same inputs, and the same weights and settings as far as they are known")
+        told.append("the same weights and settings as far as they are known")
     return told
 
 
@@ -93,7 +93,7 @@ def _arrays_of_one(a: Side, b: Side) -> list[str]:
     told = []
     for word, mine, others in (("a", roles[0], roles[1]), ("b", roles[1], roles[0])):
         alone = sorted(mine - others - set(STATISTICS))
-        if alone and len(mine) != len(others):
+        if alone and others <= mine:  # else they have other words for the same
             told.append(f"only {word} has {', '.join(alone)}")
     return told
 

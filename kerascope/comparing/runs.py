@@ -7,8 +7,9 @@ gives, and the activation that alone reads that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kerascope.comparing.arrays import Moments, moments_of
@@ -121,7 +122,7 @@ class Run:
     ) -> None:
         self.name = name
         self.library = library
-        self.calls = list(calls)
+        self.calls = _with_constants(calls)
         self.frames = list(frames)
         self.units = _units(self.calls)
         self.before = _reached(self.units, lambda unit: unit.sources)
@@ -136,6 +137,25 @@ class Run:
     def ends(self) -> list[Unit]:
         """Return the units whose outputs nobody reads: those of the model."""
         return [u for u in self.units if not u.readers and u.family not in GIVEN]
+
+
+def _with_constants(calls: Sequence[Call]) -> list[Call]:
+    """Return the calls with the constants that they read as their weights: so JAX has them."""
+    constants = {v.token: call for call in calls if call.kind == "constant" for v in call.outputs}
+    if not constants:
+        return list(calls)
+    found = []
+    for call in calls:
+        own = {constants[v.token].name: v for v in call.inputs if _is_weight(v, constants)}
+        rest = tuple(v for v in call.inputs if not _is_weight(v, constants))
+        if own:
+            call = replace(call, inputs=rest, parameters={**call.parameters, **own})
+        found.append(call)
+    return found
+
+
+def _is_weight(value: Recorded, constants: Mapping[Hashable, Call]) -> bool:
+    return value.token in constants and math.prod(size or 1 for size in value.shape) > 1
 
 
 def _units(calls: Sequence[Call]) -> list[Unit]:
