@@ -24,6 +24,7 @@ def test_the_session_prints_what_the_page_says():
     assert not failures_of("python")
 
 
+@pytest.mark.live
 def test_the_session_with_pytorch_prints_what_the_page_says():
     pytest.importorskip("torch")
     assert not failures_of("python(?: torch)?")

@@ -7,6 +7,7 @@ import kerascope as ks
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
+pytestmark = pytest.mark.live
 
 
 @pytest.fixture

@@ -1,19 +1,20 @@
 """Random models of kerascope and their ports to PyTorch: no false alarm, no weight is missed."""
 
+import models_and_ports
 import numpy as np
 import pytest
-import random_models
 
 import kerascope as ks
 
 torch = pytest.importorskip("torch")
 torch_ports = pytest.importorskip("torch_ports")
+pytestmark = pytest.mark.live
 
 
 def ported(seed, monkeypatch):
     """Return a model, its port with channels first, and an input for each."""
     monkeypatch.setattr(ks.config, "dialect", "3")  # the gates of an LSTM as PyTorch has them
-    model = random_models.fill(random_models.Builder(seed).build(), seed)
+    model = models_and_ports.fill(models_and_ports.Builder(seed).build(), seed)
     port = torch_ports.Port(model).eval()
     torch_ports.permute_flattened_rows(model, port)
     x = np.random.default_rng(seed).normal(size=(2, *model.input.shape[1:])).astype("float32")
