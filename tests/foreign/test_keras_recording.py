@@ -214,8 +214,8 @@ def test_what_is_made_of_weights_alone_is_a_variable(keras, x):
     assert [(c.op, c.kind, list(c.parameters)) for c in writer.calls][1:] == [
         ("matmul", "function", ["dense/kernel"]),
         ("Dense", "dense", ["kernel", "bias"]),
-        ("getitem", "variable", ["table"]),
-        ("mul", "function", ["table"]),
+        ("getitem", "variable", ["own/table"]),
+        ("mul", "function", ["own/table"]),
         ("add", "merge", []),
     ]
 
