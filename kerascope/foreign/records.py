@@ -38,6 +38,9 @@ class Value(NamedTuple):
         holds none. None: nobody knows them.
     trainable : bool
         Of a weight.
+    same_as : hashable, optional
+        Token of a value that holds the same numbers in any order, as a reshaped one does: what was
+        found out of them holds here too.
     """
 
     token: Hashable
@@ -45,6 +48,7 @@ class Value(NamedTuple):
     dtype: str
     read: Callable[[], np.ndarray | None] | None = None
     trainable: bool = True
+    same_as: Hashable = None
 
 
 class Recorded(NamedTuple):

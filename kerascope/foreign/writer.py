@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from types import MappingProxyType
 from typing import Any
@@ -347,11 +348,22 @@ class TapeWriter:
         """Return what is kept of a value. An array in one state is read once: when it is met."""
         known = self._values.get(value.token)
         if known is None or (known.array is None and value.read is not None and arrays != "none"):
-            token, shape, dtype, read, trainable = value
-            array = None if arrays == "none" or read is None else read()
-            kept = None if array is None else self._kept(array)
+            token, shape, dtype, read, trainable, same_as = value
+            kept: Any = None
+            if arrays != "none" and read is not None:
+                kept = self._figures_of_same(same_as, shape)
+                array = read() if kept is None else None
+                kept = kept if array is None else self._kept(array)
             known = self._values[token] = Recorded(token, shape, dtype, kept, trainable)
         return known
+
+    def _figures_of_same(self, token: Hashable, shape: tuple[Any, ...]) -> Statistics | None:
+        """Return the figures of a value that holds the same numbers as one that was read."""
+        known = self._values.get(token) if token is not None else None
+        if known is None or not isinstance(known.array, Statistics):
+            return None
+        kind = known.array.kind.partition("[")[0]
+        return replace(known.array, kind=f"{kind}[{','.join(map(str, shape))}]")
 
     def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
         """Return what the tape keeps of an array; the figures of small ones are found together."""

@@ -19,6 +19,7 @@ import kerascope as ks  # noqa: E402
 from kerascope.errors import ArgumentError  # noqa: E402
 from kerascope.foreign import TapeWriter  # noqa: E402
 from kerascope.foreign.torch_modules import graph_of, record  # noqa: E402
+from kerascope.trace.statistics import statistics_of  # noqa: E402
 
 
 def recorded(module, *inputs, **options):
@@ -319,6 +320,26 @@ def test_a_buffer_that_the_forward_pass_counts_in_is_what_it_was_and_then_what_i
     assert calls["add_"].outputs[0].array.tolist() == [1]
     assert calls["mul"].inputs[1].token == calls["add_"].outputs[0].token
     assert module.count.tolist() == [0]
+
+
+def test_figures_of_what_is_only_reshaped_are_those_of_what_it_was():
+    def forward(self, x):
+        h = self.drop(x + 1)
+        rows = h.T.reshape(100, 100).flip(0)
+        h.mul_(2)
+        return rows, h.view(50, 200), h[1:]
+
+    writer = TapeWriter("statistics")
+    x = torch.randn(100, 100)
+    record(module_of(forward, drop=nn.Dropout()).eval(), x, writer=writer)
+    exact = TapeWriter("all")
+    record(module_of(forward, drop=nn.Dropout()).eval(), x, writer=exact)
+    for call, other in zip(writer.calls, exact.calls, strict=True):
+        for value, numbers in zip(call.outputs, other.outputs, strict=True):
+            found, expected = value.array, statistics_of(numbers.array)
+            assert found.kind == expected.kind
+            assert found.mean == pytest.approx(expected.mean, rel=1e-6)
+            assert (found.min, found.max) == (expected.min, expected.max)
 
 
 def test_what_nobody_else_needs_is_freed_while_it_is_recorded():

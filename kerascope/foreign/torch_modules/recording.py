@@ -12,7 +12,7 @@ nobody listens, which stands behind what it views.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from inspect import Parameter, signature
@@ -40,6 +40,7 @@ from kerascope.foreign.torch_modules.boxes import (
 from kerascope.foreign.torch_modules.tensors import (
     Known,
     Tokens,
+    is_view_of_all,
     numbers_of,
     overlap,
     tensors_in,
@@ -59,6 +60,7 @@ _UNHEARD = frozenset(_SAYING.split())
 _BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 
 
+LARGE = 4096  # elements
 _NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 
@@ -300,6 +302,7 @@ class Recorder:
         self._tell(
             heard.name or op, op, kind_of_class(module.__class__), heard.values, outputs, changed,
             heard.line, self._settings_of(module), self._weights_of(module),
+            self._unchanged([one for one, _ in heard.read], heard.values, outputs, changed),
         )  # fmt: skip
 
     def _settings_of(self, module: nn.Module) -> dict[str, Setting]:
@@ -434,7 +437,29 @@ class Recorder:
         kind = kind_of_function(name, len(read))
         settings = settings_of_function(name, args, keywords)
         line = _line_of(frame)
-        self._tell(self._path(name), name, kind, values, fresh, changed, line, settings)
+        same = self._unchanged([one for one, _ in read], values, fresh, changed)
+        self._tell(self._path(name), name, kind, values, fresh, changed, line, settings, same=same)
+
+    def _unchanged(
+        self,
+        read: Sequence[Tensor],
+        values: Sequence[Value],
+        outputs: Sequence[Tensor],
+        changed: Sequence[Tensor],
+    ) -> Mapping[int, Hashable]:
+        """Return the tokens of the inputs whose numbers outputs hold, all and unchanged, by id.
+
+        The figures of large arrays take long, and half the calls of a transformer reshape.
+        """
+        if self.writer.arrays != "statistics" or changed:
+            return _NOTHING
+        large = [(x, value) for x, value in zip(read, values, strict=False) if x.numel() >= LARGE]
+        return {
+            id(one): value.token
+            for one in outputs
+            for x, value in large
+            if one is x or (one._base is not None and is_view_of_all(one, x))
+        }
 
     def _has_box(self, tensor: Tensor) -> bool:
         known = self._tokens.known(tensor)
@@ -470,6 +495,7 @@ class Recorder:
         line: Line | None,
         settings: Mapping[str, Setting] | None = None,
         parameters: Mapping[str, Value] | None = None,
+        same: Mapping[int, Hashable] = _NOTHING,
     ) -> None:
         """Tell of a call that has returned, and listen to the gradients of what it gave."""
         given = [(tensor, self._tokens.give(tensor)) for tensor in _distinct([*fresh, *changed])]
@@ -482,7 +508,8 @@ class Recorder:
                 else:
                     known.version = version_of(other)  # it counts for all views
         call_id = self.writer.call(
-            name, inputs, [self._as_value(*one) for one in given], op=op, kind=kind, line=line,
+            name, inputs, [self._as_value(*one, same=same.get(id(one[0]))) for one in given],
+            op=op, kind=kind, line=line,
             settings=settings or {}, parameters=parameters or {},
         )  # fmt: skip
         if self.has_gradients:
@@ -491,13 +518,15 @@ class Recorder:
                     of = call_id if len(given) == 1 else f"{call_id}[{number}]"
                     self._listen(tensor, of, line)
 
-    def _as_value(self, tensor: Tensor, known: Known, array: Any = None) -> Value:
+    def _as_value(
+        self, tensor: Tensor, known: Known, array: Any = None, same: Hashable = None
+    ) -> Value:
         """Return what a call is told of a tensor whose numbers are to be read."""
         if not self._read_numbers:
             return known.value
-        token, shape, dtype, _, trainable = known.value
+        token, shape, dtype, _, trainable, _ = known.value
         read = partial(numbers_of, tensor) if array is None else partial(_same, array)
-        return Value(token, shape, dtype, read, trainable)
+        return Value(token, shape, dtype, read, trainable, same)
 
     def _value(
         self,

@@ -210,6 +210,25 @@ def overlap(one: Tensor, other: Tensor) -> bool:
     return first < other_end and other_first < end
 
 
+def is_view_of_all(one: Tensor, other: Tensor) -> bool:
+    """Return whether a tensor has the numbers of another, each once: reshaped or transposed.
+
+    Examples
+    --------
+    >>> x = torch.zeros(4, 2)
+    >>> [is_view_of_all(one, x) for one in (x.T, x.view(8), x[1:], x[:1].expand(4, 2), x + 1)]
+    [True, True, False, False, False]
+    """
+    if one.numel() != other.numel() or one.dtype != other.dtype:
+        return False
+    if _storage_of(one) != _storage_of(other) or _extent(one) != _extent(other):
+        return False
+    first, end = _extent(one)
+    is_dense = end - first == one.numel() * one.element_size()
+    steps = [step for n, step in zip(one.shape, one.stride(), strict=True) if n > 1]
+    return is_dense and len(set(steps)) == len(steps) and 0 not in steps
+
+
 def _extent(tensor: Tensor) -> tuple[int, int]:
     """Return where in its storage a tensor begins and ends, in bytes."""
     size = tensor.element_size()
