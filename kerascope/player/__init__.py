@@ -39,6 +39,9 @@ turns the events into data, `captions.py` tells each in a sentence of `sentences
 says what lies on the arrows; `picture.py` draws, with the room that `room.py` makes, and says how
 far each box is, `step_ladder.py` does all three for the ladder of a training step; `page_html.py`
 and the files in `page/` are the page; `words.py` says everything else in two languages.
+
+The same step without a script, as a picture that moves and as a strip of still ones, is made by
+`moving.py`: `beats.py` says what appears together, `chips.py` draws what lies on the arrows.
 """
 
 from kerascope.player.player import Player
