@@ -342,6 +342,20 @@ def test_figures_of_what_is_only_reshaped_are_those_of_what_it_was():
             assert (found.min, found.max) == (expected.min, expected.max)
 
 
+def test_a_tensor_that_was_recorded_can_be_resized():
+    def forward(self, x):
+        given = torch.empty(0)
+        for size in (1, 3):
+            torch.add(x[:size], 1, out=given.resize_(0))
+        return given * 2
+
+    writer, result = recorded(module_of(forward), torch.ones(3, 2))
+    assert result.tolist() == [[4.0] * 2] * 3
+    assert [call.op for call in writer.calls if call.op in ("add", "mul")] == ["add", "add", "mul"]
+    read = {edge.target for edge in writer.graph("model").edges}
+    assert {"add", "add:2", "mul"} <= read
+
+
 def test_what_nobody_else_needs_is_freed_while_it_is_recorded():
     alive = []
 

@@ -64,9 +64,9 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     >>> numbers_of(torch.ones(2, device="meta")) is None
     True
     """
-    try:
-        array: np.ndarray = tensor.detach().numpy()
-    except (TypeError, RuntimeError):
+    try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
+        array: np.ndarray = np.from_dlpack(tensor.detach())
+    except (TypeError, RuntimeError, BufferError):
         return _numbers_of_others(tensor.detach())
     return array
 
