@@ -26,6 +26,7 @@ from kerascope.cli.scripts import (
     checked_file,
     checked_script,
     exit_code_of,
+    hint_of_live,
     output_aside,
     print_traceback,
     script_of,
@@ -259,7 +260,17 @@ def _run_asking(
         except ReaderGone:
             raise BrokenPipeError from None
         else:
-            return _code_at_the_end(session)
+            code = _code_at_the_end(session)
+            return code or _code_if_nobody_looked(session, wanted, script.path)
+
+
+def _code_if_nobody_looked(session: Session, wanted: Wanted, path: Path) -> int:
+    """Return a code that is not 0 if nobody heard the library in which something may be found."""
+    hint = hint_of_live(path)
+    if not wanted.conditions or len(session.tape) or not hint:
+        return DONE
+    print(f"kerascope: nothing was looked for: no model of kerascope ran.{hint}", file=sys.stderr)
+    return FAILED
 
 
 def _code_at_the_end(session: Session) -> int:

@@ -29,7 +29,7 @@ def run_live(options: Namespace) -> int:
         if target.suffix == ".npz":
             raise UsageError(f"--tape: expected a name like run.jsonl, got '{target}'.")
     with TapeWriter(path=target) as writer:
-        story = LiveStory(_alarm, batches=0)
+        story = LiveStory(_Alarm(), batches=0)
         code = _run(script, writer, story)
     print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
     if target is not None and story.count:
@@ -56,11 +56,17 @@ def _run(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> int:
         return script.run()
 
 
-def _alarm(record: Record) -> None:
-    """Say at once what is not finite; nothing else."""
-    if record.kind == "not_finite":
-        batch = record.facts["batch"]
-        print(f"kerascope: {batch}: {record.name}: {record.text}", file=sys.stderr)
+class _Alarm:
+    """Says at once what is not finite, the first time; nothing else."""
+
+    def __init__(self) -> None:
+        self.has_said = False
+
+    def __call__(self, record: Record) -> None:
+        if record.kind == "not_finite" and not self.has_said:
+            self.has_said = True
+            batch = record.facts["batch"]
+            print(f"kerascope: {batch}: {record.name}: {record.text}", file=sys.stderr)
 
 
 def _said(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
@@ -71,4 +77,10 @@ def _said(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
             f"Without --live its `import keras` is kerascope."
         )
     events = len(writer.tape)
-    return f"{writer.library}: {story.count} batches watched, {events:,} events"
+    said = f"{writer.library}: {story.count} batches watched, {events:,} events"
+    if story.alarms:
+        first = story.alarms[0]
+        said += f"; first not finite: {first.facts['batch']}, {first.name}"
+    if len(story.alarms) > 1:
+        said += f", and {len(story.alarms) - 1} later batches"
+    return said

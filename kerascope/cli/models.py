@@ -103,6 +103,11 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
         return _from_module(name, attribute)
     if not name or not Path(name).suffix:
         checked_file(name, EXPECTED)
+    if Path(name).suffix == ".jsonl" and Path(name).is_file():
+        raise UsageError(
+            f"{name!r} looks like a tape; expected {EXPECTED}. A tape is opened by "
+            f"kerascope replay {name}, or kerascope play {name}."
+        )
     folder = Path(name).parent
     beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     raise UsageError(

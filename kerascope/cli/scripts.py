@@ -297,6 +297,7 @@ def _leave_out_machinery(told: traceback.TracebackException) -> None:
 
 
 LIVE = "kerascope.cli.live"
+FOREIGN = "kerascope.foreign"
 
 
 def run_script(options: Namespace) -> int:
@@ -348,10 +349,18 @@ def run_trace(options: Namespace) -> int:
         sys.stdout.flush()
         print(
             f"kerascope: '{path}' built no model: there is nothing to walk through. Expected a "
-            f"script that calls layers.",
+            f"script that calls layers.{hint_of_live(path)}",
             file=sys.stderr,
         )
     return code
+
+
+def hint_of_live(path: Path) -> str:
+    """Return what to type for a script whose models are those of a real library; "" for others."""
+    watched = import_module(FOREIGN).WATCHED
+    real = (name for name in watched if getattr(sys.modules.get(name), "__file__", None))
+    library = next(real, "")
+    return f" It uses {library}: kerascope run --live {path}" if library else ""
 
 
 class _Told:

@@ -279,7 +279,7 @@ def measured(a: np.ndarray, b: np.ndarray, tolerance: float) -> Difference:
         return Difference(0.0, 0.0, 0.0 if a.dtype.kind == "f" else None, size=a.size)
     first, second = as_numbers(a), as_numbers(b)
     with np.errstate(invalid="ignore", over="ignore"):
-        gaps = np.abs(first - second)
+        gaps = np.asarray(np.abs(first - second))
     gaps[(first == second) | (np.isnan(first) & np.isnan(second))] = 0.0
     gaps[np.isnan(gaps)] = math.inf
     place = int(gaps.argmax())

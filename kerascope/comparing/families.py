@@ -91,7 +91,9 @@ _ALONE: dict[str, dict[str, dict[str, Setting]]] = {
     "keras": {"normalization": {"epsilon": 1e-3}},
 }
 _OF_POOLING: dict[str, Setting] = {"padding": 0}
-_OF_ALL: dict[str, Setting] = {"approximate": False, "mask": False, "ceil_mode": False}
+_OF_ALL: dict[str, Setting] = {
+    **{"approximate": False, "mask": False, "ceil_mode": False, "training": False},
+}
 _NOTHING = ("none", "linear", "identity", "")
 
 # What an array of a layer is to it, by the end of its name.

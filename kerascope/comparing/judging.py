@@ -160,7 +160,7 @@ class _Meeting:
 
     @cached_property
     def weight_differences(self) -> list[WeightDifference]:
-        layout, tolerance = self.judge.alignment.same_layout, self.judge.tolerance
+        layout, tolerance = self.judge.layout_of_weights, self.judge.tolerance
         a, b = self.weights
         if self.order is not None:
             b = reordered(b, self.order)
@@ -171,7 +171,7 @@ class _Meeting:
         """Whether features arrive in another order, but the weights lie as on the first side."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
-        layout, tolerance = self.judge.alignment.same_layout, self.judge.tolerance
+        layout, tolerance = self.judge.layout_of_weights, self.judge.tolerance
         return not weight_differences(*self.weights, tolerance, same_layout=layout)
 
     @cached_property
@@ -226,6 +226,8 @@ class Judge:
     def __init__(self, alignment: Alignment, tolerance: Tolerance) -> None:
         self.alignment = alignment
         self.tolerance = tolerance.value
+        a, b = alignment.a.library, alignment.b.library
+        self.layout_of_weights = None if "onnx" in (a, b) else alignment.same_layout
         self.orders: dict[Hashable, np.ndarray] = {}  # by the tokens of values of the first run
 
     def pairs(self) -> list[Pair]:

@@ -89,7 +89,7 @@ class Unit:
 
 def parameters_of(calls: Sequence[Call]) -> dict[str, Recorded]:
     """Return the weights of a unit: those of a product, and the bias that the next call adds."""
-    found = dict(calls[0].parameters)
+    found = {**calls[0].parameters, **calls[0].buffers}
     for call in calls[1:]:
         found.update(("bias", value) for value in call.parameters.values())
     return found

@@ -385,7 +385,7 @@ def _scoped(found: Mapping[str, Any]) -> Iterator[None]:
     before = {cls: cls.__dict__.get("__call__") for cls in classes}
     try:
         for cls in classes:
-            cls.__call__ = _in_scope(cls.__call__, names)
+            cls.__call__ = _in_scope(getattr(cls.__call__, "_plain", cls.__call__), names)
         yield
     finally:
         for cls, own in before.items():
@@ -404,6 +404,7 @@ def _in_scope(call: Callable[..., Any], names: Mapping[int, str]) -> Callable[..
         with jax.named_scope(name):
             return call(self, *inputs, **named)
 
+    scoped._plain = call  # type: ignore[attr-defined]
     return scoped
 
 

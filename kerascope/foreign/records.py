@@ -95,6 +95,8 @@ class Call:
         How it is set: "kernel" -> "3x3". The key "" holds words without a name.
     parameters : mapping of str to Recorded
         Its weights: "weight".
+    buffers : mapping of str to Recorded
+        What else it keeps and computes with: "running_mean". Only where numbers are kept.
     """
 
     id: str
@@ -107,6 +109,7 @@ class Call:
     line: Line | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     parameters: Mapping[str, Recorded] = field(default_factory=dict)
+    buffers: Mapping[str, Recorded] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,7 @@ class TapeWriter:
         line: Line | None = None,
         settings: Mapping[str, Setting] = NOTHING,
         parameters: Mapping[str, Value] = NOTHING,
+        buffers: Mapping[str, Value] = NOTHING,
     ) -> str:
         """Tell of a call that has returned; its arrays are read now.
 
@@ -209,6 +210,8 @@ class TapeWriter:
             How it is set; the words of the key "" stand in the box as they are.
         parameters : mapping of str to Value
             Its weights.
+        buffers : mapping of str to Value
+            What else it keeps and computes with: running means.
 
         Returns
         -------
@@ -229,6 +232,7 @@ class TapeWriter:
             tuple([self._read(value, arrays) for value in outputs]),
             self._open[-1] if self._open else "", line, dict(settings),
             {key: self._read(value, weights) for key, value in parameters.items()},
+            {key: self._read(value, weights) for key, value in buffers.items()},
         )  # fmt: skip
         self.calls.append(call)
         if arrays != "none":

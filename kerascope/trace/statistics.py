@@ -336,6 +336,8 @@ class Figures:
 
     def of(self, array: np.ndarray) -> Statistics:
         """Return the figures of an array, which come when they are read."""
+        if self._batch.is_closed:
+            self._close()  # somebody has read: its arrays are held no longer, an id may come again
         known = self._known.get(id(array))
         if known is not None:
             return known

@@ -29,6 +29,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,15 @@ LONG = {letter: field for field, letter in SHORT.items()}
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
     """Write events; both files are there whole or, if something fails, as they were."""
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(_piece(events, VERSION, Path(path).with_suffix(".npz")))
+    with ExitStack() as swaps:
+        unfinished = swaps.enter_context(replacing(path))
+        beside = Path(path).with_suffix(".npz")
+        unfinished.write_bytes(_piece(events, VERSION, beside, swaps))
 
 
-def _piece(events: list[Event], version: int, beside: Path, **facts: Any) -> bytes:
+def _piece(
+    events: list[Event], version: int, beside: Path, swaps: ExitStack, **facts: Any
+) -> bytes:
     """Return events as lines below a header; their arrays are written into the file beside."""
     encoder = Encoder()
     places: dict[Where, int] = {}
@@ -81,11 +86,11 @@ def _piece(events: list[Event], version: int, beside: Path, **facts: Any) -> byt
         "where": shortened,
     }
     if encoder.arrays:
-        with replacing(beside) as arrays_file:
-            with open(arrays_file, "wb") as stream:
-                numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
-                np.savez(stream, **numbered)
-            header["checksum"] = _checksum(arrays_file)
+        arrays_file = swaps.enter_context(replacing(beside))
+        with open(arrays_file, "wb") as stream:
+            numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
+            np.savez(stream, **numbered)
+        header["checksum"] = _checksum(arrays_file)
     text = "\n".join([json.dumps(header, ensure_ascii=False, separators=(",", ":")), *lines, ""])
     return text.encode("utf-8", "surrogatepass")
 
@@ -115,11 +120,12 @@ class GrowingFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._waiting: list[Event] = []
-        self._pieces = 0
+        self._pieces = self._whole = 0
         check_writable(self.path)
-        for stale in self.path.parent.glob(f"{glob.escape(self.path.stem)}.*.npz"):
-            if stale.name[len(self.path.stem) + 1 : -len(".npz")].isdigit():
-                stale.unlink()
+        if _has_pieces(self.path):
+            for stale in self.path.parent.glob(f"{glob.escape(self.path.stem)}.*.npz"):
+                if stale.name[len(self.path.stem) + 1 : -len(".npz")].isdigit():
+                    stale.unlink()
         self.path.write_bytes(b"")
 
     def add(self, event: Event) -> None:
@@ -134,7 +140,8 @@ class GrowingFile:
         if not self._waiting:
             return
         beside = _beside_piece(self.path, self._pieces)
-        piece = _piece(self._waiting, GROWING, beside, piece=self._pieces)
+        with ExitStack() as swaps:
+            piece = _piece(self._waiting, GROWING, beside, swaps, piece=self._pieces)
         self._append(piece)
         self._pieces += 1
         self._waiting.clear()
@@ -145,8 +152,21 @@ class GrowingFile:
         self._append(json.dumps({"format": FORMAT, "pieces": self._pieces}).encode() + b"\n")
 
     def _append(self, content: bytes) -> None:
-        with open(self.path, "ab") as stream:
+        with open(self.path, "r+b") as stream:  # what an error has left half written goes
+            stream.truncate(self._whole)
+            stream.seek(self._whole)
             stream.write(content)
+        self._whole += len(content)
+
+
+def _has_pieces(path: Path) -> bool:
+    """Tell whether a file is a tape in pieces: else the arrays beside it are somebody's own."""
+    try:
+        with open(path, "rb") as stream:
+            header = _header(stream.readline(), path.name, 1)
+    except (OSError, ConfigError):
+        return False
+    return bool(header["version"] == GROWING)
 
 
 def _beside_piece(path: Path, piece: int) -> Path:

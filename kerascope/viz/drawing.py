@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
+from kerascope.errors import ArgumentError
 from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
@@ -268,5 +269,11 @@ def check_target(path: str | PathLike[str], known: Sequence[str] = FORMATS) -> N
     UnavailableError
         The folder may not be written to.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise ArgumentError(
+            f"the second argument is where the picture is saved, as 'model.svg'; got "
+            f"{type(path).__name__}. What a model is called on is inputs=x, or values=x to see "
+            f"what each call gives."
+        )
     format_of(Path(path), known)
     check_writable(path)

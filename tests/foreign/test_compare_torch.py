@@ -235,3 +235,32 @@ def test_a_keras_file_and_an_onnx_file_are_compared_by_the_command(onnx, tmp_pat
     onnx_file(onnx, changed(port(), "scores.weight", 3), other)
     assert main(["compare", str(path), str(other)]) == 1
     assert "first difference: dense2 in a" in capsys.readouterr().out
+
+
+def normalized():
+    torch.manual_seed(0)
+    layers = torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), torch.nn.Dropout(0.5)
+    return torch.nn.Sequential(*layers).eval(), torch.randn(8, 4)
+
+
+def test_a_running_mean_that_was_forgotten_is_named():
+    model, x = normalized()
+    port = copy.deepcopy(model)
+    port[1].running_mean[2] = 0.3
+    found = ks.compare(model, port, x)
+    assert "running_mean differs at one number of 4: running_mean[2]" in str(found)
+
+
+def test_a_model_in_training_mode_is_told():
+    model, x = normalized()
+    assert "training no in a, yes in b" in str(ks.compare(model, copy.deepcopy(model).train(), x))
+
+
+def test_models_that_give_one_number_are_compared():
+    class Mean(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(x).mean()
+
+    torch.manual_seed(0)
+    found = ks.compare(Mean(4, 4), Mean(4, 4), torch.ones(2, 4))
+    assert not found.equal

@@ -90,8 +90,8 @@ def test_a_run_is_watched_and_says_at_once_where_a_number_is_not_finite(script, 
     said = capsys.readouterr()
     assert said.out.split() == ["0.0", "nan", "4.0"]
     assert "batch 1: x: Input" in said.err
-    assert "script.py:9" not in said.err.splitlines()[-1]
     assert "mylib 1.0: 3 batches watched" in said.err
+    assert "first not finite: batch 1, x" in said.err.splitlines()[-1]
 
 
 def test_its_tape_is_replayed(script, capsys):
@@ -156,3 +156,30 @@ def test_an_exit_code_is_the_scripts(script, tmp_path):
     (tmp_path / "script.py").write_text("import mylib, sys\nsys.exit(7)", "utf-8")
     assert main(["run", "--live", script]) == 7
     assert np.ones(1).all()
+
+
+def test_a_nan_that_stays_is_told_once_and_counted(script, tmp_path, capsys):
+    text = SCRIPT.format(imported="mylib").replace("number == 1", "number > 0")
+    (tmp_path / "script.py").write_text(text.replace("range(3)", "range(9)"), "utf-8")
+    assert main(["run", "--live", script]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len([line for line in lines if "NaN!" in line]) == 1
+    assert lines[-1].endswith("first not finite: batch 1, x, and 7 later batches")
+
+
+@pytest.mark.parametrize("words", [["debug", "--fail-on", "nan"], ["trace"], ["play"]])
+def test_other_commands_say_that_the_script_has_a_library_of_its_own(
+    words, script, monkeypatch, capsys
+):
+    monkeypatch.setattr(foreign, "WATCHED", ("mylib",))
+    code = main([*words, script])
+    assert code == (0 if words == ["trace"] else 1)
+    assert "It uses mylib: kerascope run --live script.py" in capsys.readouterr().err
+
+
+def test_a_tape_is_played_and_never_run(script, capsys):
+    assert main(["run", "--live", "--tape", "run.jsonl", script]) == 0
+    assert main(["play", "run.jsonl", "-o", "run.html"]) == 0
+    assert "wrote run.html" in capsys.readouterr().out
+    assert main(["draw", "run.jsonl"]) == 2
+    assert "kerascope replay run.jsonl" in capsys.readouterr().err

@@ -1,5 +1,8 @@
 """A script that trains with PyTorch, watched while it does: nobody names its modules."""
 
+import gc
+import weakref
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -112,3 +115,44 @@ def test_what_cannot_be_recorded_is_said_once_and_runs():
             assert scripted(torch.ones(1, 2)).shape == (1, 1)
         scripted(torch.ones(1, 2))  # a warning would be an error here
     assert not writer.calls
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_script_that_compiles_a_function_runs_unheard(tmp_path, monkeypatch, capsys):
+    (tmp_path / "compiled.py").write_text(COMPILED, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--live", "compiled.py"]) == 0
+    assert capsys.readouterr().out.split() == ["trained"]
+
+
+COMPILED = """
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+
+@torch.compile(backend="eager")
+def step(x):
+    return net(x).sum()
+
+
+for _ in range(2):
+    optimizer.zero_grad()
+    step(torch.ones(3, 2)).backward()
+    optimizer.step()
+print("trained")
+"""
+
+
+def test_a_script_that_makes_many_modules_does_not_keep_them_all():
+    made = []
+    with watching(TapeWriter()):
+        for _ in range(40):
+            module = torch.nn.Linear(2, 1)
+            made.append(weakref.ref(module))
+            module(torch.ones(1, 2))
+            del module
+        gc.collect()
+        assert sum(one() is not None for one in made) <= 33

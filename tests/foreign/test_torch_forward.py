@@ -13,12 +13,14 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.live
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
 
 import kerascope as ks  # noqa: E402
 from kerascope.errors import ArgumentError  # noqa: E402
 from kerascope.foreign import TapeWriter  # noqa: E402
 from kerascope.foreign.torch_modules import graph_of, record  # noqa: E402
+from kerascope.foreign.torch_modules.tensors import numbers_of  # noqa: E402
 from kerascope.trace.statistics import statistics_of  # noqa: E402
 
 
@@ -526,3 +528,39 @@ def test_the_verbs_take_a_module(capsys):
     ]
     ks.summary(module, x)
     assert "Total params: 26" in capsys.readouterr().out
+
+
+def test_a_cast_to_bool_or_int_has_its_arrow():
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l = nn.Linear(2, 2)
+            self.e = nn.Embedding(4, 2)
+
+        def forward(self, x, mask):
+            return self.l(x) * mask.bool() + self.e(mask.int()).sum(1)
+
+    writer = TapeWriter("all")
+    record(Masked(), torch.ones(3, 2), torch.ones(3, 2), writer=writer)
+    edges = {(one.source, one.target) for one in writer.graph("masked").edges}
+    assert {("mask", "bool"), ("bool", "mul"), ("mask", "int"), ("int", "e")} <= edges
+
+
+def test_numbers_of_a_negated_view_have_their_sign():
+    z = torch.complex(torch.tensor([1.0, 2.0]), torch.tensor([3.0, -4.0]))
+    assert numbers_of(z.conj().imag).tolist() == [-3.0, 4.0]
+
+
+def test_a_checkpointed_module_is_told_once_with_a_loss():
+    class Checkpointed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+
+        def forward(self, x):
+            return checkpoint(self.a, x, use_reentrant=False)
+
+    writer = TapeWriter("all")
+    record(Checkpointed(), torch.ones(3, 2), writer=writer, loss=lambda y: y.sum())
+    assert [call.id for call in writer.calls if call.id.startswith("a.")] == ["a.0", "a.1", "a.2"]
+    assert not [e for e in writer.tape for d in e.deltas if d.name == "error"]

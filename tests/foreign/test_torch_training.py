@@ -19,7 +19,7 @@ import kerascope as ks  # noqa: E402
 from kerascope.cli import main  # noqa: E402
 from kerascope.errors import ArgumentError  # noqa: E402
 from kerascope.foreign import TapeWriter  # noqa: E402
-from kerascope.foreign.torch_modules import record, tracing  # noqa: E402
+from kerascope.foreign.torch_modules import record, tracing, training  # noqa: E402
 
 
 def events_of(tape, kind, ph="B"):
@@ -447,3 +447,79 @@ def test_the_tape_is_replayed_in_the_debugger(tmp_path, capsys):
     assert "caught nan: 2" in told
     line = train.__code__.co_firstlineno + 3
     assert f"test_torch_training.py:{line}" in told
+
+
+# --- what a review has found ----------------------------------------------------------------------
+
+
+def test_a_step_with_a_closure_begins_its_batch_itself():
+    module, writer = classifier(), TapeWriter("all")
+    optimizer = torch.optim.LBFGS(module.parameters(), max_iter=2)
+    [(x, y)] = batches_of(1)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(module(x), y)
+        loss.backward()
+        return loss
+
+    with tracing(module, writer):
+        for _ in range(5):
+            optimizer.step(closure)
+    assert len(events_of(writer.tape, "batch")) == 5
+    names = [name for name, _ in module.named_parameters()]
+    assert [event.name for event in events_of(writer.tape, "update.param")] == 5 * names
+
+
+def test_a_loop_without_an_optimizer_does_not_grow_without_end(monkeypatch):
+    monkeypatch.setattr(training, "MOST_CALLS", 20)
+    module, writer = classifier(), TapeWriter()
+    with tracing(module, writer):
+        for x, _ in batches_of(50):
+            module(x)
+    assert len(writer.calls) <= 20 + 4
+    assert len(events_of(writer.tape, "batch")) > 5
+
+
+def test_a_weight_that_is_written_in_every_pass_is_listened_to_once():
+    class Clamped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(2))
+
+        def forward(self, x):
+            with torch.no_grad():
+                self.w.clamp_(-1, 1)
+            return (self.w * x).sum()
+
+    module, writer = Clamped(), TapeWriter()
+    optimizer = torch.optim.SGD(module.parameters(), 0.1)
+    counts = []
+    with tracing(module, writer):
+        for _ in range(4):
+            optimizer.zero_grad()
+            before = len(events_of(writer.tape, "node"))
+            module(torch.ones(2)).backward()
+            optimizer.step()
+            counts.append(len(events_of(writer.tape, "node")) - before)
+            assert not module.w._backward_hooks
+    assert len(set(counts[1:])) == 1
+
+
+def test_losses_make_no_file_of_arrays_for_each_batch(tmp_path):
+    module, writer = classifier(), TapeWriter(path=tmp_path / "run.jsonl")
+    optimizer = torch.optim.SGD(module.parameters(), 0.1)
+    with tracing(module, writer):
+        for x, y in batches_of(4):
+            optimizer.zero_grad()
+            F.cross_entropy(module(x), y).backward()
+            optimizer.step()
+    writer.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+def test_a_lazy_module_is_recorded_when_it_becomes_one():
+    module, writer = nn.Sequential(nn.LazyLinear(3), nn.ReLU()), TapeWriter()
+    with tracing(module, writer):
+        assert module(torch.ones(2, 5)).shape == (2, 3)
+    assert "1" in [call.id for call in writer.calls]

@@ -20,7 +20,9 @@ from kerascope.errors import ArgumentError, ConfigError, KerascopeWarning, Missi
 from kerascope.foreign import TapeWriter, Value
 from kerascope.foreign.graphs import graph_of_calls
 from kerascope.player.picture import DONE, NOW, BoxStates
+from kerascope.trace import tape_files
 from kerascope.trace.snapshots import same
+from kerascope.trace.tape_files import GrowingFile
 from kerascope.trace.tape_store import Tape
 
 # --- a library: a chain of matrices with a frame around the hidden ones ---------------------------
@@ -239,6 +241,11 @@ def test_a_box_is_marked_when_its_call_runs(chain):
 # --- mistakes -------------------------------------------------------------------------------------
 
 
+def test_inputs_in_the_place_of_the_path_are_told_where_they_belong(chain):
+    with pytest.raises(ArgumentError, match=r"inputs=x, or values=x"):
+        ks.draw(chain, X)
+
+
 def test_ours_takes_no_inputs():
     model = ks.Sequential([ks.layers.Dense(3, input_shape=(4,))])
     with pytest.raises(ArgumentError, match="inputs=.* another library.*values="):
@@ -381,6 +388,48 @@ def test_a_run_in_which_nothing_happened_is_an_empty_tape(tmp_path):
     with TapeWriter(path=tmp_path / "run.jsonl"):
         pass
     assert not len(Tape.load(tmp_path / "run.jsonl"))
+
+
+def test_what_a_full_disk_cut_is_written_over_by_what_comes_next(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    writer = TapeWriter(path=path)
+    with writer.span("batch", "batch 0"):
+        pass
+    plain = GrowingFile._append
+
+    def full(file, content):
+        with open(file.path, "ab") as stream:
+            stream.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(GrowingFile, "_append", full)
+    with pytest.raises(OSError, match="No space"), writer.span("batch", "batch 1"):
+        pass
+    monkeypatch.setattr(GrowingFile, "_append", plain)
+    writer.close()
+    assert [event.name for event in Tape.load(path) if event.ph == "B"] == ["batch 0", "batch 1"]
+
+
+def test_a_tape_that_cannot_be_saved_leaves_both_files_as_they_were(chain, tmp_path, monkeypatch):
+    with ks.trace(chain, statistics_only=False) as tape:
+        chain.run(X)
+    tape.save(tmp_path / "run.jsonl")
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+
+    def fail(*args, **keywords):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tape_files.json, "dumps", fail)
+    with pytest.raises(OSError, match="no space"):
+        tape.save(tmp_path / "run.jsonl")
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+
+
+def test_arrays_that_are_no_pieces_of_a_tape_stay(tmp_path):
+    (tmp_path / "weights.0.npz").write_bytes(b"mine")
+    with TapeWriter(path=tmp_path / "weights.jsonl") as writer:
+        train(writer, 1)
+    assert (tmp_path / "weights.0.npz").read_bytes() == b"mine"
 
 
 def test_a_new_run_takes_the_place_of_an_old_one(tmp_path):

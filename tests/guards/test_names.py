@@ -134,6 +134,7 @@ def test_a_renamed_option_and_another_choice_are_seen(monkeypatch, present) -> N
         parser.add_argument("--grain", choices=("node", "op"), default="node")
         parser.add_argument("--format", choices=("text", "md"), default="text")
         parser.add_argument("--batches", default=1, metavar="N")
+        parser.add_argument("--live", action="store_true")
 
     trace = command_line.COMMANDS["trace"]._replace(add_options=options)
     monkeypatch.setitem(command_line.COMMANDS, "trace", trace)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerascope.trace.statistics import PIECE, norm_of, statistics_of, sum_of_squares
+from kerascope.trace.statistics import PIECE, Figures, norm_of, statistics_of, sum_of_squares
 
 
 def test_an_array_with_numbers_that_are_none_counts_them_and_describes_the_rest():
@@ -72,3 +72,13 @@ def test_the_order_in_which_an_array_lies_changes_no_figure(size):
     assert str(statistics_of(array.T)).replace(f"3,{size},{size}", f"{size},{size},3") == str(
         statistics_of(array)
     )
+
+
+def test_an_array_at_the_place_of_one_whose_figures_were_read_has_its_own():
+    """When figures are read their arrays are let go, and Python may use their ids again."""
+    figures = Figures()
+    figures.may_wait = True
+    array = np.ones(4)
+    assert figures.of(array).norm == 2  # read: from here on the id says nothing
+    array[:] = 3  # stands for another array with this id
+    assert figures.of(array).norm == 6

@@ -17,11 +17,15 @@ ENTRANCES = (
 )
 
 
+MOST_AT_ONCE = 8  # models that are heard: each wraps Keras's functions once more
+
+
 @contextmanager
 def watching(writer: TapeWriter) -> Iterator[None]:
     """Record all models that are trained, or asked, in a `with` block.
 
-    A model is known from the first such call on. Keras's methods are as they were at the end.
+    A model is known from the first such call on. When a script has made many, the others are let
+    go, and known again when they are called again. Keras's methods are as they were at the end.
 
     Parameters
     ----------
@@ -29,13 +33,22 @@ def watching(writer: TapeWriter) -> Iterator[None]:
     """
     cls = library("--live").Model
     known: dict[int, Any] = {}  # they are kept: an id may be given again
+    running = 0
     with ExitStack() as heard:
 
         def entered(name: str, plain: Any) -> Any:
             @functools.wraps(plain)
             def call(model: Any, *args: Any, **keywords: Any) -> Any:
+                nonlocal running
                 if id(model) in known:
-                    return plain(model, *args, **keywords)
+                    running += 1
+                    try:
+                        return plain(model, *args, **keywords)
+                    finally:
+                        running -= 1
+                if len(known) >= MOST_AT_ONCE and not running:
+                    heard.close()
+                    known.clear()
                 known[id(model)] = model
                 heard.enter_context(tracing(model, writer))
                 return getattr(model, name)(*args, **keywords)  # its own now, which tells

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.recording import Recorder
@@ -197,7 +198,7 @@ def _record_gradients(
         for one in named.values():
             one.grad = None
         with writer.span("backward", "backward pass"):
-            value.backward()
+            recorder.backward(Tensor.backward, (value,), {})
             for name, one in named.items():
                 if one.grad is not None:
                     recorder.tell_gradient(name, one.grad)
@@ -283,7 +284,7 @@ def _as_input(value: Any, module: nn.Module) -> Any:
 def _left_as_it_was(module: nn.Module) -> Iterator[None]:
     """Give a module its buffers back after a `with` block, and random numbers their state."""
     tables = [(one._buffers, dict(one._buffers)) for one in module.modules()]
-    buffers = [(one, one.detach().clone()) for one in module.buffers()]
+    buffers = [(one, one.detach().clone()) for one in module.buffers() if not is_lazy(one)]
     devices = {one.device.index for one in module.parameters() if one.is_cuda}
     with torch.random.fork_rng(sorted(devices)):
         try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from inspect import Parameter, signature
 from threading import get_ident
@@ -23,6 +23,7 @@ from weakref import ref
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.overrides import TorchFunctionMode
 
 from kerascope.callers import USER, owner_of_file, users_frame
@@ -52,7 +53,7 @@ from kerascope.foreign.writer import TapeWriter
 _SAYING = """
     shape size dim ndim numel nelement stride dtype device layout requires_grad requires_grad_ grad
     grad_fn is_leaf is_cuda is_contiguous is_floating_point is_complex is_sparse is_quantized
-    is_meta is_nested is_inference names version base item tolist numpy len bool int index hash
+    is_meta is_nested is_inference names version base item tolist numpy len index hash
     repr str format contains register_hook retain_grad data_ptr storage_offset element_size storage
     untyped_storage has_names get_device apply_ array deepcopy reduce_ex
 """
@@ -61,6 +62,7 @@ _BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.
 
 
 LARGE = 4096  # elements
+DIFFERENT_IN_TRAINING = ("normalization", "noise")  # kinds of modules
 _NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 
@@ -165,16 +167,22 @@ class Recorder:
             yield
         finally:
             self.is_on = False
-            for handle in self._handles:
-                handle.remove()
-            self._handles.clear()
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Hear none of the modules any more."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
 
     def hear(self, name: str, module: nn.Module) -> None:
         """Hear a module from now on, until `listening` is over."""
         self._modules[id(module)] = (name, module)
         begins, ends = _Hook(self._begins), _Hook(self._ends)
         self._handles += [
-            module.register_forward_pre_hook(begins, with_kwargs=True),
+            module.register_forward_pre_hook(
+                begins, with_kwargs=True, prepend=isinstance(module, LazyModuleMixin)
+            ),
             module.register_forward_hook(ends, with_kwargs=True, always_call=True),
         ]
 
@@ -303,13 +311,23 @@ class Recorder:
             heard.name or op, op, kind_of_class(module.__class__), heard.values, outputs, changed,
             heard.line, self._settings_of(module), self._weights_of(module),
             self._unchanged([one for one, _ in heard.read], heard.values, outputs, changed),
+            self._buffers_of(module),
         )  # fmt: skip
 
     def _settings_of(self, module: nn.Module) -> dict[str, Setting]:
         found = self._settings.get(id(module))
         if found is None:
             found = self._settings[id(module)] = settings_of_module(module)
+        if module.training and kind_of_class(module.__class__) in DIFFERENT_IN_TRAINING:
+            return {**found, "training": True}
         return found
+
+    def _buffers_of(self, module: nn.Module) -> dict[str, Value]:
+        """Return what a module keeps besides its weights: running means, not counts."""
+        if self.writer.arrays != "all":
+            return {}
+        buffers = module.named_buffers()
+        return {name: self._weight(one) for name, one in buffers if one.is_floating_point()}
 
     def _tell_failure(self, heard: Heard, error: Any) -> None:
         op = type(heard.module).__name__
@@ -496,6 +514,7 @@ class Recorder:
         settings: Mapping[str, Setting] | None = None,
         parameters: Mapping[str, Value] | None = None,
         same: Mapping[int, Hashable] = _NOTHING,
+        buffers: Mapping[str, Value] | None = None,
     ) -> None:
         """Tell of a call that has returned, and listen to the gradients of what it gave."""
         given = [(tensor, self._tokens.give(tensor)) for tensor in _distinct([*fresh, *changed])]
@@ -510,11 +529,11 @@ class Recorder:
         call_id = self.writer.call(
             name, inputs, [self._as_value(*one, same=same.get(id(one[0]))) for one in given],
             op=op, kind=kind, line=line,
-            settings=settings or {}, parameters=parameters or {},
+            settings=settings or {}, parameters=parameters or {}, buffers=buffers or {},
         )  # fmt: skip
         if self.has_gradients:
             for number, (tensor, _) in enumerate(given):
-                if tensor.requires_grad:
+                if tensor.requires_grad and id(tensor) not in self._weights:
                     of = call_id if len(given) == 1 else f"{call_id}[{number}]"
                     self._listen(tensor, of, line)
 
@@ -618,6 +637,8 @@ class _Functions(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
+        if torch.compiler.is_compiling():
+            return func(*args, **(kwargs or {}))
         return self._recorder.function(func, args, kwargs or {})
 
 
@@ -628,12 +649,12 @@ class _Hook:
         self._hear = hear
 
     def __call__(self, *args: Any) -> None:
-        if self._hear is not None:
+        if self._hear is not None and not torch.compiler.is_compiling():
             with torch._C.DisableTorchFunction():
                 self._hear(*args)
 
     def __reduce__(self) -> Any:
-        return _Hook, (None,)
+        return getattr, (nullcontext(), "__exit__")
 
 
 def _changed(

@@ -65,7 +65,7 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     True
     """
     try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
-        array: np.ndarray = np.from_dlpack(tensor.detach())
+        array: np.ndarray = np.from_dlpack(tensor.detach().resolve_neg())
     except (TypeError, RuntimeError, BufferError):
         return _numbers_of_others(tensor.detach())
     return array

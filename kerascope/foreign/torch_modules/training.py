@@ -25,6 +25,7 @@ from kerascope.foreign.torch_modules.recording import Heard, Recorder
 from kerascope.foreign.torch_modules.tensors import numbers_of, tensors_in, version_of
 from kerascope.foreign.writer import TapeWriter
 
+MOST_CALLS = 10_000  # of a batch that no step of an optimizer ends
 # Of a parameter before a step: its name, itself, what it held, its gradient.
 Before = tuple[str, Tensor, np.ndarray, np.ndarray | None]
 
@@ -50,6 +51,7 @@ class Training(Recorder):
         self._number = 0
         self._is_over = False  # there was a step; what comes now is another batch
         self._before: list[Before] = []
+        self._has_closure = False  # the step that goes on calls the model itself
 
     def know(self, module: nn.Module, prefix: str = "") -> None:
         """Take note of the names of a module's parts and weights."""
@@ -88,7 +90,7 @@ class Training(Recorder):
 
     def _end_batch(self, error: Any = (None, None, None)) -> None:
         if self._batch is not None:
-            self._told["outs"] = tuple(self._losses)
+            self._told["outs"] = tuple(one.reshape(())[()] for one in self._losses)
             self._batch.__exit__(*error)
             self._batch = None
 
@@ -97,7 +99,8 @@ class Training(Recorder):
     def forward_begins(self, heard: Heard, args: Any, keywords: Any) -> None:
         """Hear that a module is called from outside."""
         is_training = torch.is_grad_enabled() and heard.module.training
-        if not self._stack and (self._batch is None or self._is_over):
+        is_long = len(self.writer.calls) >= MOST_CALLS
+        if not self._stack and (self._batch is None or self._is_over or is_long):
             tensors = tensors_in((args, keywords))
             size = tensors[0].shape[0] if tensors and tensors[0].dim() else 1
             self._begin_batch(size, "training step" if is_training else "test step")
@@ -137,17 +140,25 @@ class Training(Recorder):
         self._drop_left(frame)
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         mine = [one for one in parameters if id(one) in self._named]
-        if self._batch is None or not mine or not self._is_own_thread():
+        if not mine or not self._is_own_thread():
+            return
+        has_closure = any(callable(one) for one in (*args[1:], *keywords.values()))
+        if has_closure and not self._stack and (self._batch is None or self._is_over):
+            self._begin_batch(0, "training step")
+        if self._batch is None:
             return
         with torch._C.DisableTorchFunction():
             self._before = [
-                (self._named[id(one)], one, *_copies(one)) for one in mine if one.grad is not None
+                (self._named[id(one)], one, *_copies(one))
+                for one in mine
+                if has_closure or one.grad is not None
             ]
+        self._has_closure = has_closure
         heard = Heard(optimizer, "", frame, self._users_frame(frame), self._inside)
         heard.span = self.writer.span("update", self._name_of(optimizer), line=heard.line)
         heard.span.__enter__()
         self._stack.append(heard)
-        if not any(callable(one) for one in (*args[1:], *keywords.values())):
+        if not has_closure:
             self._inside += 1  # what the optimizer computes is no part of the model
 
     def _step_ends(self, optimizer: Optimizer, args: Any, keywords: Any) -> None:
@@ -158,6 +169,8 @@ class Training(Recorder):
         with torch._C.DisableTorchFunction():
             for name, one, old, gradient in self._before:
                 new = numbers_of(one)
+                if self._has_closure and not heard.depth:  # it has computed them meanwhile
+                    gradient = None if one.grad is None else numbers_of(one.grad)
                 if new is not None and new.shape == old.shape:
                     self.writer.update(name, old, new, gradient, line=heard.line)
         self._before = []

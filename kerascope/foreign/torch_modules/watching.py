@@ -19,6 +19,8 @@ from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.boxes import is_of_torch
 from kerascope.foreign.torch_modules.training import Training
 
+MOST_AT_ONCE = 32  # modules that are heard; others are let go, and known again when called again
+
 
 class Watched(Training):
     """Hears a loop in which modules take part that are not known beforehand.
@@ -42,6 +44,8 @@ class Watched(Training):
         number = id(module)
         if number in self._modules or number in self._unheard or self._stack or self._inside:
             return
+        if any(cls.__module__.startswith("keras.") for cls in type(module).__mro__):
+            return  # Keras's own adapter hears what Keras does on PyTorch
         if next(module.parameters(), None) is None:
             return  # a loss: what it does is heard as functions
         try:
@@ -50,6 +54,8 @@ class Watched(Training):
             self._unheard.update((id(one), one) for one in module.modules())
             warn(f"not recorded: {error}")
             return
+        if len(self._roots) >= MOST_AT_ONCE:
+            self._forget_modules()
         name = type(module).__name__
         self._names[name] += 1
         if self._names[name] > 1:
@@ -59,6 +65,17 @@ class Watched(Training):
             if id(one) not in self._modules:
                 self.hear(path, one)
         self.know(module, name)
+
+    def _forget_modules(self) -> None:
+        """Let all modules go: a script that makes hundreds shall not keep them all alive."""
+        self.let_go()
+        self.forget()
+        known: tuple[Any, ...] = (
+            *(self._roots, self._modules, self._paths, self._weights, self._held),
+            *(self._settings, self._parameters, self._named, self._optimizers),
+        )
+        for names in known:
+            names.clear()
 
     def _is_one_box(self, module: nn.Module) -> bool:
         is_root = id(module) in self._roots
