@@ -14,7 +14,7 @@ batch           batch_index, size           outs
 function        model, tensor_map, grads,   outputs
                 updates
 node            node, layer, kind, inputs,  result, tensor_map[id]
-                sources
+                parameters, sources
 gradient        node, layer                 result, grads[name]
 update          p, g                        new_p, updates[name]; then weights[name], old, new
 any             what the writer is given    what is put into the dict that `span` gives; error
@@ -243,6 +243,7 @@ class TapeWriter:
                 "layer": LayerRef(name, op),
                 "kind": kind,
                 "inputs": _all_told(call.inputs),
+                "parameters": {key: one.array for key, one in call.parameters.items()},
                 "sources": tuple([self._makers.get(value.token, "") for value in call.inputs]),
             }
             self._begin("node", call_id, line, names)

@@ -425,6 +425,12 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     if _was_told(event, events):
         return ""
     origin = "it comes from outside" if inputs is None else "none went in"
+    weights = value_of_span(event, events, "parameters") or {}  # of models of other libraries
+    spoilt = [name for name, weight in weights.items() if count(weight)]
+    if spoilt:
+        origin = f"{word} comes in with its weight {', '.join(spoilt)}"
+    elif inputs is not None and any(weight is None for weight in weights.values()):
+        origin = "none went in with its inputs; its weights are not told here"
     if word == "NaN" and inputs is not None and count_inf(inputs):
         origin = "infinite numbers went in; catch inf finds them"
     return f"{_how_many(out, count)} {word} in {event.name}; {origin}"

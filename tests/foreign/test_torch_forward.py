@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
 
 import kerascope as ks  # noqa: E402
+from kerascope.cli import main  # noqa: E402
 from kerascope.errors import ArgumentError  # noqa: E402
 from kerascope.foreign import TapeWriter  # noqa: E402
 from kerascope.foreign.torch_modules import graph_of, record  # noqa: E402
@@ -564,3 +565,28 @@ def test_a_checkpointed_module_is_told_once_with_a_loss():
     record(Checkpointed(), torch.ones(3, 2), writer=writer, loss=lambda y: y.sum())
     assert [call.id for call in writer.calls if call.id.startswith("a.")] == ["a.0", "a.1", "a.2"]
     assert not [e for e in writer.tape for d in e.deltas if d.name == "error"]
+
+
+def test_an_error_says_in_which_module_it_was_raised():
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(4, 1))
+    with pytest.raises(RuntimeError, match="shapes") as raised:
+        record(model, torch.ones(1, 2), writer=TapeWriter())
+    assert raised.value.__notes__ == ["kerascope: this was raised in 2 (Linear)"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [("all", "NaN comes in with its weight weight"), ("statistics", "its weights are not told")],
+)
+def test_a_weight_that_is_no_number_is_not_said_to_come_from_nowhere(
+    tmp_path, capsys, arrays, said
+):
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    with torch.no_grad():
+        model[0].weight[0, 0] = torch.nan
+    writer = TapeWriter(arrays)
+    record(model, torch.ones(1, 2), writer=writer)
+    writer.tape.save(tmp_path / "run.jsonl")
+    words = ["-c", "catch nan", "-c", "c", "-c", "q", str(tmp_path / "run.jsonl")]
+    assert main(["replay", *words]) == 0
+    assert said in capsys.readouterr().out

@@ -331,6 +331,8 @@ class Recorder:
 
     def _tell_failure(self, heard: Heard, error: Any) -> None:
         op = type(heard.module).__name__
+        if isinstance(error[1], Exception) and not getattr(error[1], "__notes__", None):
+            error[1].add_note(f"kerascope: this was raised in {heard.name or 'the module'} ({op})")
         span = self.writer.span("node", heard.name or op, op=op, line=heard.line)
         span.__enter__()
         span.__exit__(*error)
