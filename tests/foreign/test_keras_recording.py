@@ -342,3 +342,13 @@ def test_pictures_and_steps_of_a_live_model_are_those_of_its_copy(keras, x):
 def test_a_layer_alone_can_be_recorded(keras, x):
     writer, _ = recorded(keras.layers.Dense(2), x)
     assert [call.id for call in writer.calls] == ["inputs", "dense"]
+
+
+def test_several_inputs_of_a_graph_come_as_a_tuple(keras, rng):
+    a, b = keras.Input((3,), name="a"), keras.Input((3,), name="b")
+    model = keras.Model([a, b], keras.layers.Add(name="sum")([a, b]))
+    x, y = rng.normal(size=(2, 2, 3)).astype("float32")
+    writer = TapeWriter("all")
+    given = keras_models.record(model, x, y, writer=writer)
+    np.testing.assert_allclose(np.asarray(given), x + y, rtol=1e-6)
+    assert [len(call.inputs) for call in writer.calls if call.op == "Add"] == [2]

@@ -24,6 +24,7 @@ import numpy as np
 from kerascope.callers import users_line
 from kerascope.errors import ArgumentError
 from kerascope.foreign.keras_models.arrays import Arrays
+from kerascope.foreign.keras_models.converting import graph_class
 from kerascope.foreign.keras_models.gradients import Gradients
 from kerascope.foreign.keras_models.library import library, parts_of
 from kerascope.foreign.keras_models.watching import Happened, Watch
@@ -389,6 +390,8 @@ def _as_called(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
 
     Who draws a model gives a dict for inputs with names; models of Keras may take just that.
     """
+    if len(inputs) > 1 and graph_class(model) is not None:
+        return ([*inputs],), keywords  # the second argument of its `call` is `training`
     call = inspect.signature(model.call)
     for args, kwargs in ((inputs, keywords), ((keywords,), {})):
         try:
