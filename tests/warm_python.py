@@ -400,9 +400,13 @@ def preload() -> None:
     """Import what the processes of the tests import sooner or later; nothing is made."""
     sys.path.insert(0, str(ROOT))
     kerascope = importlib.import_module("kerascope")
-    for _, name, _ in pkgutil.walk_packages(kerascope.__path__, "kerascope."):
-        if not any(part in name for part in _LEFT_OUT):
-            importlib.import_module(name)
+    waiting = [kerascope]
+    while waiting:  # `pkgutil.walk_packages` would import every package, those left out, too
+        package = waiting.pop()
+        for _, name, is_package in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if not any(part in name for part in _LEFT_OUT):
+                module = importlib.import_module(name)
+                waiting += [module] if is_package else []
     for name in _COMMON:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
