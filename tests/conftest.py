@@ -23,6 +23,7 @@ import warm_python
 from _pytest.doctest import DoctestModule
 from counted import (  # noqa: F401 (hooks)
     pytest_collection_modifyitems,
+    pytest_make_collect_report,
     pytest_sessionfinish,
     pytest_testnodedown,
 )

@@ -5,13 +5,17 @@ that swallows a folder) fails nowhere. So `collected.json` holds, for each marke
 were collected when it was written; a whole run (`--whole`, which `dev.py` gives when nobody chose
 tests) fails when it collects fewer. `--write-counts` writes the file anew.
 
+Files of tests that need a library which not everybody has (`pytest.importorskip`, the doctests of
+`kerascope/foreign`) are skipped whole where it is not installed: so theirs are written down file by
+file, and are not missed there.
+
 With xdist the workers collect: each hands its counts to the controller, which compares.
 """
 
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +25,11 @@ WRITTEN = Path(__file__).with_name("collected.json")
 MARKERS = ("process", "browser", "live", "slow")
 LEFT_OUT = ("live", "slow")  # of the default set, see addopts in pyproject.toml
 
+OF_FILES = "of files that need a library"
+
 _found = pytest.StashKey[Counter[str]]()
+_of_files = pytest.StashKey[dict[str, dict[str, int]]]()
+_skipped = pytest.StashKey[list[str]]()
 
 
 def count(marks_of_tests: Iterable[set[str]]) -> Counter[str]:
@@ -33,13 +41,49 @@ def count(marks_of_tests: Iterable[set[str]]) -> Counter[str]:
     return counts
 
 
-def missing(found: Mapping[str, int], written: Mapping[str, int]) -> list[str]:
-    """Return a line for each kind of which fewer tests were found than are written down."""
+def missing(
+    found: Mapping[str, int], written: Mapping[str, Any], skipped: Collection[str] = ()
+) -> list[str]:
+    """Return a line for each kind of which fewer tests were found than are written down.
+
+    Parameters
+    ----------
+    found : mapping of str to int
+        How many there are of each kind.
+    written : mapping
+        What `collected.json` holds.
+    skipped : collection of str
+        Files that were skipped whole; what is written down of each is not missed.
+    """
+    kinds = dict(written)
+    of_files = kinds.pop(OF_FILES, {})
+    for file in set(skipped):
+        for kind, number in of_files.get(file, {}).items():
+            kinds[kind] -= number
     return [
         f"{kind}: {found.get(kind, 0)} tests collected, {least} are written down"
-        for kind, least in written.items()
+        for kind, least in kinds.items()
         if found.get(kind, 0) < least
     ]
+
+
+def may_be_skipped_whole(file: str, text: str) -> bool:
+    """Tell whether a file of tests may be skipped because a library is missing."""
+    return file.startswith("kerascope/foreign/") or "importorskip(" in text
+
+
+def of_files(
+    root: Path, tests: Iterable[tuple[pytest.Item, set[str]]]
+) -> dict[str, dict[str, int]]:
+    """Return the counts of each file that may be skipped whole."""
+    marks_of_files: dict[str, list[set[str]]] = {}
+    for item, marks in tests:
+        marks_of_files.setdefault(item.nodeid.partition("::")[0], []).append(marks)
+    return {
+        file: dict(+count(marks))  # without what is 0
+        for file, marks in sorted(marks_of_files.items())
+        if may_be_skipped_whole(file, (root / file).read_text(encoding="utf-8"))
+    }
 
 
 def refuse_a_part(config: pytest.Config) -> None:
@@ -64,16 +108,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--write-counts", action="store_true", help="write tests/collected.json anew")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Remember a file that was skipped whole."""
+    report = yield
+    if report.skipped:
+        collector.config.stash.setdefault(_skipped, []).append(collector.nodeid)
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Count all tests, before `-m` takes some away; tests in a browser come first.
 
     Neighbours go to the same worker: so one browser is started, by one of them.
     """
-    counts = count({mark.name for mark in item.iter_markers()} for item in items)
+    marks = [(item, {mark.name for mark in item.iter_markers()}) for item in items]
+    counts = count(names for _, names in marks)
     config.stash[_found] = counts
+    if config.getoption("write_counts"):
+        config.stash[_of_files] = of_files(config.rootpath, marks)
     if hasattr(config, "workeroutput"):
         config.workeroutput["counts"] = dict(counts)
+        config.workeroutput["skipped"] = config.stash.get(_skipped, [])
+        found_in = config.stash.get(_of_files, {}).items()
+        config.workeroutput["of_files"] = {file: dict(kinds) for file, kinds in found_in}
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
@@ -83,6 +144,8 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     counts = getattr(node, "workeroutput", {}).get("counts")
     if counts is not None:
         node.config.stash[_found] = Counter(counts)
+        node.config.stash[_skipped] = node.workeroutput["skipped"]
+        node.config.stash[_of_files] = node.workeroutput["of_files"]
 
 
 @pytest.hookimpl(trylast=True)
@@ -92,10 +155,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     found = config.stash.get(_found, None)
     if found is None or hasattr(config, "workerinput"):
         return
+    skipped = config.stash.get(_skipped, [])
     if config.getoption("write_counts"):
-        WRITTEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        if skipped:
+            raise pytest.UsageError(
+                f"counts cannot be written: {', '.join(sorted(set(skipped)))} "
+                f"could not be collected, for want of a library. "
+                f"Install the extra `live` (python3 dev.py rest does)."
+            )
+        text = json.dumps({**found, OF_FILES: config.stash[_of_files]}, indent=1)
+        WRITTEN.write_text(text + "\n", encoding="utf-8")
     elif config.getoption("whole") and os.name != "nt":  # where some modules test nothing
-        lines = missing(found, json.loads(WRITTEN.read_text(encoding="utf-8")))
+        lines = missing(found, json.loads(WRITTEN.read_text(encoding="utf-8")), skipped)
         if lines:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
             reporter = config.pluginmanager.get_plugin("terminalreporter")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from counted import count, missing
+from counted import OF_FILES, count, missing
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,9 +26,18 @@ def test_each_kind_with_too_few_tests_is_named():
     ]
 
 
+def test_tests_of_files_that_were_skipped_whole_are_not_missed_but_all_others_are():
+    written = {"default": 10, "live": 3, OF_FILES: {"a.py": {"default": 2, "live": 3}}}
+    assert missing({"default": 8}, written, ["a.py", "a.py", "b.py"]) == []
+    assert missing({"default": 7}, written, ["a.py"]) == [
+        "default: 7 tests collected, 8 are written down"
+    ]
+    assert len(missing({"default": 8}, written)) == 2
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a project of three tests, one of them slow, that has written its counts down."""
+    """Return a project of four tests, one slow, one that needs a library, and their counts."""
     own = (HERE / "counted.py").read_text(encoding="utf-8")
     (tmp_path / "counted.py").write_text(own, encoding="utf-8")
     (tmp_path / "conftest.py").write_text(
@@ -38,6 +47,9 @@ def project(tmp_path: Path) -> Path:
     text = "import pytest\ndef test_one(): ...\ndef test_two(): ...\n"
     slow = "@pytest.mark.slow\ndef test_three(): ...\n"
     (tmp_path / "test_some.py").write_text(text + slow, encoding="utf-8")
+    (tmp_path / "test_library.py").write_text(
+        "import pytest\npytest.importorskip('json')\ndef test_four(): ...\n", encoding="utf-8"
+    )
     assert pytest_in(tmp_path, "--write-counts").returncode == 0
     return tmp_path
 
@@ -59,6 +71,14 @@ def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.process
+def test_workers_write_the_same_counts(project):
+    before = (project / "collected.json").read_bytes()
+    assert json.loads(before)[OF_FILES] == {"test_library.py": {"default": 1}}
+    assert pytest_in(project, "--write-counts", "-n", "1").returncode == 0
+    assert (project / "collected.json").read_bytes() == before
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "a worker"])
 def test_a_whole_run_fails_when_a_test_has_gone_and_only_then(project, workers):
     assert json.loads((project / "collected.json").read_text(encoding="utf-8"))["slow"] == 1
@@ -68,9 +88,23 @@ def test_a_whole_run_fails_when_a_test_has_gone_and_only_then(project, workers):
     (project / "test_some.py").write_text("def test_one(): ...\n", encoding="utf-8")
     done = pytest_in(project, *chosen)
     assert done.returncode == 1
-    assert "1 passed" in done.stdout
+    assert "2 passed" in done.stdout
     assert "FAILED tests have gone missing: slow: 0 tests collected, 1 are" in done.stdout
-    assert "default: 1 tests collected, 2 are written down" in done.stdout
+    assert "default: 2 tests collected, 3 are written down" in done.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "a worker"])
+def test_where_a_library_is_missing_its_tests_are_not_missed(project, workers):
+    file = project / "test_library.py"
+    file.write_text(file.read_text(encoding="utf-8").replace("json", "no_such"), encoding="utf-8")
+    done = pytest_in(project, "--whole", "-m", "not slow", *workers)
+    assert done.returncode == 0, done.stdout
+    before = (project / "collected.json").read_bytes()
+    done = pytest_in(project, "--write-counts", *workers)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "test_library.py could not be collected" in done.stdout + done.stderr
+    assert (project / "collected.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("option", ["--whole", "--write-counts"])
