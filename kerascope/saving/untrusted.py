@@ -164,6 +164,9 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
+        # Newer libraries stop by themselves, before they tell us of the first bracket.
+        if isinstance(error, RecursionError) or "nesting depth" in str(error):
+            raise ConfigError(f"{where}: its configuration is nested too deeply.") from None
         reason = str(error).replace("\n", " ")
         raise ConfigError(f"{where}: the text is no plain YAML ({reason}).") from None
 
