@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from kerascope.errors import ArgumentError
@@ -18,10 +17,11 @@ from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View, closed_for
 from kerascope.viz.drawing import Drawing
-from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import Page, Sheet, points_of
+from kerascope.viz.figure.printed import printed
 from kerascope.viz.figure.reading import (
     Part,
     Reading,
@@ -30,7 +30,7 @@ from kerascope.viz.figure.reading import (
     is_quiet_in_u,
     read,
 )
-from kerascope.viz.figure.writers import dot_of_sheet, svg_of_sheet, tex_of_sheet, tikz_of_sheet
+from kerascope.viz.figure.writers import svg_of_sheet, tex_of_sheet, tikz_of_sheet
 from kerascope.viz.formats import OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
 
@@ -127,10 +127,6 @@ class Figure(Drawing):
         """Sentences for the caption in the paper."""
         return f"{self.title}. {self._sheet.legend}"
 
-    @cached_property
-    def _printed(self) -> str:
-        return dot_of_sheet(self._sheet)
-
     def render(self, format: str) -> bytes:
         """Return the figure as "svg", "png" or "pdf".
 
@@ -141,8 +137,7 @@ class Figure(Drawing):
         """
         if format == "svg":
             return self.svg.encode("utf-8")
-        limit = self.time_limit
-        return render(self._printed, format, dpi=self.dpi, engine="positions", time_limit=limit)
+        return printed(self._sheet, format, dpi=self.dpi, time_limit=self.time_limit)
 
     def __repr__(self) -> str:
         """Return one line that says what the figure shows."""

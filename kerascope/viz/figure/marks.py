@@ -1,9 +1,9 @@
 """What a figure is made of: polygons, circles, lines and words on a sheet, measured in points.
 
-The forms (`volumes.py`, `u_shape.py`, ...) put marks on a `Canvas`; the writers (`writers.py`) turn
-the finished `Sheet` into SVG, TikZ, or the language in which Graphviz draws PDF and PNG. y grows
-downwards. A mark carries `data`: which layers it stands for and what their shape is, so that a
-figure can be held against its model.
+The forms (`volumes.py`, `u_shape.py`, ...) put marks on a `Canvas`; the writers turn the finished
+`Sheet` into SVG and TikZ (`writers.py`), PDF and PNG (`printed.py`). y grows downwards. A mark
+carries `data`: which layers it stands for and what their shape is, so that a figure can be held
+against its model.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SMALLEST = 6.0  # points: no text of a figure is smaller
 NARROWEST, WIDEST = 100.0, 1500.0  # points, of a figure
 _POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 HEAD = 3.6  # length of an arrow's head
+DASH, GAP = 2.4, 1.6  # of broken lines
 NONE = ""  # no colour: not filled, no outline
 ELLIPSIS = "\u2026"
 

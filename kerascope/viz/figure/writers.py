@@ -1,13 +1,7 @@
-"""From a sheet to SVG, to TikZ, and to DOT from which Graphviz makes PDF and PNG.
+"""From a sheet to SVG and to TikZ; `printed.py` makes PDF and PNG of it.
 
 No format has all that another has, so a sheet holds only what all of them have: polygons, circles,
-lines and words. Graphviz draws them without laying out anything: they are the background of a page
-that is empty otherwise, in its language of drawing operations [1]_. So a PDF has the machine's font
-embedded, as publishers want it, and no further package is needed.
-
-References
-----------
-.. [1] xdot, https://graphviz.org/docs/outputs/canon/#xdot
+lines and words.
 """
 
 from __future__ import annotations
@@ -17,12 +11,10 @@ from html import escape
 
 from kerascope.printable import printable_lines
 from kerascope.viz.exports.to_svg import attribute, element, number
-from kerascope.viz.figure.marks import Circle, Data, Mark, Point, Polygon, Sheet, Stroke, Words
+from kerascope.viz.figure.marks import DASH, GAP, Circle, Data, Mark, Polygon, Sheet, Stroke, Words
 from kerascope.viz.theme import FONT
 
 POINTS_PER_MM = 72 / 25.4
-DASHES = "2.4 1.6"
-LONGEST_TEXT = 4000  # characters; a reader of DOT has room for 16384 bytes
 
 # --- SVG ------------------------------------------------------------------------------------------
 
@@ -57,83 +49,47 @@ def _svg(mark: Mark) -> str:
         ink = f'fill="{mark.fill}" stroke="{mark.line}" stroke-width="{number(mark.width)}"'
         return f"<circle {where} {ink}{data}/>"
     path = "L".join(f"{number(x)},{number(y)}" for x, y in mark.points)
-    dashes = f' stroke-dasharray="{DASHES}"' if mark.dashed else ""
+    dashes = f' stroke-dasharray="{DASH} {GAP}"' if mark.dashed else ""
     fill, end = (mark.fill or "none", "Z") if isinstance(mark, Polygon) else ("none", "")
     line = f' stroke="{mark.line}" stroke-width="{number(mark.width)}"' if mark.line else ""
     return f'<path d="M{path}{end}" fill="{fill}"{line}{dashes}{data}/>'
 
 
-# --- DOT, for PDF and PNG -------------------------------------------------------------------------
-
-
-def dot_of_sheet(sheet: Sheet) -> str:
-    """Return DOT with a figure as the background of an empty page."""
-    background = " + ".join(f'"{piece}"' for piece in _quoted(_operations(sheet)))
-    center = f"{number(sheet.width / 2)},{number(sheet.height / 2)}"
-    return (
-        f'digraph {{\n  graph [margin=0, pad=0, bgcolor="transparent", _background={background}]'
-        f'\n  page [pos="{center}", shape=box, style=invis, fixedsize=true, label="", '
-        f"width={sheet.width / 72:.5f}, height={sheet.height / 72:.5f}]\n}}\n"
-    )
-
-
-def _quoted(operations: Iterable[str]) -> Iterator[str]:
-    """Yield the operations in texts that are not longer than what Graphviz can read as one."""
-    piece = ""
-    for operation in operations:
-        escaped = operation.replace("\\", "\\\\").replace('"', '\\"')
-        if piece and len(piece) + len(escaped) > LONGEST_TEXT:
-            yield piece
-            piece = ""
-        piece += escaped + " "
-    yield piece
-
-
-def _operations(sheet: Sheet) -> Iterator[str]:
-    def points(path: Iterable[Point]) -> str:
-        listed = [f"{number(x)} {number(sheet.height - y)}" for x, y in path]
-        return f"{len(listed)} {' '.join(listed)}"
-
-    for mark in sheet.drawn():
-        if isinstance(mark, Words):
-            at = f"{number(mark.x)} {number(sheet.height - mark.y)}"
-            side = {"start": -1, "middle": 0, "end": 1}[mark.anchor]
-            yield _counted("c", mark.color)
-            yield f"F {number(mark.size)} {_counted('', FONT.split(',')[0])} t {int(mark.bold)}"
-            yield f"T {at} {side} {number(mark.width)} {_counted('', mark.text)}"
-            continue
-        yield _counted("S", f"setlinewidth({number(mark.width)})")
-        yield _counted("S", "dashed" if getattr(mark, "dashed", False) else "solid")
-        yield _counted("c", mark.line or getattr(mark, "fill", ""))
-        if isinstance(mark, Stroke):
-            yield f"L {points(mark.points)}"
-            continue
-        if mark.fill:
-            yield _counted("C", mark.fill)
-        letter = "P" if mark.fill else "p"
-        if isinstance(mark, Circle):
-            radius = number(mark.radius)
-            center = f"{number(mark.x)} {number(sheet.height - mark.y)}"
-            yield f"{'E' if mark.fill else 'e'} {center} {radius} {radius}"
-        else:
-            yield f"{letter} {points(mark.points)}"
-
-
-def _counted(letter: str, text: str) -> str:
-    """Return a text as xdot has it: with the number of its bytes before it."""
-    return f"{letter} {len(text.encode('utf-8'))} -{text}".lstrip()
-
-
 # --- TikZ -----------------------------------------------------------------------------------------
 
+_GREEK = (
+    *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa"),
+    *("lambda", "mu", "nu", "xi", "", "pi", "rho", "varsigma", "sigma", "tau", "upsilon"),
+    *("varphi", "chi", "psi", "omega"),
+)
+_CAPITALS = "\u0393\u0394\u0398\u039b\u039e\u03a0\u03a3\u03a5\u03a6\u03a8\u03a9"
+_CAPITAL_NAMES = (
+    *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
+)
+_AS_LATIN = "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7"
 _IN_TEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"\u00d7": r"\texttimes{}", "\u00b7": r"\textperiodcentered{}"},  # in the text's own font
     **{"\u00b2": r"\texttwosuperior{}", "\u00b3": r"\textthreesuperior{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
-    **{"\u2192": r"$\to$", "\u2026": r"\dots{}"},
+    **{"\u2192": r"$\to$", "\u2026": r"\dots{}", "\u03bf": "o"},
+    **{chr(0x3B1 + i): rf"$\{name}$" for i, name in enumerate(_GREEK) if name},
+    **{one: rf"$\{name}$" for one, name in zip(_CAPITALS, _CAPITAL_NAMES, strict=True)},
+    **dict(zip(_AS_LATIN, "ABEZHIKMNOPTX", strict=True)),
 }
+# Fonts that xelatex and lualatex are asked for, the first that is there: like Helvetica, and with
+# Chinese, Japanese, Cyrillic and more.
+FONTS = ("TeX Gyre Heros", "Helvetica", "Arial", "Liberation Sans")
+FONTS_OF_CHINESE = (
+    "Noto Sans CJK SC",
+    "Source Han Sans SC",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+)
+LAST_OF_T1 = 0x17F  # up to here pdflatex has the letters of its usual fonts
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 
 
@@ -153,13 +109,39 @@ def tikz_of_sheet(sheet: Sheet) -> str:
 
 
 def tex_of_sheet(sheet: Sheet) -> str:
-    """Return a figure as a whole LaTeX document of its own size."""
+    """Return a figure as a whole LaTeX document of its own size, for any LaTeX with TikZ.
+
+    Where there are letters that pdflatex does not have it stops and says so; xelatex and lualatex
+    set them in a font of the machine.
+    """
+    width, height = number(sheet.width), number(sheet.height)
     return (
-        "\\documentclass[border=0pt]{standalone}\n\\usepackage[T1]{fontenc}\n"
-        "\\usepackage[utf8]{inputenc}\n\\usepackage{textcomp}\n\\usepackage{tikz}\n"
-        "\\usepackage[scaled]{helvet}\n"
-        "\\renewcommand{\\familydefault}{\\sfdefault}\n\\begin{document}\n"
-        f"{tikz_of_sheet(sheet)}\\end{{document}}\n"
+        "\\documentclass{article}\n"
+        f"\\usepackage[paperwidth={width}bp, paperheight={height}bp, margin=0pt]{{geometry}}\n"
+        f"\\usepackage{{iftex}}\n\\usepackage{{tikz}}\n{_fonts(sheet)}"
+        "\\pagestyle{empty}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\topskip}{0pt}\n"
+        f"\\begin{{document}}\n\\vbox to 0pt{{%\n{tikz_of_sheet(sheet).rstrip()}%\n\\vss}}\n"
+        "\\end{document}\n"
+    )
+
+
+def _fonts(sheet: Sheet) -> str:
+    """Return the lines of a document that name its fonts."""
+    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Words))
+    beyond = "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
+    refused = (
+        f"  \\PackageError{{kerascope}}{{pdflatex has no letters for \\detokenize{{{beyond}}}}}%\n"
+        "    {Run xelatex or lualatex, or give these layers other names.}\n"
+    )
+    asked = ""
+    for font in reversed(FONTS_OF_CHINESE if beyond else FONTS):
+        asked = f"\\IfFontExistsTF{{{font}}}{{\\setsansfont{{{font}}}}}{{%\n    {asked}}}"
+    return (
+        f"\\ifPDFTeX\n{refused if beyond else ''}  \\usepackage[T1]{{fontenc}}\n"
+        "  \\usepackage[utf8]{inputenc}\n  \\usepackage{textcomp}\n"
+        "  \\usepackage[scaled]{helvet}\n\\else\n"
+        f"  \\usepackage{{fontspec}}\n  {asked}\n\\fi\n"
+        "\\renewcommand{\\familydefault}{\\sfdefault}\n"
     )
 
 
@@ -190,7 +172,7 @@ def _tikz_ink(mark: Polygon | Circle | Stroke, name: Callable[[str], str]) -> It
         yield f"draw={name(mark.line)}"
         yield f"line width={number(mark.width)}bp"
     if getattr(mark, "dashed", False):
-        yield "dash pattern=on 2.4bp off 1.6bp"
+        yield f"dash pattern=on {DASH}bp off {GAP}bp"
 
 
 def tex(text: str) -> str:

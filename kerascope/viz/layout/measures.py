@@ -117,6 +117,7 @@ _WIDTHS = (
     *(334, 260, 334, 584),
 )
 _OTHER, _WIDE = 640, 1000
+_RAISED = {"\u00b2": 333, "\u00b3": 333}  # squared and cubed, which figures say of sides
 _ASCII = (*(_OTHER,) * ord(" "), *_WIDTHS, _OTHER)  # by the code of the character
 BOLD = 1.08  # Helvetica Bold against Helvetica, on names as they are in models
 SLACK = 1.03
@@ -150,4 +151,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def _other_width(character: str) -> int:
     if unicodedata.combining(character):
         return 0
+    if character in _RAISED:
+        return _RAISED[character]
     return _WIDE if unicodedata.east_asian_width(character) in "WF" else _OTHER

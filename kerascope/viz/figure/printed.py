@@ -1,0 +1,334 @@
+"""From a sheet to PDF and PNG, which Graphviz draws without laying out anything.
+
+The marks are the background of a page that is empty otherwise, in Graphviz's language of drawing
+operations [1]_. So a PDF has the machine's font embedded, as publishers want it, and no further
+package is needed. What Graphviz does not do well enough for print is mended here:
+
+- It sets letters at whole pixels of 96 an inch, which tears words of 6 pt apart. The sheet is
+  handed over `FINE` times as large, and drawn small.
+- Its pages are whole points wide: a PDF gets the exact page (`with_page`).
+- Where another, wider font stands for Helvetica, words would grow out of their boxes: in a PDF its
+  letters are set closer, in a PNG they are smaller.
+
+References
+----------
+.. [1] xdot, https://graphviz.org/docs/outputs/canon/#xdot
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from kerascope.viz.exports.graphviz import render
+from kerascope.viz.exports.to_svg import number
+from kerascope.viz.figure.marks import (
+    DASH,
+    GAP,
+    Circle,
+    Mark,
+    Point,
+    Polygon,
+    Sheet,
+    Stroke,
+    Words,
+)
+from kerascope.viz.layout.measures import text_width
+from kerascope.viz.theme import FONT
+
+FINE = 100  # the sheet is drawn in hundredths of a point
+SIZES_APART = 0.0002  # points
+LONGEST_TEXT = 4000  # characters; a reader of DOT has room for 16384 bytes
+LETTERS = 1000.0  # size in which a font is measured
+NEAR, RAISED = 0.2, 2.0  # points: how far Graphviz sets a text beside or above its place
+
+
+class Place(NamedTuple):
+    """Where a text begins, and how much closer its letters stand than in the machine's font."""
+
+    x: float
+    y: float
+    closer: float = 1.0
+
+
+def printed(sheet: Sheet, format: str, *, dpi: float, time_limit: float) -> bytes:
+    """Return a figure as "pdf" or "png".
+
+    Raises
+    ------
+    MissingToolError
+        Graphviz is not installed in any form.
+    """
+
+    def drawn(dot: str) -> bytes:
+        return render(dot, format, dpi=dpi, engine="positions", time_limit=time_limit)
+
+    words = [mark for mark in sheet.marks if isinstance(mark, Words)]
+    places = _places(words)
+    if format == "pdf":
+        page = with_page(drawn(dot_of_sheet(sheet, places)), sheet.width, sheet.height, places)
+        if page is not None:
+            return page
+    return drawn(dot_of_sheet(sheet, places, smaller=True))
+
+
+# --- DOT ------------------------------------------------------------------------------------------
+
+
+def dot_of_sheet(sheet: Sheet, places: Sequence[Place], smaller: bool = False) -> str:
+    """Return DOT with a figure as the background of an empty page.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    places : sequence of Place
+        Of its words.
+    smaller : bool
+        Whether the letters of a wider font are smaller, and the page as large as the sheet.
+        Otherwise they stay as they are, and the page has whole points, from the upper left.
+    """
+    background = " + ".join(f'"{piece}"' for piece in _quoted(_operations(sheet, places, smaller)))
+    width, height = sheet.width, sheet.height
+    if not smaller:
+        width, height = math.ceil(width), math.ceil(height)
+    middle = f"{_fine(width / 2)},{_fine(sheet.height - height / 2)}"
+    viewport = f"{width:.5f},{height:.5f},{1 / FINE},{middle}"
+    return (
+        f'digraph {{\n  graph [margin=0, pad=0, viewport="{viewport}", bgcolor="transparent", '
+        f"_background={background}]\n"
+        f'  page [pos="{middle}", shape=box, style=invis, fixedsize=true, label="", '
+        f"width={width / 72 * FINE:.5f}, height={height / 72 * FINE:.5f}]\n}}\n"
+    )
+
+
+def _quoted(operations: Iterable[str]) -> Iterator[str]:
+    """Yield the operations in texts that are not longer than what Graphviz can read as one."""
+    piece = ""
+    for operation in operations:
+        escaped = operation.replace("\\", "\\\\").replace('"', '\\"')
+        if piece and len(piece) + len(escaped) > LONGEST_TEXT:
+            yield piece
+            piece = ""
+        piece += escaped + " "
+    yield piece
+
+
+def _operations(sheet: Sheet, places: Iterable[Place], smaller: bool) -> Iterator[str]:
+    def points(path: Iterable[Point]) -> str:
+        listed = [f"{_fine(x)} {_fine(sheet.height - y)}" for x, y in path]
+        return f"{len(listed)} {' '.join(listed)}"
+
+    next_place = iter(places)
+    apart = 0.0  # cairo would write neighbours of one size as one text
+    for mark in _without_dashes(sheet.drawn()):
+        if isinstance(mark, Words):
+            x, y, closer = next(next_place)
+            apart = SIZES_APART - apart
+            size = _fine((mark.size * closer if smaller else mark.size) + apart)
+            yield _counted("c", mark.color)
+            yield f"F {size} {_counted('', FONT.split(',')[0])} t {int(mark.bold)}"
+            yield f"T {_fine(x)} {_fine(sheet.height - y)} -1 0 {_counted('', mark.text)}"
+            continue
+        yield _counted("S", f"setlinewidth({_fine(mark.width)})")
+        yield _counted("c", mark.line or getattr(mark, "fill", ""))
+        if isinstance(mark, Stroke):
+            yield f"L {points(mark.points)}"
+            continue
+        if mark.fill:
+            yield _counted("C", mark.fill)
+        letter = "P" if mark.fill else "p"
+        if isinstance(mark, Circle):
+            radius = _fine(mark.radius)
+            center = f"{_fine(mark.x)} {_fine(sheet.height - mark.y)}"
+            yield f"{'E' if mark.fill else 'e'} {center} {radius} {radius}"
+        else:
+            yield f"{letter} {points(mark.points)}"
+
+
+def _fine(points: float) -> str:
+    return number(points * FINE)
+
+
+def _counted(letter: str, text: str) -> str:
+    """Return a text as xdot has it: with the number of its bytes before it."""
+    return f"{letter} {len(text.encode('utf-8'))} -{text}".lstrip()
+
+
+def _without_dashes(marks: Iterable[Mark]) -> Iterator[Mark]:
+    """Yield the marks with broken lines as pieces: Graphviz's own dashes have one length."""
+    for mark in marks:
+        if not getattr(mark, "dashed", False) or not isinstance(mark, (Polygon, Stroke)):
+            yield mark
+            continue
+        path = mark.points
+        if isinstance(mark, Polygon):
+            path = (*path, path[0])
+            if mark.fill:
+                yield Polygon(mark.points, mark.fill, mark.fill, 0.0)
+        for piece in dashes(path):
+            yield Stroke(piece, mark.line, mark.width)
+
+
+def dashes(path: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
+    """Yield the pieces of a broken line along a path.
+
+    Examples
+    --------
+    >>> [*dashes([(0.0, 0.0), (3.0, 0.0), (3.0, 4.0)])]
+    [((0.0, 0.0), (2.4, 0.0)), ((3.0, 1.0), (3.0, 3.4))]
+    """
+    piece: list[Point] = []
+    left, inked = DASH, True  # how far the dash or the gap that was begun goes on
+    for (x0, y0), (x1, y1) in itertools.pairwise(path):
+        length, gone = math.hypot(x1 - x0, y1 - y0), 0.0
+        if inked and not piece:
+            piece = [(x0, y0)]
+        while length - gone >= left > 0:
+            gone += left
+            at = (x0 + (x1 - x0) * gone / length, y0 + (y1 - y0) * gone / length)
+            if inked:
+                yield (*piece, at)
+            inked = not inked
+            piece = [at] if inked else []
+            left = DASH if inked else GAP
+        left -= length - gone
+        if inked:
+            piece.append((x1, y1))
+    if len(piece) > 1 and piece[0] != piece[-1]:
+        yield tuple(piece)
+
+
+# --- words in another font ------------------------------------------------------------------------
+
+
+def _places(words: Sequence[Words]) -> list[Place]:
+    """Return where words begin so that none is wider than in Helvetica, and each at its anchor."""
+    widths = _measured(tuple({(mark.text, mark.bold): None for mark in words}))
+    places = []
+    for mark in words:
+        natural = widths[mark.text, mark.bold] * mark.size / LETTERS
+        wide = min(natural, mark.width)
+        left = mark.x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
+        places.append(Place(left, mark.y, wide / natural if natural else 1.0))
+    return places
+
+
+@lru_cache(64)
+def _measured(texts: tuple[tuple[str, bool], ...]) -> Mapping[tuple[str, bool], float]:
+    """Return the widths of texts in the machine's font, as Graphviz finds them."""
+    family = FONT.split(",")[0]
+    lines = []
+    for i, (text, bold) in enumerate(texts):
+        label = text.replace("\\", "\\\\").replace('"', '\\"')
+        font = f"{family} Bold" if bold else family
+        lines.append(f'  {i} [pos="0,{i}", label="{label}", fontname="{font}"]')
+    source = "digraph {\n  node [shape=box, margin=0, width=0, height=0, fontsize=%g]\n%s\n}\n"
+    svg = render(source % (LETTERS, "\n".join(lines)), "svg", engine="positions").decode("utf-8")
+    boxes = re.findall(r'<polygon fill="none"[^>]* points="([-\d.]+),\S+ ([-\d.]+),', svg)
+    if len(boxes) != len(texts):
+        return {text: text_width(text[0], LETTERS, text[1]) for text in texts}
+    return {
+        text: abs(float(right) - float(left))
+        for text, (right, left) in zip(texts, boxes, strict=True)
+    }
+
+
+# --- a PDF's own page -----------------------------------------------------------------------------
+
+_ENTRY = re.compile(rb"(\d{10}) \d{5} n")
+_MEDIA_BOX = re.compile(rb"/MediaBox \[ 0 0 \d+ \d+ \]")
+_CONTENTS = re.compile(rb"/Contents (\d+) 0 R")
+_STREAM = re.compile(rb"stream\r?\n(.*)\r?\nendstream", re.S)
+_UPSIDE_DOWN = re.compile(rb"1 0 0 -1 0 \d+ cm\n")
+_PLACED = re.compile(rb"([-\d.]+) 0 0 ([-\d.]+) ([-\d.]+) ([-\d.]+) Tm|([-\d.]+) ([-\d.]+) Td")
+
+
+def with_page(pdf: bytes, width: float, height: float, places: Sequence[Place]) -> bytes | None:
+    """Return a PDF of one page with a page of this size, and letters as close as they must be.
+
+    Parameters
+    ----------
+    pdf : bytes
+        As cairo writes it: with a table of where its objects begin.
+    width, height : float
+        In points, from the upper left of what is there.
+    places : sequence of Place
+        Of the texts, in their order.
+
+    Returns
+    -------
+    bytes or None
+        None where the PDF is built otherwise, so that nothing can be done.
+    """
+    objects = _objects(pdf)
+    page = next((one for one in objects.values() if _MEDIA_BOX.search(one)), b"")
+    found = _CONTENTS.search(page)
+    stream = _STREAM.search(objects.get(int(found[1]), b"")) if found else None
+    if not (found and stream):
+        return None
+    content = zlib.decompress(stream[1])
+    if not _UPSIDE_DOWN.match(content):
+        return None
+    content = _UPSIDE_DOWN.sub(b"1 0 0 -1 0 %.4f cm\n" % height, content, count=1)
+    closer = _set_closer(content, places)
+    if closer is None:
+        return None
+    packed = zlib.compress(closer)
+    number = next(key for key, one in objects.items() if one is page)
+    objects[number] = _MEDIA_BOX.sub(b"/MediaBox [ 0 0 %.4f %.4f ]" % (width, height), page)
+    objects[int(found[1])] = (
+        b"%d 0 obj\n<< /Length %d\n   /Filter /FlateDecode\n>>\nstream\n%s\nendstream\nendobj\n"
+        % (int(found[1]), len(packed), packed)
+    )
+    return _joined(pdf, objects)
+
+
+def _objects(pdf: bytes) -> dict[int, bytes]:
+    """Return the objects of a PDF by their numbers; none where it has no table of them."""
+    table = pdf.rfind(b"\nxref\n0 ") + 1
+    starts = [int(entry[1]) for entry in _ENTRY.finditer(pdf, table)] if table else []
+    ends = dict(itertools.pairwise([*sorted(starts), table]))
+    return {i: pdf[start : ends[start]] for i, start in enumerate(starts, 1)}
+
+
+def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
+    """Return a PDF with other objects in place of its own."""
+    table = pdf.rfind(b"\nxref\n0 ") + 1
+    pieces = [pdf[: pdf.index(b"\n", pdf.index(b"\n") + 1) + 1]]  # the version, and a comment
+    starts, length = [], len(pieces[0])
+    for key in sorted(objects):
+        starts.append(length)
+        pieces.append(objects[key])
+        length += len(objects[key])
+    trailer = pdf[pdf.index(b"trailer", table) : pdf.index(b"startxref", table)]
+    pieces.append(b"xref\n0 %d\n0000000000 65535 f \n" % (len(starts) + 1))
+    pieces += [b"%010d 00000 n \n" % start for start in starts]
+    return b"".join([*pieces, trailer, b"startxref\n%d\n%%%%EOF\n" % length])
+
+
+def _set_closer(content: bytes, places: Sequence[Place]) -> bytes | None:
+    """Return the drawing with each text's letters as close as they must be, None if one is lost."""
+    waiting = list(reversed(places))
+    across, down, x, y = 1.0, 1.0, 0.0, 0.0
+    place = Place(0.0, 0.0)
+
+    def placed(found: re.Match[bytes]) -> bytes:
+        nonlocal across, down, x, y, place
+        if found[1]:
+            across, down, x, y = (float(found[i]) for i in (1, 2, 3, 4))
+        else:
+            x, y = x + float(found[5]) * across, y + float(found[6]) * down
+        spacing = b""
+        if waiting and abs(waiting[-1].x - x) < NEAR and abs(waiting[-1].y - y) < RAISED:
+            place = waiting.pop()
+            spacing = b"%.2f Tz " % (100.0 * place.closer)
+        at = place.x + (x - place.x) * place.closer  # letters of a second font go on from there
+        return b"%s%f 0 0 %f %f %f Tm" % (spacing, across, down, at, place.y)
+
+    drawn = _PLACED.sub(placed, content)
+    return None if waiting else drawn
