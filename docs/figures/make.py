@@ -157,12 +157,13 @@ not a smaller one. No text is under 6 pt; where sizes do not fit at all an error
 figure must be. `theme` is `"light"`, `"dark"` or `"print"` (black, white, grey and patterns); the
 ground is transparent.
 
-`picture.save("figure.pdf")` writes a PDF with its font embedded, `.svg`, `.png` (300 dpi), `.tikz`
-(a `tikzpicture` for your document) or `.tex` (a document of its own). `picture.legend` is a text
-for the caption. PDF and PNG use Helvetica or what this machine has in its place; where that is much
-wider, prefer `.tikz` or `.svg`. What is left out (activations, dropout, batch normalization,
-flattening) belongs to the layer before it: each mark of the SVG lists in `data-layers` the layers
-that it stands for.
+`picture.save("figure.pdf")` writes a PDF of exactly that width with its font embedded, `.svg`,
+`.png` (300 dpi), `.tikz` (a `tikzpicture` for your document) or `.tex` (a document of its own, for
+any LaTeX with TikZ; names in Chinese and the like want xelatex or lualatex, and pdflatex says so).
+`picture.legend` is a text for the caption. PDF and PNG use Helvetica or what this machine has in
+its place: where that is wider, letters of a PDF are set closer and those of a PNG smaller. What is
+left out (activations, dropout, batch normalization, flattening) belongs to the layer before it:
+each mark of the SVG lists in `data-layers` the layers that it stands for.
 
 In the shell: `kerascope draw model.keras --figure 84mm --form blocks --theme print -o figure.pdf`.
 

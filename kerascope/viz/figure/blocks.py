@@ -43,6 +43,8 @@ class Piece:
     ----------
     is_box : bool
         Whether it is one box, and no frame.
+    is_frame : bool
+        Whether it is a frame: an arrow leaves it though nothing comes after it.
     entry, exit : Point or None
         Where arrows from the left reach it and leave it to the right, seen from its corner; None
         for half its height.
@@ -54,6 +56,7 @@ class Piece:
     height: float
     draw: Callable[[Canvas, float, float], None]
     is_box: bool = False
+    is_frame: bool = False
     entry: Point | None = None
     exit: Point | None = None
     leads: bool = False
@@ -119,6 +122,9 @@ def _draw_down(canvas: Canvas, pieces: list[Piece]) -> float:
             y += GAP
         piece.draw(canvas, x - piece.width / 2, y)
         y += piece.height
+    if pieces[-1].is_frame:
+        canvas.line(((x, y), (x, y + GAP - 0.6)))
+        y += GAP
     return y
 
 
@@ -152,6 +158,8 @@ def _draw_in_lines(canvas: Canvas, pieces: list[Piece], room: float) -> float:
             x += piece.width + gap
         last = line[-1]
         came = (x - gap - last.width / 2, middle + last.height / 2)
+        if last is pieces[-1] and last.is_frame and x - gap + GAP < canvas.page.width:
+            canvas.line((left, (left[0] + GAP, left[1])))
         y += high + 16.0
     return y - 16.0
 
@@ -377,7 +385,7 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
             canvas.line(((left, level), (end, level)), head=not inner.leads)
             canvas.line(((start + inner.width, level), (left + wide, level)), head=False)
 
-    return Piece(wide + shift, high + shift, draw)
+    return Piece(wide + shift, high + shift, draw, is_frame=True)
 
 
 # --- boxes ----------------------------------------------------------------------------------------

@@ -80,8 +80,10 @@ class Look:
         return palette.group_fill, palette.group_line
 
     def accent(self, hue: str) -> str:
-        """Colour of an arrow that is told apart from the others (in print by its dashes)."""
-        return "#000000" if self.printed else PALETTES[self.theme].line(hue)
+        """Colour of an arrow that is told apart from others (in print a grey, or by its dashes)."""
+        if self.printed:
+            return self.thin if hue == "grey" else "#000000"
+        return PALETTES[self.theme].line(hue)
 
     def box(self, kind: str) -> tuple[str, str, str]:
         """Colours of the inside and of the line of a box, and the pattern on it."""

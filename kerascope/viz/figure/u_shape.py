@@ -180,7 +180,8 @@ def u_shape(reading: Reading, page: Page) -> Sheet:
         first, last = boxes[row.down[0].node.id], boxes[(row.up or row.down)[-1].node.id]
         came, goes = (first.center, last.center) if number else (-math.inf, math.inf)
         for parts in (row.down, row.up):
-            _draw_run(canvas, [boxes[part.node.id] for part in parts], joined, came, goes)
+            run = [boxes[part.node.id] for part in parts]
+            _draw_run(canvas, run, joined, came, goes, _usual_window(layout))
     _draw_sizes(canvas, layout, boxes)
     bottom = max(box.y + box.height for box in boxes.values())
     bottom = _draw_key(canvas, layout, bottom + (15.0 if page.narrow else 20.0))
@@ -232,15 +233,22 @@ def _wide(part: Part, page: Page) -> float:
 
 
 def _draw_run(
-    canvas: Canvas, boxes: list[Box], joined: dict[str, Part], came: float, goes: float
+    canvas: Canvas,
+    boxes: list[Box],
+    joined: dict[str, Part],
+    came: float,
+    goes: float,
+    usual: str,
 ) -> None:
     """Draw volumes beside each other, arrows between them, and their channels above.
 
-    `came` and `goes` are where an arrow comes down from the row above, and goes up to it.
+    `came` and `goes` are where an arrow comes down from the row above, and goes up to it; `usual`
+    is the window of most convolutions: others have another arrow.
     """
     narrow = canvas.page.narrow
     for before, after in pairwise(boxes):
-        color = canvas.look.accent("blue")
+        other = after.part.kind == "convolution" and after.part.window != usual
+        color = canvas.look.accent("grey" if other else "blue")
         path = ((before.right + 0.4, before.middle), (after.x - 0.4, after.middle))
         canvas.line(path, color=color, width=0.7 if narrow else 0.9)
     for box in boxes:
@@ -359,16 +367,27 @@ def _draw_key(canvas: Canvas, layout: Layout, top: float) -> float:
     return top - size + 1.0
 
 
+def _convolutions(layout: Layout) -> list[Part]:
+    parts = (part for row in layout.rows for part in (*row.down, *row.up))
+    return [part for part in parts if part.kind == "convolution"]
+
+
+def _usual_window(layout: Layout) -> str:
+    """Return the window that most convolutions have."""
+    windows = Counter(part.window for part in _convolutions(layout)).most_common(1)
+    return windows[0][0] if windows else ""
+
+
 def _arrows(layout: Layout) -> Iterator[tuple[str, str]]:
-    parts = [part for row in layout.rows for part in (*row.down, *row.up)]
-    convolutions = [part for part in parts if part.kind == "convolution"]
-    windows = Counter(part.window for part in convolutions if part.window).most_common(1)
+    convolutions, usual = _convolutions(layout), _usual_window(layout)
     activations = dict.fromkeys(part.activation for part in convolutions[:-1] if part.activation)
     yield (
         "blue",
-        " ".join(["conv", *(window for window, _ in windows)])
-        + "".join(f", {one}" for one in list(activations)[:1]),
+        f"conv {usual}".strip() + "".join(f", {one}" for one in list(activations)[:1]),
     )
+    others = dict.fromkeys(part.window for part in convolutions if part.window != usual)
+    if others:
+        yield "grey", f"conv {' / '.join(others)}".strip()
     if any("Cropping" in class_of(part.node) for _, _, between in layout.skips for part in between):
         yield "orange", "copy, crop"
     else:
@@ -385,9 +404,12 @@ def _arrows(layout: Layout) -> Iterator[tuple[str, str]]:
 
 def _legend(layout: Layout) -> str:
     words = "; ".join(words for _, words in _arrows(layout))
+    sides = _size_text(layout.rows[0].down[-1])
+    plain = sides.rstrip("\u00b2")
+    square = "" if plain == sides else f" ({sides}: {plain}{TIMES}{plain})"
     return (
         "Each box is what a layer gives: its number of channels stands above, the sides of the "
-        "image at the left of a row (568\u00b2: 568\u00d7568), at its right where they differ. "
+        f"image at the left of a row{square}, at its right where they differ. "
         "Dashed frames are copies of what the way down gave. "
         f"Arrows: {words}."
     )

@@ -25,6 +25,7 @@ from kerascope.viz.figure.reading import (
     shape_text,
     sides_of,
 )
+from kerascope.viz.figure.words import words_of
 from kerascope.viz.figure.writers import POINTS_PER_MM, data_of
 from kerascope.viz.layout.measures import text_width
 
@@ -107,9 +108,11 @@ def volumes(reading: Reading, page: Page) -> Sheet:
     columns = _columns(reading)
     columns = _fitting(columns, page)
     canvas = Canvas(page)
-    gap = (page.width - 2.0 - sum(column.advance for column in columns)) / len(columns)
-    gap = min(gap, 26.0)
-    left = (page.width - sum(c.advance for c in columns) - gap * len(columns)) / 2 + gap / 2
+    first = columns[0]  # a slanted one reaches farther than what it takes of the width
+    over = max(0.0, (first.body + first.depth - first.advance) / 2)
+    room = page.width - over - sum(column.advance for column in columns)
+    gap = min((room - 2.4) / len(columns), 26.0)
+    left = over + (room - gap * len(columns)) / 2 + gap / 2
     tall = max(_height(column) for column in columns)
     named = columns[0].sheets and _names_fit(columns, gap)
     top = 13.0 if named else 3.0
@@ -129,6 +132,8 @@ def volumes(reading: Reading, page: Page) -> Sheet:
     _joints(canvas, columns, places, middle)
     lines = max(len(c.label) * (2 if c.lowered else 1) for c in columns)
     bottom = base + (lines - 1) * (page.size + 0.8) + 3.0
+    if named and not page.narrow:
+        bottom = _steps(canvas, columns, places, bottom + SMALLEST + 1.0)
     parts = [part for column in columns for part in column.parts]
     if not columns[0].sheets or not named:
         bottom = place_key(canvas, key_of_kinds(parts), bottom)
@@ -378,6 +383,20 @@ def _joints(canvas: Canvas, columns: list[Column], places: list[float], middle: 
             canvas.line(((start + space, middle), (end - space, middle)))
 
 
+def _steps(canvas: Canvas, columns: list[Column], places: list[float], line: float) -> float:
+    """Write below what leads from one column to the next, where there is room; return the end."""
+    taken = 0.0
+    for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
+        part = after.first
+        words = "dense" if part.kind == "dense" else words_of(part)[0].split(",")[0]
+        left = (x0 + x1 - text_width(words, SMALLEST) * OTHER_FONT) / 2
+        if left > taken:
+            middle, data = (x0 + x1) / 2, data_of((), says="step")
+            canvas.words(middle, line, words, size=SMALLEST, quiet=True, data=data)
+            taken = x0 + x1 - left + PAD
+    return line + 3.0
+
+
 def _window(
     canvas: Canvas, before: Column, after: Column, x0: float, x1: float, middle: float
 ) -> None:
@@ -415,8 +434,10 @@ def _sentences(columns: list[Column], parts: list[Part]) -> Iterator[str]:
         yield "below are its height \u00d7 width \u00d7 channels (of bars the number of units)."
         yield "Height and depth grow with the square root of the image's sides, thickness with the"
         yield "logarithm of the number of channels."
-    if any("\u00b2" in line for column in columns for line in column.label):
-        yield "224\u00b2 stands for 224\u00d7224."
+    squares = [column.label[0] for column in columns if column.label[0].endswith("\u00b2")]
+    if squares:
+        side = squares[0].rstrip("\u00b2")
+        yield f"{squares[0]} stands for {side}{TIMES}{side}."
     windows = dict.fromkeys(f"{part.window} {part.kind}" for part in parts if part.window)
     if windows:
         yield f"Windows: {', '.join(windows)}."
