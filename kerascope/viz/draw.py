@@ -323,7 +323,8 @@ def _check_style(
         if any(mark is not None for mark in marks):
             raise ArgumentError(
                 "draw: a figure shows how a model is built; got style='figure' with values, "
-                "gradients, highlight or diff. Leave these out, or the style."
+                "gradients, highlight or diff. Leave these out, or the style; what a model of "
+                "another library is called on is inputs=x."
             )
         return import_module(_FIGURES)
     if theme == "print" or figure is not None or width is not None:

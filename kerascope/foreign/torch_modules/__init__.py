@@ -262,8 +262,8 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
         given = f"{len(args) + len(names)} inputs" if args or names else "none"
         raise ArgumentError(
             f"{name}: the inputs do not fit its forward{signature(module.forward)}: {error}; got "
-            f"{given}. What a module does is known by running it: draw(module, values=x), or "
-            f"values=(x, y) for several, or values={{'x': x}} by their names."
+            f"{given}. What a module does is known by running it: draw(module, inputs=x), or "
+            f"inputs=(x, y) for several, or inputs={{'x': x}} by their names."
         ) from None
 
 

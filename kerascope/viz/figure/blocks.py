@@ -7,9 +7,9 @@ cut around layers is an arrow at the side of the frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from kerascope.errors import ArgumentError
 from kerascope.viz.figure.marks import (
@@ -105,7 +105,7 @@ def _pieces(
 ) -> list[Piece]:
     """Return all units; inside frames boxes go across the page's direction if all have room."""
     for downwards in (not down, True):
-        pieces = [_unit(reading, unit, page, downwards) for unit in units]
+        pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):
             return pieces
     return [
@@ -196,15 +196,16 @@ def _long(line: Sequence[Piece]) -> float:
 # --- units ----------------------------------------------------------------------------------------
 
 
-def _unit(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
+def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool) -> Piece:
     """Return a unit as a box, as boxes, or as a frame with its count."""
     if len(unit.drawn) == 1 and len(unit.drawn[0].parts) == 1:
         return _box(unit, unit.drawn[0].parts[0], page, times=len(unit.copies))
-    inner = _inside(reading, unit, page, down)
-    first = unit.drawn[0].parts[0]
-    if len(unit.copies) == 1 and not reading.sources[first.node.id]:
-        return inner
-    return _framed(unit, inner, page, down)
+    first, others = unit.drawn[0].parts[0], unit.drawn[-1].parts[:-1]
+    if len(unit.copies) == 1 and not reading.sources[first.node.id]:  # several inputs
+        return _inside(reading, unit, page, True)
+    if len(unit.copies) == 1 and not all(reading.targets[part.node.id] for part in others):
+        return _inside(reading, unit, page, page_down)  # several outputs
+    return _framed(unit, _inside(reading, unit, page, down), page, down)
 
 
 def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
@@ -274,8 +275,82 @@ def _residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
 
 
 def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return parts that branch and join: a rank for each step, all arrows between them."""
+    """Return parts that branch and join: a rank for each step, all arrows between them.
+
+    An arrow that passes ranks has a lane of its own in each of them.
+    """
     inside = {part.node.id: part for part in segment.parts}
+    rank = _rank_of(reading, inside)
+    boxes = {one: _box(unit, part, page, plain=len(inside) > 6) for one, part in inside.items()}
+    fed = [one for one in inside if any(s not in inside for s in reading.sources[one])]
+    if fed == [one for one in inside if rank[one] == 0] and len(fed) == 1:
+        fed = []  # the arrow that comes in leads to it
+    edges = [(DOOR, one) for one in fed]
+    edges += [(s, one) for one in inside for s in reading.sources[one] if s in inside]
+    rows, ways = _lanes(inside, rank, edges)
+    wide = {one: box.width if down else box.height for one, box in boxes.items()}
+    row_of = {one: number for number, row in enumerate(rows) for one in row}
+    at = _beside_each_other(rows, ways, wide)
+    thick = [
+        max(boxes[one].height if down else boxes[one].width for one in row if one in boxes)
+        for row in rows
+    ]
+    lead = GAP + 2 if fed else 0.0  # where what comes in is shared out
+    tops = [lead]
+    for size in thick:
+        tops.append(tops[-1] + size + GAP + 2)
+    along = tops[-1] - GAP - 2
+    alone = dict.fromkeys(row[0] for row in (rows[0], rows[-1]) if len(row) == 1)
+    reach = [
+        (at[one] - wide.get(one, 0.0) / 2, at[one] + wide.get(one, 0.0) / 2)
+        for one in at
+        if one not in alone
+    ]
+    low = min((left for left, _ in reach), default=0.0)
+    high = max((right for _, right in reach), default=0.0)
+    middle = (low + high) / 2
+    across = max([high - low, *(wide[one] for one in alone)])
+    at.update(dict.fromkeys(alone, middle))  # what comes in and goes out does so in the middle
+
+    def draw(canvas: Canvas, x: float, y: float) -> None:
+        def point(beside: float, forth: float) -> Point:
+            return (x + beside, y + forth) if down else (x + forth, y + beside)
+
+        def offset(one: str) -> float:
+            return at[one] - middle + across / 2
+
+        for way in ways:
+            path = [point(across / 2, 0.0)] if way[0] == DOOR else []
+            for one in way[len(path) :]:
+                top, room = tops[row_of[one]], thick[row_of[one]]
+                if one not in boxes:
+                    path += [point(offset(one), top), point(offset(one), top + room)]
+                    continue
+                size = boxes[one].height if down else boxes[one].width
+                begins = one == way[0]
+                forth = top + (room + size) / 2 if begins else top + (room - size) / 2 - 0.6
+                path.append(point(offset(one), forth))
+            canvas.line(path)
+        for one, box in boxes.items():
+            size = box.height if down else box.width
+            corner = offset(one) - wide[one] / 2, tops[rank[one]] + (thick[rank[one]] - size) / 2
+            box.draw(canvas, *point(*corner))
+
+    if not down:
+        return Piece(along, across, draw, leads=bool(fed))
+    exit = None
+    if len(rows[-1]) == 1:
+        exit = ((across + boxes[rows[-1][0]].width) / 2, along - thick[-1] / 2)
+    return Piece(across, along, draw, exit=exit, leads=bool(fed))
+
+
+DOOR = "the arrow that comes in"
+BESIDE, LANE = 6.0, 4.0  # between boxes, and beside the lane of an arrow
+SWEEPS = 12
+
+
+def _rank_of(reading: Reading, inside: dict[str, Part]) -> dict[str, int]:
+    """Return the step at which each part stands: the longest way to it."""
     rank: dict[str, int] = {}
     for one in inside:
         rank[one] = 1 + max((rank[s] for s in reading.sources[one] if s in inside), default=-1)
@@ -283,61 +358,73 @@ def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: boo
         ahead = [rank[target] for target in reading.targets[one] if target in inside]
         if ahead and not reading.sources[one]:
             rank[one] = min(ahead) - 1
+    return rank
+
+
+def _lanes(
+    inside: Iterable[str], rank: Mapping[str, int], edges: Iterable[tuple[str, str]]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return what stands in each rank, lanes too, in an order with few crossings, and the ways."""
     rows: list[list[str]] = [[] for _ in range(max(rank.values()) + 1)]
     for one in inside:
         rows[rank[one]].append(one)
-    boxes = {one: _box(unit, part, page, plain=len(inside) > 6) for one, part in inside.items()}
-    thick = [max(boxes[one].height if down else boxes[one].width for one in row) for row in rows]
-    wide = [
-        sum(boxes[one].width if down else boxes[one].height for one in row) + 6.0 * (len(row) - 1)
-        for row in rows
+    ways = []
+    for source, target in edges:
+        passed = range(rank.get(source, -1) + 1, rank[target])
+        lanes = [f"> {row} {source} {target}" for row in passed]
+        for row, lane in zip(passed, lanes, strict=True):
+            rows[row].append(lane)
+        ways.append([source, *lanes, target])
+    before: dict[str, list[str]] = {}
+    for way in ways:
+        for one, next_one in pairwise(way):
+            before.setdefault(next_one, []).append(one)
+    for above, below in pairwise(rows):
+        place = {one: float(i) for i, one in enumerate(above)}
+        means = {one: mean_of(place, before.get(one, ()), len(place) / 2) for one in below}
+        below.sort(key=means.__getitem__)
+    return rows, ways
+
+
+def mean_of(places: Mapping[str, float], ones: Iterable[str], otherwise: float) -> float:
+    """Return the mean of the places of those that have one."""
+    found = [places[one] for one in ones if one in places]
+    return sum(found) / len(found) if found else otherwise
+
+
+def _beside_each_other(
+    rows: Sequence[Sequence[str]], ways: Iterable[Sequence[str]], wide: Mapping[str, float]
+) -> dict[str, float]:
+    """Return where the middle of each box and lane lies: near those that it is joined to."""
+    joined: dict[str, list[str]] = {}
+    for way in ways:
+        for one, other in pairwise(way):
+            joined.setdefault(one, []).append(other)
+            joined.setdefault(other, []).append(one)
+    at: dict[str, float] = {}
+    for row in rows:
+        _set_apart(row, [0.0] * len(row), wide, at)
+    for sweep in range(SWEEPS):
+        for row in rows if sweep % 2 == 0 else reversed(rows):
+            wanted = [mean_of(at, joined.get(one, ()), at[one]) for one in row]
+            _set_apart(row, wanted, wide, at)
+    return at
+
+
+def _set_apart(
+    row: Sequence[str], wanted: Sequence[float], wide: Mapping[str, float], at: dict[str, float]
+) -> None:
+    """Place a row near what is wanted, in its order and without overlap."""
+    gaps = [
+        (wide.get(a, 0.0) + wide.get(b, 0.0)) / 2 + (BESIDE if a in wide and b in wide else LANE)
+        for a, b in pairwise(row)
     ]
-    fed = [one for one in inside if any(s not in inside for s in reading.sources[one])]
-    if len(fed) == 1 and rows[0] == fed:
-        fed = []  # the arrow that comes in leads to it
-    lead = GAP + 2 if fed else 0.0  # where what comes in is shared out
-    along, across = lead + sum(thick) + (GAP + 2) * (len(rows) - 1), max(wide)
-
-    def draw(canvas: Canvas, x: float, y: float) -> None:
-        places: dict[str, Point] = {}
-        at = lead
-        for row, size, width in zip(rows, thick, wide, strict=True):
-            beside = (across - width) / 2
-            for one in row:
-                box = boxes[one]
-                if down:
-                    places[one] = x + beside, y + at + (size - box.height) / 2
-                else:
-                    places[one] = x + at + (size - box.width) / 2, y + beside
-                beside += (box.width if down else box.height) + 6.0
-            at += size + GAP + 2
-        for one in inside:
-            for source in reading.sources[one]:
-                if source in inside:
-                    canvas.line(
-                        _between(places[source], boxes[source], places[one], boxes[one], down)
-                    )
-        door = (x + across / 2, y) if down else (x, y + across / 2)
-        for one in fed:
-            canvas.line((door, _between(door, _NOTHING, places[one], boxes[one], down)[1]))
-        for one, (left, top) in places.items():
-            boxes[one].draw(canvas, left, top)
-
-    if not down:
-        return Piece(along, across, draw, leads=bool(fed))
-    last = boxes[rows[-1][-1]]
-    exit = ((across + last.width) / 2, along - thick[-1] / 2) if len(rows[-1]) == 1 else None
-    return Piece(across, along, draw, exit=exit, leads=bool(fed))
-
-
-_NOTHING = Piece(0.0, 0.0, lambda canvas, x, y: None)
-
-
-def _between(a: Point, box: Piece, b: Point, other: Piece, down: bool) -> tuple[Point, Point]:
-    if down:
-        start = a[0] + box.width / 2, a[1] + box.height
-        return start, (b[0] + other.width / 2, b[1] - 0.6)
-    return (a[0] + box.width, a[1] + box.height / 2), (b[0] - 0.6, b[1] + other.height / 2)
+    placed = list(wanted[:1])
+    for want, gap in zip(wanted[1:], gaps, strict=True):
+        placed.append(max(want, placed[-1] + gap))
+    shift = sum(w - p for w, p in zip(wanted, placed, strict=True)) / len(row)
+    for one, place in zip(row, placed, strict=True):
+        at[one] = place + shift
 
 
 def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:

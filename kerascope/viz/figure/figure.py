@@ -45,11 +45,12 @@ class Form(NamedTuple):
     drawn: Callable[[Reading, Page], Sheet]
     is_quiet: Callable[[GraphNode, Part, bool], bool]
     wants: str  # what a model must be
+    fits: Callable[[Reading, Page], bool] = lambda reading, page: True  # otherwise the next suits
 
 
 FORMS = {
     "neurons": Form(neurons.suits, neurons.neurons, is_quiet_in_images,
-                    "one row of dense layers on rows of numbers"),
+                    "one row of dense layers on rows of numbers", neurons.fits),
     "volumes": Form(volumes.suits, volumes.volumes, is_quiet_in_images,
                     "one row of layers with convolutions or poolings among them"),
     "u": Form(u_shape.suits, u_shape.u_shape, is_quiet_in_u,
@@ -95,7 +96,7 @@ class Figure(Drawing):
         super().__init__(graph, others, dpi=dpi, **rest)  # its text and its page have no "print"
         theme = "light" if options.theme == "auto" else options.theme
         page = Page(points_of(width), Look(theme))
-        self.form, reading = form_of(self.graph, form)
+        self.form, reading = form_of(self.graph, form, page)
         self.reading = reading
         self._sheet = FORMS[self.form].drawn(reading, page)
 
@@ -144,7 +145,7 @@ class Figure(Drawing):
         return f"<Figure of {self.title}, as {self.form}. Keep it by .save('figure.pdf')>"
 
 
-def form_of(graph: Graph, form: str | None) -> tuple[str, Reading]:
+def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
     """Return the form that a model takes, or that was asked for, and the model as it reads it.
 
     Raises
@@ -155,7 +156,7 @@ def form_of(graph: Graph, form: str | None) -> tuple[str, Reading]:
     if form is None:
         for name, one in FORMS.items():
             reading = read(graph, one.is_quiet)
-            if one.suits(reading):
+            if one.suits(reading) and one.fits(reading, page):
                 return name, reading
     if form not in FORMS:
         raise ArgumentError(

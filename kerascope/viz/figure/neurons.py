@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
+from kerascope.errors import ArgumentError
 from kerascope.viz.figure.marks import Canvas, Page, Sheet, fitting_size
 from kerascope.viz.figure.reading import Part, Reading, has_own_name, shape_text
 from kerascope.viz.figure.writers import data_of
 
 MOST_DRAWN = 16  # neurons of a layer; of larger ones the first six and the last two
 FIRST, LAST = 6, 2
+MARGIN, MARGIN_NARROW = 60.0, 27.0
+STEP = 22.0  # least distance between two layers
 
 
 def suits(reading: Reading) -> bool:
@@ -23,13 +27,35 @@ def suits(reading: Reading) -> bool:
     )
 
 
+def fits(reading: Reading, page: Page) -> bool:
+    """Tell whether all layers have room beside each other."""
+    return page.width >= _narrowest(len(reading.chain or []), page)
+
+
+def _narrowest(layers: int, page: Page) -> float:
+    return 2 * (MARGIN_NARROW if page.narrow else MARGIN) + STEP * (layers - 1)
+
+
 def neurons(reading: Reading, page: Page) -> Sheet:
-    """Draw a small dense net."""
+    """Draw a small dense net.
+
+    Raises
+    ------
+    ArgumentError
+        It has more layers than stand beside each other.
+    """
     canvas, layers = Canvas(page), reading.chain or []
+    if not fits(reading, page):
+        least = math.ceil(_narrowest(len(layers), page) * 25.4 / 72)
+        raise ArgumentError(
+            f"draw: a figure of {len(layers)} rows of neurons is not "
+            f"{page.width * 25.4 / 72:.0f} mm wide; expected at least {least} mm. Give that, or "
+            f"figure='blocks', which joins layers that repeat."
+        )
     most = max(len(_rows(part)) for part in layers)
     pitch = min(11.8 if page.narrow else 16.4, (150.0 if page.narrow else 210.0) / most)
     radius = pitch * 0.4
-    margin = 27.0 if page.narrow else 60.0
+    margin = MARGIN_NARROW if page.narrow else MARGIN
     step = (page.width - 2 * margin) / (len(layers) - 1)
     top = 18.0 if page.narrow else 22.0
     middle = top + most * pitch / 2

@@ -164,8 +164,22 @@ def _joined(part: Part, node: GraphNode) -> Part:
 
 def _word(node: GraphNode) -> str:
     """Return what the class of an activation is called: "LeakyReLU" as "leaky relu"."""
-    name = str(node.attrs.get("class_name", "")).split(": ")[-1]
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("_", " ")
+    return spaced(str(node.attrs.get("class_name", "")).split(": ")[-1]).lower()
+
+
+def spaced(name: str) -> str:
+    """Return the name of a class as words.
+
+    Examples
+    --------
+    >>> spaced("GlobalAveragePooling2D"), spaced("LSTM"), spaced("LeakyReLU")
+    ('global average pooling', 'LSTM', 'leaky relu')
+    """
+    plain = re.sub(r"[123]D$", "", name)
+    if plain.isupper():
+        return plain
+    whole = re.sub(r"(Re|Si|Ge)LU", lambda unit: unit[0].capitalize(), plain)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", whole).replace("_", " ").lower()
 
 
 def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) -> list[GraphNode]:
@@ -238,6 +252,8 @@ def has_own_name(node: GraphNode) -> bool:
     automatic = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_of(node)).lower()
     plain = re.sub(r"[^a-z0-9]", "", automatic)
     stem = re.sub(r"_\d+$", "", node.label)
+    if stem.isdigit():  # its place in a Sequential of PyTorch
+        return False
     return re.sub(r"[^a-z0-9]", "", stem.lower()) not in (plain, plain.removesuffix("layer"))
 
 

@@ -430,9 +430,13 @@ def _sentences(columns: list[Column], parts: list[Part]) -> Iterator[str]:
         yield "Each sheet is a feature map, each bar a row of numbers;"
         yield "below are height \u00d7 width \u00d7 channels of what each layer gives."
     else:
+        axes = max(len(sides_of(column.first.shape)[0]) for column in columns)
+        said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
         yield "Each volume is what a layer gives;"
-        yield "below are its height \u00d7 width \u00d7 channels (of bars the number of units)."
-        yield "Height and depth grow with the square root of the image's sides, thickness with the"
+        yield f"below are its {said} \u00d7 channels (of bars the number of units)."
+        grow = "Height and depth grow with the square root of the image's sides,"
+        yield "Height grows with the square root of the length," if axes == 1 else grow
+        yield "thickness with the"
         yield "logarithm of the number of channels."
     squares = [column.label[0] for column in columns if column.label[0].endswith("\u00b2")]
     if squares:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from kerascope.viz.figure.reading import Part, class_of, has_own_name, sides_of
+from kerascope.viz.figure.reading import Part, class_of, has_own_name, sides_of, spaced
 
 _KNOWN = {
     "LayerNormalization": "layer norm",
@@ -83,17 +81,3 @@ def _attends_itself(part: Part) -> bool:
 def _named(part: Part, otherwise: str) -> str:
     """Return the name that somebody gave the layer, else what it is."""
     return part.node.label.replace("_", " ") if has_own_name(part.node) else otherwise
-
-
-def spaced(name: str) -> str:
-    """Return the name of a class as words.
-
-    Examples
-    --------
-    >>> spaced("GlobalAveragePooling2D"), spaced("LSTM")
-    ('global average pooling', 'LSTM')
-    """
-    plain = re.sub(r"[123]D$", "", name)
-    if plain.isupper():
-        return plain
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).replace("_", " ").lower()

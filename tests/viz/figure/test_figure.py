@@ -23,6 +23,7 @@ from kerascope import layers as L
 from kerascope.errors import ArgumentError
 from kerascope.models import Model, Sequential
 from kerascope.viz.figure.marks import SMALLEST
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.measures import text_width
 
 WIDTHS = ("84mm", "174mm")
@@ -431,3 +432,115 @@ def test_recurrent_models_that_stand_in_no_columns_are_blocks():
     ends = [L.Input(shape=(5, 3)) for _ in range(4)]
     model = Model(ends, L.Concatenate()([L.LSTM(2)(end) for end in ends]))
     assert ks.draw(model, style="figure").form == "blocks"
+
+
+def paths(svg, filled):
+    """Return the corners of filled outlines of layers, or of lines."""
+    if filled:
+        return [outline(one) for one in elements(svg, "path") if one.get("data-layers")]
+    return [outline(one) for one in elements(svg, "path") if one.get("fill") == "none"]
+
+
+def box_of(svg, layer):
+    """Return left, top, right and bottom of the box of a layer."""
+    found = [outline(one) for one in elements(svg, "path")
+             if layer in (one.get("data-layers") or "").split("\n")]  # fmt: skip
+    across, down = ([point[axis] for point in found[0]] for axis in (0, 1))
+    return min(across), min(down), max(across), max(down)
+
+
+def twins():
+    encoder = Sequential([L.Input(shape=(8,)), L.Dense(4)], name="encoder")
+    a, b = L.Input(shape=(8,), name="a"), L.Input(shape=(8,), name="b")
+    apart = L.Subtract(name="apart")([encoder(a), encoder(b)])
+    return Model([a, b], L.Dense(1, name="same")(apart))
+
+
+def three_inputs():
+    image, text = L.Input(shape=(16, 16, 3)), L.Input(shape=(20,), dtype="int32")
+    numbers = L.Input(shape=(5,), name="numbers")
+    x = L.Conv2D(8, 3)(L.Conv2D(4, 3)(image))
+    ends = [L.GlobalAveragePooling2D()(x), L.LSTM(8)(L.Embedding(50, 4)(text))]
+    h = L.Dense(16)(L.Concatenate()([*ends, L.Dense(8, name="few")(numbers)]))
+    return Model([image, text, numbers], [L.Dense(1, name="price")(h), L.Dense(4, name="kind")(h)])
+
+
+def inception():
+    x = y = L.Input(shape=(16, 16, 8))
+    for _ in range(2):
+        a = L.Conv2D(8, 1)(y)
+        b = L.Conv2D(8, 3, padding="same")(L.Conv2D(4, 1)(y))
+        c = L.Conv2D(8, 1)(L.MaxPooling2D(3, 1, padding="same")(y))
+        y = L.Concatenate()([y, a, b, c])
+    return Model(x, L.Dense(3)(L.GlobalAveragePooling2D()(y)))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("model", [twins, three_inputs, inception])
+def test_no_arrow_runs_through_the_box_of_a_layer(model, width):
+    figure = ks.draw(model(), style="figure", width=width)
+    assert figure.form == "blocks"
+    boxes = []
+    for corners in paths(figure.svg, True):
+        across, down = ([point[axis] for point in corners] for axis in (0, 1))
+        boxes.append((min(across) + 1, min(down) + 1, max(across) - 1, max(down) - 1))
+    for corners in paths(figure.svg, False):
+        for box in boxes:
+            assert not any(meets(a, b, box) for a, b in pairwise(corners)), (corners, box)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_joins_two_inputs_leads_on(width):
+    """At 84 mm the arrow to the last layer came from the box of the second input."""
+    svg = ks.draw(twins(), style="figure", width=width).svg
+    left, top, right, bottom = box_of(svg, "apart")
+    begins = [corners[0] for corners in paths(svg, False)]
+    assert any(left <= x <= right + 1 and top <= y <= bottom + 1 for x, y in begins)
+    last = box_of(svg, "same")
+    ends = [corners[-1] for corners in paths(svg, False)]
+    assert any(last[0] - 5 <= x <= last[2] and last[1] - 5 <= y <= last[3] for x, y in ends)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_several_outputs_are_the_end_and_stand_in_no_frame(width):
+    svg = ks.draw(three_inputs(), style="figure", width=width).svg
+    assert not [one for one in elements(svg, "path") if one.get("stroke-dasharray")]
+    begins = [corners[0] for corners in paths(svg, False)]
+    for layer in ("price", "kind"):
+        left, top, right, bottom = box_of(svg, layer)
+        assert not any(left <= x <= right + 1 and top <= y <= bottom + 1 for x, y in begins)
+
+
+def test_a_deep_dense_net_is_drawn_as_neurons_only_where_all_have_room():
+    model = Sequential([L.Input(shape=(20,)), *(L.Dense(64) for _ in range(40)), L.Dense(1)])
+    assert ks.draw(model, style="figure", width="84mm").form == "blocks"
+    assert ks.draw(model, style="figure", width="174mm").form == "blocks"
+    with pytest.raises(ArgumentError, match=r"at least (\d+) mm.*figure='blocks'") as refused:
+        ks.draw(model, style="figure", figure="neurons")
+    width = re.search(r"at least (\d+) mm", str(refused.value))[1]
+    figure = ks.draw(model, style="figure", figure="neurons", width=f"{width}mm")
+    circles = [(float(one.get("cx")), float(one.get("r"))) for one in elements(figure.svg, "circle")
+               if float(one.get("r")) > 1]  # fmt: skip
+    columns = sorted({x for x, _ in circles})
+    assert min(b - a for a, b in pairwise(columns)) > 2 * circles[0][1]
+
+
+def test_activations_of_pytorch_are_words_and_places_in_a_sequential_no_names():
+    nodes = [GraphNode("input", "input", "input", attrs={"output_shapes": "(1, 3, 32, 32)"})]
+    for place, name, kind, shape in (("0", "Conv2d", "convolution", "(1, 16, 30, 30)"),
+                                     ("1", "LeakyReLU", "activation", "(1, 16, 30, 30)"),
+                                     ("2", "MaxPool2d", "pooling", "(1, 16, 15, 15)")):  # fmt: skip
+        attrs = {"class_name": name, "output_shapes": shape}
+        nodes.append(GraphNode(place, place, kind, attrs=attrs))
+    edges = [GraphEdge(a.id, b.id) for a, b in pairwise(nodes)]
+    figure = ks.draw(Graph("net", tuple(nodes), tuple(edges)), style="figure")
+    words = [one.text for one in elements(figure.svg, "text")]
+    assert {"conv", "pool"} <= set(words)
+    assert "leaky relu" in figure.legend
+
+
+def test_volumes_of_sequences_are_said_to_be_long_and_not_wide():
+    model = Sequential([L.Input(shape=(64, 4)), L.Conv1D(40, 5), L.Dense(2)])
+    legend = ks.draw(model, style="figure", figure="volumes").legend
+    assert "length \u00d7 channels" in legend
+    assert "width" not in legend
