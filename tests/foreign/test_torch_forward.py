@@ -479,7 +479,7 @@ def test_arrays_of_numpy_are_inputs_and_stay_what_they_are():
 
 
 def test_missing_inputs_are_named_with_the_way_to_give_them():
-    with pytest.raises(ArgumentError, match=r"missing a required argument: 'image'.*values=x"):
+    with pytest.raises(ArgumentError, match=r"missing a required argument: 'image'.*inputs=x"):
         ks.draw(UNet())
 
 
