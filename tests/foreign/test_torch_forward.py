@@ -1,5 +1,6 @@
 """Modules of PyTorch are drawn and recorded as they ran: calls, arrows, values, frames, lines."""
 
+import copy
 import gc
 import operator
 import warnings
@@ -271,6 +272,16 @@ def test_a_weight_whose_module_is_not_called_says_so():
     assert weight.parameters["weight"].array.shape == (3, 3)
 
 
+def test_a_weight_that_is_read_before_its_module_is_called_does_not_say_so():
+    def forward(self, x):
+        return self.fc(x + self.fc.bias) + self.other.bias
+
+    module = module_of(forward, fc=nn.Linear(3, 3), other=nn.Linear(3, 3))
+    writer, _ = recorded(module, torch.ones(1, 3))
+    words = {call.id: dict(call.settings) for call in writer.calls if call.op == "Parameter"}
+    assert words == {"fc.bias": {}, "other.bias": {"": "of Linear, not called"}}
+
+
 class Leaky(nn.Module):
     """One box that keeps a view of what it gave, and writes into what it gave before."""
 
@@ -294,6 +305,83 @@ def test_a_view_that_was_made_where_nobody_listens_stands_behind_what_it_views()
     assert arrows_of(module_of(forward, leaky=Leaky()), torch.ones(2, 3)) == [
         *(("x", "leaky"), ("leaky", "view"), ("view", "add")),
     ]
+
+
+def doubled(x, w):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.jit.script(_doubled)(x, w)
+
+
+def _doubled(x, w):
+    return torch.tanh(x * w) * 2
+
+
+UNHEARD = {
+    "a function of TorchScript": (
+        lambda self, x: self.last(doubled(self.first(x), self.scale)),
+        [("first", "unheard"), ("scale", "unheard"), ("unheard", "last")],
+    ),
+    "vmap": (
+        lambda self, x: self.last(torch.vmap(torch.sin)(self.first(x))),
+        [("first", "sin"), ("sin", "last")],
+    ),
+    "vmap over columns": (
+        lambda self, x: self.last(torch.vmap(torch.sin, in_dims=1)(self.first(x)).T),
+        [("first", "sin"), ("sin", "view"), ("view", "T"), ("T", "last")],
+    ),
+    "torch.func.grad": (
+        lambda self, x: self.last(torch.func.grad(lambda y: y.pow(2).sum())(self.first(x))),
+        [
+            *(("first", "pow"), ("pow", "sum"), ("sum", "grad"), ("first", "grad")),
+            ("grad", "last"),
+        ],
+    ),
+    "a copy": (
+        lambda self, x: self.last(copy.deepcopy(self.first(x).detach())),
+        [("first", "detach"), ("detach", "deepcopy"), ("deepcopy", "last")],
+    ),
+    "other data": (
+        lambda self, x: self.last(rebound(self.first(x) + 1, self.second(x))),
+        [("first", "add"), ("second", "data"), ("data", "data:2"), ("data:2", "last")],
+    ),
+}
+
+
+def rebound(y, other):
+    y.data = other.data
+    return y
+
+
+@pytest.mark.parametrize(("forward", "arrows"), UNHEARD.values(), ids=UNHEARD)
+def test_what_is_computed_where_nobody_listens_has_its_arrows(forward, arrows):
+    torch.manual_seed(0)
+    parts = {name: nn.Linear(3, 3) for name in ("first", "second", "last")}
+    module, x = module_of(forward, **parts, scale=nn.Parameter(torch.ones(3))), torch.ones(2, 3)
+    writer, result = recorded(module, x)
+    found = {(edge.source, edge.target) for edge in writer.graph("net").edges}
+    assert {arrow for arrow in found if arrow[0] != "x"} == set(arrows)
+    np.testing.assert_array_equal(writer.calls[-1].outputs[0].array, result.detach().numpy())
+    given = next(call for call in writer.calls if call.id == "last").inputs[0]
+    np.testing.assert_array_equal(module.last(torch.tensor(given.array)).detach(), result.detach())
+
+
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_a_tensor_of_rows_of_several_lengths_is_recorded(layout):
+    def forward(self, x):
+        rows = torch.nested.nested_tensor([x, x[:1]], layout=layout)
+        return self.fc((rows * 2).to_padded_tensor(0.0))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = module_of(forward, fc=nn.Linear(3, 3))
+        writer, result = recorded(module, torch.ones(2, 3))
+        assert torch.equal(result, module(torch.ones(2, 3)))
+        with ks.trace(module) as tape:
+            module(torch.ones(2, 3)).sum().backward()
+    assert [c.op for c in writer.calls][-3:] == ["mul", "to_padded_tensor", "Linear"]
+    assert next(c for c in writer.calls if c.op == "mul").outputs[0].shape == (2, None, None)
+    assert len(list(tape.batches())) == 1
 
 
 def test_a_write_where_nobody_listens_stands_between_what_was_and_what_is():

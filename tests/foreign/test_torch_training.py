@@ -232,6 +232,40 @@ def test_gradients_that_add_up_over_two_forward_passes_are_one_batch():
     np.testing.assert_array_equal(list(last.values())[-1], module[0].weight.grad.numpy())
 
 
+def test_gradients_that_are_handed_out_are_told_as_the_parameters():
+    module, writer = classifier(), TapeWriter("all")
+    (x, y), *_ = batches_of(1)
+    weights = list(module.parameters())
+    with tracing(module, writer):
+        handed = torch.autograd.grad(F.cross_entropy(module(x), y), weights)
+    events = events_of(writer.tape, "node", "E")
+    for (name, _), gradient in zip(module.named_parameters(), handed, strict=True):
+        (event,) = [one for one in events if one.name == name]
+        np.testing.assert_array_equal(told(writer.tape, event, "result"), gradient.numpy())
+
+
+def test_a_layer_that_comes_to_a_module_during_the_loop_is_heard():
+    module, writer = classifier(), TapeWriter()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    with tracing(module, writer):
+        train(module, optimizer, batches_of(1))
+        module.append(nn.Linear(2, 2))
+        optimizer.add_param_group({"params": module[3].parameters()})
+        train(module, optimizer, batches_of(1))
+    assert [call.id for call in writer.calls][:5] == ["input", "0", "1", "2", "3"]
+    assert "3.weight" in {event.name for event in events_of(writer.tape, "update.param")}
+    assert not hooks_of(module)
+
+
+def test_a_loss_for_each_sample_does_not_end_the_loop():
+    module, writer = classifier(), TapeWriter()
+    with tracing(module, writer):
+        slopes = torch.vmap(torch.func.jacrev(module[0]))(torch.ones(4, 3))
+        torch.func.vmap(torch.func.grad(lambda x: module[0](x).sum()))(torch.ones(4, 3))
+    assert torch.equal(slopes[0], module[0].weight)
+    assert not hooks_of(module)
+
+
 def test_passes_without_gradients_are_batches_by_themselves():
     module, writer = classifier().eval(), TapeWriter()
     with tracing(module, writer), torch.no_grad():

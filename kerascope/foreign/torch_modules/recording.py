@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from inspect import Parameter, signature
 from threading import get_ident
@@ -148,6 +149,7 @@ class Recorder:
         self._tokens = Tokens()
         self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
         self._called: set[int] = set()  # ids of modules
+        self._uncalled_yet: dict[int, str] = {}  # which call reads which weight
         self._stack: list[Heard] = []
         self._inside = 0  # of a box, or of a backward pass: how many calls deep
         self._is_quiet = False  # gradients that come are not those of the loss
@@ -293,6 +295,10 @@ class Recorder:
 
     def forward_ends(self, heard: Heard, result: Any) -> None:
         """Hear that such a call is over; it gave nothing if it failed."""
+        for number, weight in list(self._uncalled_yet.items()):
+            if not self._uncalled(weight):  # its module was called later
+                self.writer.calls[number] = replace(self.writer.calls[number], settings={})
+                del self._uncalled_yet[number]
         if heard.module is self.module:
             outputs = _distinct(tensors_in(result))
             self.writer.outputs(_known_values(map(self._tokens.known, outputs)))
@@ -380,7 +386,7 @@ class Recorder:
         if function in _BACKWARD:
             return self.backward(function, args, keywords)
         name = name_of_function(function)
-        if name in _UNHEARD:
+        if name in _UNHEARD and (name != "deepcopy" or self._is_outside):
             return function(*args, **keywords)
         if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
             return iter(self.function(Tensor.unbind, (args[0], 0), {}))
@@ -394,6 +400,10 @@ class Recorder:
             if inputs:
                 changed = _changed(inputs, versions, outputs, bool(is_writing), keywords)
                 read = list(zip(inputs, versions, strict=True))
+                if is_writing and name == "data" and len(inputs) > 1:  # it writes into none
+                    (rebound, _), *read = read
+                    self._tokens.drop(rebound)
+                    outputs, changed = [rebound], []
                 told = (name, args, keywords, read, outputs, changed, before)
                 self._tell_function(*told)
             elif outputs and not self._is_outside:
@@ -573,11 +583,12 @@ class Recorder:
         """Give a box to what no call has given."""
         views = [one for one in self._tokens.views(tensor) if one[1].has_box]
         sources = [known for other, known in views if overlap(tensor, other)]
+        made, op, made_at = self._made.get(id(tensor), (None, "", None))
+        behind = [] if sources or made is not None else self._behind(tensor, frame)
         if known is None:
             known = self._tokens.give(tensor)
         known.has_box = True
         value = self._as_value(tensor, known, array)
-        made, op, made_at = self._made.get(id(tensor), (None, "", None))
         weight, is_parameter = self._weights.get(id(tensor), ("", False))
         tell, line = self.writer.call, _line_of(frame)
         if weight:
@@ -585,9 +596,14 @@ class Recorder:
             own = {weight.rpartition(".")[2]: value} if is_parameter else {}
             tell(weight, [], [value], op=op, kind="constant", line=line, settings=settings,
                  parameters=own)  # fmt: skip
+            if settings:
+                self._uncalled_yet[len(self.writer.calls) - 1] = weight
         elif sources:
             read = [max(sources, key=lambda one: one.token).value]
             tell(self._path("view"), read, [value], op="view", kind="shaping", line=line)
+        elif behind:
+            name = self._path(_name_in(frame, tensor) or "unheard")
+            tell(name, behind, [value], op="unheard", kind="function", line=line)
         elif made is not None and made() is tensor:
             tell(self._path(op), [], [value], op=op, kind="constant", line=made_at)
         elif self._is_outside:
@@ -597,6 +613,21 @@ class Recorder:
             name = self._path(_name_in(frame, tensor) or "constant")
             tell(name, [], [value], op="constant", kind="constant", line=line)
         return value
+
+    def _behind(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
+        """Return what a tensor was computed from where nobody listens, as far as autograd knows."""
+        if tensor.grad_fn is None or id(tensor) in self._weights:
+            return []
+        values, leaves = self._tokens.behind(tensor)
+        for leaf in leaves:
+            if self._has_box(leaf) or self._is_free(leaf):
+                values.append(self._value(leaf, version_of(leaf), frame=frame))
+        return values
+
+    def _is_free(self, weight: Tensor) -> bool:
+        """Return whether a tensor is a weight that no called module has used for itself."""
+        name, _ = self._weights.get(id(weight), ("", False))
+        return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
         """Return a setting that says so if a weight's module was not called."""
@@ -672,7 +703,7 @@ def _changed(
     if changed or not is_writing:
         return changed
     target = tensors_in(keywords["out"]) if keywords.get("out") is not None else inputs[:1]
-    # Of tensors of `torch.inference_mode()` nobody counts the writes; `x.data = y` is none.
+    # Of tensors of `torch.inference_mode()` nobody counts the writes.
     return [one for one in target if one.is_inference() or not outputs]
 
 

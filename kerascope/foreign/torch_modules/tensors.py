@@ -8,7 +8,7 @@ counts the writes into a storage for all its views, and who shares the storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import ref
@@ -16,9 +16,11 @@ from weakref import ref
 import numpy as np
 import torch
 from torch import Tensor
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from kerascope.foreign.records import Value
 
+MOST_NODES = 10_000  # of autograd, that are looked at to find what a tensor was computed from
 PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.dtype, torch.device))
 
 
@@ -67,7 +69,10 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
         array: np.ndarray = np.from_dlpack(tensor.detach().resolve_neg())
     except (TypeError, RuntimeError, BufferError):
-        return _numbers_of_others(tensor.detach())
+        if torch._C._functorch.peek_interpreter_stack() is None:
+            return _numbers_of_others(tensor.detach())
+        with temporarily_clear_interpreter_stack():  # else all that is computed is wrapped
+            return numbers_of(_unwrapped(tensor))
     return array
 
 
@@ -83,7 +88,7 @@ def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
         if tensor.is_floating_point() and tensor.dtype.itemsize < 4 and tensor.dtype != torch.half:
             tensor = tensor.float()
         array: np.ndarray = tensor.numpy(force=True)
-    except (TypeError, RuntimeError, NotImplementedError):  # inside of vmap, or a fake one
+    except (TypeError, RuntimeError, NotImplementedError):  # a fake one
         return None
     return array
 
@@ -105,6 +110,19 @@ def version_of(tensor: Tensor) -> int:
         return int(tensor._version)
     except RuntimeError:  # made in `torch.inference_mode()`
         return 0
+
+
+def shape_of(tensor: Tensor) -> tuple[int | None, ...]:
+    """Return the shape of a tensor, with None where its rows are of several lengths.
+
+    Examples
+    --------
+    >>> shape_of(torch.zeros(2, 3))
+    (2, 3)
+    """
+    if not tensor.is_nested:
+        return tuple(tensor.shape)
+    return (tensor.size(0), *[None] * (tensor.dim() - 1))
 
 
 # --- which is which -------------------------------------------------------------------------------
@@ -134,8 +152,8 @@ class Known:
         self.token = token
         self.version = version_of(tensor)
         self.storage = _storage_of(tensor)
-        shape, dtype = tuple(tensor.shape), _names_of_dtypes[tensor.dtype]
-        self.value = Value(token, shape, dtype, None, tensor.requires_grad)
+        dtype = _names_of_dtypes[tensor.dtype]
+        self.value = Value(token, shape_of(tensor), dtype, None, tensor.requires_grad)
         self.has_box = has_box
 
 
@@ -155,15 +173,20 @@ class Tokens:
     def __init__(self) -> None:
         self._known: dict[int, Known] = {}  # by the object's id; the reference says if it lives
         self._sharing: dict[int, list[int]] = {}  # ids of the objects that view a storage
+        self._given: dict[int, Value] = {}  # by the number of the node that leads back to it
         self._last = 0
 
     def known(self, tensor: Tensor) -> Known | None:
         """Return what is known of a tensor; None if it was never met."""
         found = self._known.get(id(tensor))
-        return found if found is not None and found.ref() is tensor else None
+        if found is not None and found.ref() is tensor:
+            return found
+        inside = _unwrapped(tensor)
+        return None if inside is tensor else self.known(inside)
 
     def give(self, tensor: Tensor, *, has_box: bool = True) -> Known:
         """Give a tensor a new token: it is new, or something was written into it."""
+        tensor = _unwrapped(tensor)
         self._last += 1
         key = id(tensor)
         found = self._known[key] = Known(tensor, self._last, has_box)
@@ -173,7 +196,46 @@ class Tokens:
                 if len(sharing) > 8:
                     sharing[:] = [other for other in sharing if self._lives(other, found.storage)]
                 sharing.append(key)
+        if has_box and tensor.requires_grad and (node := tensor.grad_fn) is not None:
+            self._given[node._sequence_nr()] = found.value
         return found
+
+    def drop(self, tensor: Tensor) -> None:
+        """Forget a tensor: it holds something else now."""
+        self._known.pop(id(tensor), None)
+
+    def behind(self, tensor: Tensor) -> tuple[list[Value], list[Tensor]]:
+        """Return what was given, and which leaves, a tensor was computed from, as autograd knows.
+
+        This finds what functions have read that nobody heard: of TorchScript, of an extension.
+
+        Examples
+        --------
+        >>> tokens, x, w = Tokens(), torch.ones(3, requires_grad=True), torch.ones(3)
+        >>> y = x * 2
+        >>> token = tokens.give(y).token
+        >>> values, leaves = tokens.behind(y.exp() + x * w)
+        >>> [value.token == token for value in values], [leaf is x for leaf in leaves]
+        ([True], [True])
+        """
+        values: dict[Hashable, Value] = {}
+        leaves: dict[int, Tensor] = {}
+        queue: list[Any] = [tensor.grad_fn]
+        seen: set[Any] = set()
+        while queue and len(seen) < MOST_NODES:
+            node = queue.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            leaf = getattr(node, "variable", None)
+            given = self._given.get(node._sequence_nr()) if leaf is None else None
+            if leaf is not None:
+                leaves[id(leaf)] = leaf
+            elif given is not None:
+                values[given.token] = given
+            else:
+                queue += [other for other, _ in reversed(node.next_functions)]
+        return list(values.values()), list(leaves.values())
 
     def _lives(self, key: int, storage: int) -> bool:
         known = self._known.get(key)
@@ -181,6 +243,7 @@ class Tokens:
 
     def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, Known]]:
         """Yield the other known tensors that share a tensor's storage."""
+        tensor = _unwrapped(tensor)
         storage = _storage_of(tensor)
         for key in () if storage is None else tuple(self._sharing.get(storage, ())):
             known = self._known.get(key)
@@ -195,6 +258,13 @@ def _storage_of(tensor: Tensor) -> int | None:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):  # sparse tensors have several, or none
         return None
+
+
+def _unwrapped(tensor: Tensor) -> Tensor:
+    """Return the tensor inside of one that `torch.vmap` or `torch.func` has wrapped."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return tensor
 
 
 def overlap(one: Tensor, other: Tensor) -> bool:
@@ -219,7 +289,7 @@ def is_view_of_all(one: Tensor, other: Tensor) -> bool:
     >>> [is_view_of_all(one, x) for one in (x.T, x.view(8), x[1:], x[:1].expand(4, 2), x + 1)]
     [True, True, False, False, False]
     """
-    if one.numel() != other.numel() or one.dtype != other.dtype:
+    if one.is_nested or one.numel() != other.numel() or one.dtype != other.dtype:
         return False
     if _storage_of(one) != _storage_of(other) or _extent(one) != _extent(other):
         return False
@@ -231,6 +301,9 @@ def is_view_of_all(one: Tensor, other: Tensor) -> bool:
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
     """Return where in its storage a tensor begins and ends, in bytes."""
+    tensor = _unwrapped(tensor)
+    if tensor.is_nested:
+        return 0, tensor.untyped_storage().nbytes()
     size = tensor.element_size()
     first = tensor.storage_offset() * size
     if not tensor.numel():

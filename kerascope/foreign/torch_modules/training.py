@@ -61,6 +61,20 @@ class Training(Recorder):
                 self._parameters.append((name, one))
                 self._named[id(one)] = name
 
+    def subjects(self) -> Iterator[tuple[str, nn.Module]]:
+        """Yield the modules that are heard with all that is in them, and their names."""
+        yield "", self.module
+
+    def _hear_new_parts(self) -> None:
+        """Hear modules that have been put into those that are heard since they were looked at."""
+        for prefix, subject in list(self.subjects()):
+            parts = subject.named_modules(prefix=prefix)
+            new = [(name, one) for name, one in parts if id(one) not in self._modules]
+            for name, one in new:
+                self.hear(name, one)
+            if new:
+                self.know(subject, prefix)
+
     # --- batches ----------------------------------------------------------------------------------
 
     @contextmanager
@@ -102,8 +116,10 @@ class Training(Recorder):
         is_long = len(self.writer.calls) >= MOST_CALLS
         if not self._stack and (self._batch is None or self._is_over or is_long):
             tensors = tensors_in((args, keywords))
-            size = tensors[0].shape[0] if tensors and tensors[0].dim() else 1
+            size = tensors[0].size(0) if tensors and tensors[0].dim() else 1
             self._begin_batch(size, "training step" if is_training else "test step")
+        if not self._stack:
+            self._hear_new_parts()
         name = heard.name or type(heard.module).__name__
         self._forward.enter_context(self.writer.span("forward", name, line=heard.line))
 
@@ -130,7 +146,13 @@ class Training(Recorder):
                 now, (old, version) = one.grad, before.get(name, (None, 0))
                 if now is not None and (now is not old or version_of(now) != version):
                     self.tell_gradient(name, now)
-        self._losses += [array.copy() for one in losses if (array := numbers_of(one)) is not None]
+            if function is torch.autograd.grad:  # it hands them out
+                inputs = args[1] if len(args) > 1 else keywords.get("inputs")
+                for one, gradient in zip(tensors_in(inputs), result, strict=False):
+                    if gradient is not None and id(one) in self._named:
+                        self.tell_gradient(self._named[id(one)], gradient)
+        arrays = [numbers_of(one) for one in losses]  # one of `torch.vmap` is many
+        self._losses += [one.copy() for one in arrays if one is not None and one.size == 1]
         return result
 
     # --- steps of optimizers ----------------------------------------------------------------------

@@ -66,6 +66,11 @@ class Watched(Training):
                 self.hear(path, one)
         self.know(module, name)
 
+    def subjects(self) -> Iterator[tuple[str, nn.Module]]:
+        """Yield the modules that were met, and their names."""
+        for number, root in self._roots.items():
+            yield self._modules[number][0], root
+
     def _forget_modules(self) -> None:
         """Let all modules go: a script that makes hundreds shall not keep them all alive."""
         self.let_go()
