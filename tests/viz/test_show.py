@@ -29,7 +29,10 @@ from kerascope.layers import (
     TimeDistributed,
 )
 from kerascope.models import Model, Sequential
+from kerascope.viz.tensors.heat_maps import HeatMaps
+from kerascope.viz.tensors.panels import Part, panels_of
 from kerascope.viz.tensors.scales import LEVELS, Scale, color_of
+from kerascope.viz.tensors.sheet import Raster
 from kerascope.viz.theme import contrast, luminance
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -529,3 +532,58 @@ def test_of_many_filters_the_first_are_in_colour_and_the_picture_says_so():
     part = ks.show(filters_in_colour(100, 7)).content.parts[0]
     assert len(part.colours) == 64
     assert "the first 64 are drawn in colour" in part.notes
+
+
+def titles(picture):
+    return [panel.title for panel in picture.content.parts[0].panels]
+
+
+def test_axes_that_nobody_knows_are_said_by_the_shape_and_panels_by_their_index():
+    picture = ks.show(np.arange(24.0).reshape(2, 3, 2, 2))
+    assert "shape 2 x 3 x 2 x 2" in picture.content.parts[0].summary
+    assert titles(picture)[:4] == ["[0, 0]", "[0, 1]", "[0, 2]", "[1, 0]"]
+    assert "20 indices x 3 dimensions" in ks.show(embedding_of(20, 3)).content.parts[0].summary
+
+
+def embedding_of(size, dimension):
+    layer = Embedding(size, dimension)
+    layer(np.zeros((1, 2), "int32"))
+    return layer
+
+
+def test_bytes_of_an_image_are_a_panel_for_each_colour():
+    image = np.random.default_rng(0).integers(0, 255, (6, 5, 3), dtype=np.uint8)
+    picture = ks.show(image)
+    assert titles(picture) == ["red", "green", "blue"]
+    for channel, panel in enumerate(picture.content.parts[0].panels):
+        assert (panel.values == image[..., channel]).all()
+    assert len(titles(ks.show(image.astype("float64")))) == 6  # numbers may be anything
+
+
+@pytest.mark.parametrize("values", [np.zeros((0, 3)), np.full((2, 2), np.nan)])
+def test_a_picture_without_any_number_has_no_scale(values):
+    shapes = ks.show(values).content.sheet().shapes
+    assert not [shape for shape in shapes if getattr(shape, "y", 0) and shape_is_ramp(shape)]
+
+
+def shape_is_ramp(shape):
+    return getattr(shape, "height", 0) == 10.0 and getattr(shape, "width", 0) == 4.0
+
+
+@pytest.mark.parametrize("channels", [8, 10, 13, 64])
+def test_rows_of_panels_are_as_long_as_each_other_and_stand_in_columns(channels):
+    values = np.random.default_rng(0).normal(size=(9, 9, channels))
+    maps = Part("maps", values, ("row", "column", "channel"))
+    sheet = HeatMaps("maps", (panels_of(maps, channels),)).sheet()
+    places = [(shape.x, shape.y) for shape in sheet.shapes if isinstance(shape, Raster)]
+    assert len(places) == channels
+    rows = [y for _, y in places]
+    lengths = [rows.count(y) for y in dict.fromkeys(rows)]
+    assert max(lengths) - lengths[-1] < len(lengths) + 1
+    assert len(set(lengths[:-1])) <= 1
+    assert len({x for x, _ in places}) == max(lengths)
+
+
+def test_complex_numbers_are_refused_with_what_to_show_instead():
+    with pytest.raises(DtypeError, match=r"complex128.*abs\(x\), x\.real"):
+        ks.show(np.array([1 + 2j]))

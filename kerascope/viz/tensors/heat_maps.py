@@ -91,19 +91,34 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
         drawn, y = _colour_images(part, y)
         shapes += drawn
     draw = _numbers if part.has_numbers else _image
-    x, row_end, in_row = MARGIN, y, 0
-    for panel in part.panels:
-        drawn, width, height = draw(panel, part)
-        is_full = in_row == part.panels_in_row if part.panels_in_row else x + width > WIDTH + MARGIN
-        if in_row and is_full:
-            x, y, in_row = MARGIN, row_end + GAP, 0
+    panels = [draw(panel, part) for panel in part.panels]
+    wide = max((width for _, width, _ in panels), default=0.0)
+    in_row = part.panels_in_row or _even(len(panels), int((WIDTH + GAP) // (wide + GAP)))
+    row_end = y
+    for place, (drawn, _, height) in enumerate(panels):
+        if place and place % in_row == 0:
+            y = row_end + GAP
+        x = MARGIN + place % in_row * (wide + GAP)
         shapes += [moved(shape, x, y) for shape in drawn]
-        x, row_end, in_row = x + width + GAP, max(row_end, y + height), in_row + 1
+        row_end = max(row_end, y + height)
     y = row_end + GAP
-    if part.is_shared and part.panels:
+    if part.is_shared and any(panel.values.size for panel in part.panels):
         shapes += _legend(part, y)
         y += LEGEND_HEIGHT + SMALL + GAP
     return shapes, y + GAP
+
+
+def _even(panels: int, most: int) -> int:
+    """Return how many panels stand in a row so that rows are as long as each other.
+
+    Examples
+    --------
+    >>> _even(8, 7), _even(64, 9), _even(3, 7)
+    (4, 8, 3)
+    """
+    most = max(most, 1)
+    rows = -(-panels // most) or 1
+    return -(-panels // rows) or 1
 
 
 PIXEL, COLOUR_IMAGE = 9.0, 56.0  # of an image in colour: its cells, and about its side
@@ -277,8 +292,21 @@ def _odd_ones(part: Panels) -> list[int]:
 
 
 def _legend(part: Panels, y: float) -> Iterator[Shape]:
+    """Yield the scale, if any number lies on it, and what the signs mean."""
+    x = MARGIN
+    if any(np.isfinite(panel.values).any() for panel in part.panels):
+        yield from _ramp(part.scale, y)
+        x += LEGEND_WIDTH + 2 * GAP
+    for level in _odd_ones(part):
+        word = dict(part.odd_words).get(level, ODD_SIGNS[level])
+        yield Box(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
+        yield from _odd_cells(np.array([[level]]), x, y, LEGEND_HEIGHT, LEGEND_HEIGHT)
+        yield Words(x + LEGEND_HEIGHT + 4, y + SMALL, word, SMALL, "quiet")
+        x += LEGEND_HEIGHT + 4 + room_for(word, SMALL) + GAP
+
+
+def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
     """Yield the scale with the numbers at its ends, and at zero."""
-    scale = part.scale
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):
         level = round(step / (LEGEND_STEPS - 1) * (LEVELS - 1))
@@ -290,13 +318,6 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
         place = MARGIN + share * LEGEND_WIDTH
         text = figure(scale.number(share), 3)
         yield Words(place, y + LEGEND_HEIGHT + SMALL + 2, text, SMALL, "quiet", anchor)
-    x = MARGIN + LEGEND_WIDTH + 2 * GAP
-    for level in _odd_ones(part):
-        word = dict(part.odd_words).get(level, ODD_SIGNS[level])
-        yield Box(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
-        yield from _odd_cells(np.array([[level]]), x, y, LEGEND_HEIGHT, LEGEND_HEIGHT)
-        yield Words(x + LEGEND_HEIGHT + 4, y + SMALL, word, SMALL, "quiet")
-        x += LEGEND_HEIGHT + 4 + room_for(word, SMALL) + GAP
 
 
 # --- in characters --------------------------------------------------------------------------------

@@ -187,9 +187,11 @@ def panels_of(
         at = tuple(int(one[i]) for one, i in zip(chosen, place, strict=True))
         matrix = ordered[at]
         words = [
-            f"{axis} {labels[axis][i] if axis in labels else i}"
+            labels[axis][i] if axis in labels else f"{axis} {i}"
             for axis, i in zip(others, at, strict=True)
         ]
+        if others and all(axis.startswith("axis ") for axis in others):
+            words = [f"[{', '.join(map(str, at))}]"]
         its = whole if scale == "shared" or limits is not None else Scale.of(matrix)
         odd = int(np.isnan(matrix).sum()), int(np.isinf(matrix).sum())
         panels.append(Panel(", ".join(words), thinned(matrix, steps), own[0], own[1], its, *odd))
@@ -236,6 +238,8 @@ def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
         f"{size} {plural(axis) if size != 1 else axis}"
         for size, axis in zip(values.shape, axes, strict=bool(axes))
     )
+    if axes and all(axis.startswith("axis ") for axis in axes):  # nobody knows what they count
+        words = f"shape {' x '.join(map(str, values.shape))}"
     finite = values[np.isfinite(values)]
     facts = [words or "a number"]
     if finite.size:
@@ -257,6 +261,8 @@ def plural(noun: str) -> str:
     """Return the plural of the name of an axis: "rows", "queries"; "axis 0" as it is."""
     if noun[-1:].isdigit() or noun.endswith("s"):
         return noun
+    if noun.endswith("index"):
+        return f"{noun[:-2]}ices"
     return (
         f"{noun[:-1]}ies"
         if noun.endswith("ry")

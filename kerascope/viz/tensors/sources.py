@@ -71,8 +71,21 @@ def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
             f"show: x with {_described(what)}; expected x only for a model, a layer or a "
             f"symbolic tensor."
         )
-    values = _numbers(what, "show")
+    values, given = _numbers(what, "show"), np.asarray(what)
+    if given.dtype == np.uint8 and values.ndim == 3 and values.shape[-1] in (3, 4):
+        return Shown("image", [_image(values)])
     return Shown("array", [_plain("", values)])
+
+
+def _image(values: np.ndarray) -> Part:
+    """Return bytes whose last axis is as long as that of an image: a panel for each colour."""
+    colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
+    labels = (("channel", colours),)
+    return Part("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
+
+
+def _up_to(last: int) -> str:
+    return f"0 to {last}" if last > 0 else "0"
 
 
 def _described(what: Any) -> str:
@@ -86,9 +99,11 @@ def _numbers(what: Any, where: str) -> np.ndarray:
     except ValueError as error:  # rows of different lengths
         raise DtypeError(f"{where}: expected an array; {error}.") from None
     if values.dtype.kind not in "biuf" and not str(values.dtype).startswith("bfloat"):
+        of = f" of {values.dtype}" if isinstance(what, np.ndarray) else ""
+        parts = " Show its parts: abs(x), x.real, x.imag." if values.dtype.kind == "c" else ""
         raise DtypeError(
             f"{where}: expected a layer, a model, a tensor, a weight or an array of real numbers; "
-            f"got {_described(what)}."
+            f"got {_described(what)}{of}.{parts}"
         )
     return values.astype("float64")
 
@@ -272,7 +287,7 @@ def one_sample(part: Part, sample: int) -> Part:
     size = part.values.shape[part.axes.index(SAMPLE)]
     if not -size <= sample < size:
         raise ArgumentError(
-            f"show: sample={sample}; expected 0 to {size - 1}, since x has "
+            f"show: sample={sample}; expected {_up_to(size - 1)}, since x has "
             f"{size} sample{'s' if size != 1 else ''}."
         )
     return of_sample(part, sample % size)
@@ -353,7 +368,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
         )
     if not isinstance(call, int) or not -len(steps) <= call < len(steps):
         raise ArgumentError(
-            f"show: call={call!r}; expected 0 to {len(steps) - 1}, since {name!r} is called "
+            f"show: call={call!r}; expected {_up_to(len(steps) - 1)}, since {name!r} is called "
             f"{len(steps)} time{'s' if len(steps) > 1 else ''} in {model.name!r}.",
             subject=layer,
         )
