@@ -182,9 +182,10 @@ def draw(
     subject, level, values = _own(_undrawn(subject), level, inputs, values)
     diff, expand = _undrawn(diff), _as_expand(as_names(expand), expand_nested)
     data, values = _data_of(level, values)
-    graph = _whole_graph(subject, level, expand_nested, wrt, data)
+    nested = expand_nested or expand not in (None, False)
+    graph = _whole_graph(subject, level, expand_nested, nested, wrt, data)
     if diff is not None:
-        rest = (level, expand_nested, wrt, data, "draw: diff")
+        rest = (level, expand_nested, nested, wrt, data, "draw: diff")
         graph = compared(graph, subject, diff, lambda before: _whole_graph(before, *rest))
     graph = marked(graph, subject, values, at, gradients, highlight)
     options = PictureOptions(
@@ -218,15 +219,25 @@ KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))
 
 
 def _whole_graph(
-    subject: Any, level: str | None, expand_nested: bool, wrt: Any, data: Any, where: str = "draw"
+    subject: Any,
+    level: str | None,
+    expand_nested: bool,
+    nested: bool,
+    wrt: Any,
+    data: Any,
+    where: str = "draw",
 ) -> Graph:
-    """Return the graph with all its frames; those of nested models are there, open or closed."""
+    """Return the graph with all its frames; those of nested models are there, open or closed.
+
+    On a ladder they are only there if something is to be opened (`nested`).
+    """
     if expand_nested and level not in (None, "node", "layer"):
         raise ArgumentError(
             f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
             f"Use expand='all'."
         )
-    nested = expand_nested or level != "layer"
+    if level not in ("gradient", "training"):
+        nested = expand_nested or level != "layer"
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 

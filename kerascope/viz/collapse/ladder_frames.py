@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kerascope.viz.collapse.blocks import with_blocks
+from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.graph import Graph, GraphGroup, GraphNode
 from kerascope.viz.nesting import FreeIds, chains_of, items_of, shared_length
 
@@ -26,7 +27,22 @@ def forward_rail(graph: Graph) -> Graph:
     )
     kept = {node.id for node in nodes}
     edges = tuple(e for e in graph.edges if e.source in kept and e.target in kept)
-    return Graph.trusted(graph.name, nodes, edges, (), {"level": "node"})
+    groups = tuple(
+        group if group.parent else replace(group, depth=group.depth // 2)
+        for group in graph.groups
+        if is_nested_call(group)
+    )
+    return Graph.trusted(graph.name, nodes, edges, groups, {"level": "node"})
+
+
+def is_nested_call(group: GraphGroup) -> bool:
+    """Tell whether a frame of a ladder is the call of a nested model."""
+    return kind_of_group(group) == "call"
+
+
+def with_twins(graph: Graph) -> Graph:
+    """Return a ladder whose nested models have frames on both rails and around their cards."""
+    return _Mirror(graph, forward_rail(graph)).result()
 
 
 def with_ladder_blocks(graph: Graph, most: int) -> Graph:
@@ -92,6 +108,7 @@ class _Mirror:
         groups += [
             replace(card, parent=self.cards[around[card.id]], depth=card.depth)
             for card in self.graph.groups
+            if card.id in around
         ]
         nodes = sorted((self._placed(node, calls) for node in self.graph.nodes), key=_row)
         attrs = dict(self.graph.attrs)
@@ -102,7 +119,7 @@ class _Mirror:
         parents = {group.id: group.parent for group in self.rail.groups}
         held: dict[str, int] = {}
         for card in self.graph.groups:
-            group = around[card.id]
+            group = around.get(card.id, "")
             while group:
                 twin = self.cards[group]
                 held[twin] = held.get(twin, 0) + int(card.attrs.get("parameters", 0))
@@ -125,6 +142,8 @@ class _Mirror:
         chains = chains_of(self.rail.groups)
         found: dict[str, str] = {}
         for card in self.graph.groups:
+            if is_nested_call(card):
+                continue
             reading = [calls[one].group for one in _calls_of(card) if one in calls]
             chain = chains[reading[0]] if reading else chains[""]
             for group in reading[1:]:

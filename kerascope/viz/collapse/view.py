@@ -19,8 +19,10 @@ from kerascope.viz.collapse.collapsed import bundled, collapsed, kind_of_group
 from kerascope.viz.collapse.ladder_frames import (
     LEAST_ON_A_RAIL,
     forward_rail,
+    is_nested_call,
     together,
     with_ladder_blocks,
+    with_twins,
 )
 from kerascope.viz.graph import Graph
 from kerascope.viz.nesting import hiding_of, nesting_of
@@ -118,12 +120,14 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 
 def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
-    """Close first the cards, then repeated blocks with all that belongs to them."""
-    closed: frozenset[str] = frozenset()
+    """Close nested models, then the cards, then repeated blocks with all that belongs to them."""
+    nested = frozenset(group.id for group in graph.groups if is_nested_call(group))
+    flat, graph = graph, with_twins(graph) if nested else graph
+    closed = nested | {one.id for one in graph.groups if one.attrs.get("twin") in nested}
     if most is not None and len(graph.nodes) > most * ROOM:
         closed = frozenset(group.id for group in graph.groups)
         if _shown(graph, closed) > most:
-            graph = with_ladder_blocks(graph, most)
+            graph = with_ladder_blocks(flat, most)
             rail = [group for group in graph.groups if group.attrs.get("rail") == "forward"]
             inner = replace(forward_rail(graph), groups=tuple(rail))
             on_rail = closed_by_default(inner, max(LEAST_ON_A_RAIL, most // 3))

@@ -2,7 +2,8 @@
 
 The gradient and the training level both begin here. Of a model every call is a box, however many
 ops it makes: an op belongs to the call between whose input and output tensors it lies. Of a graph
-of tensors every op is a box of its own.
+of tensors every op is a box of its own. A nested model copies its graph when it is called; if it is
+opened, each call inside is a box, with the copies of that call's ops.
 
 Below come the boxes of a graph of tensors, then those of a compiled model with its losses.
 """
@@ -30,7 +31,8 @@ from kerascope.trace.statistics import figure
 from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.op_facts import kind_of_leaf, op_attributes
-from kerascope.viz.graph import Attribute, GraphEdge, GraphNode
+from kerascope.viz.extract.op_frames import copies_of
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.nesting import FreeIds, longest_paths
 
 
@@ -53,6 +55,8 @@ class Forward:
     counts_uses : bool
         Whether each argument of an op is a use of its own: x * x uses x twice. If not, a box uses a
         tensor once, however many of its ops read it.
+    frames : dict of str to GraphGroup
+        The calls of nested models that are opened, by id; `frame_of` says which boxes lie in which.
     """
 
     loss: Tensor
@@ -62,6 +66,8 @@ class Forward:
     leaves: dict[Tensor, str] = field(default_factory=dict)
     numbers: dict[Tensor, int] = field(default_factory=dict)
     counts_uses: bool = False
+    frames: dict[str, GraphGroup] = field(default_factory=dict)
+    frame_of: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._free_id = FreeIds(self.boxes).take
@@ -97,6 +103,15 @@ class Forward:
                 name, name, kind or kind_of_leaf(tensor, "tensor"), facts
             )
         return found
+
+    def path_of(self, box_id: str) -> tuple[str, ...]:
+        """Return the names of the nested models around a box, from outside in."""
+        names: list[str] = []
+        frame = self.frame_of.get(box_id, "")
+        while frame:
+            names.insert(0, self.frames[frame].label)
+            frame = self.frames[frame].parent
+        return tuple(names)
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
         """Write attributes on a box."""
@@ -246,13 +261,22 @@ def require_compiled(model: Any, where: str) -> None:
     model._make_ready(None, to_train=True)  # a Sequential may have other layers since compile
 
 
-def forward_of_model(model: Any, weights: Sequence[Variable]) -> Forward:
-    """Return the calls of a compiled model, these of its weights, its targets and its losses."""
-    graph = node_graph(model)
-    boxes = {box.id: box for box in graph.nodes}
+def forward_of_model(model: Any, weights: Sequence[Variable], nested: bool = False) -> Forward:
+    """Return the calls of a compiled model, these of its weights, its targets and its losses.
+
+    `nested` opens the calls of nested models, as far as it is known which op belongs to which call
+    inside. Their own inputs have no boxes.
+    """
+    calls = _Calls(model, nested)
+    graph = _without(node_graph(model, expand_nested=calls.opened), calls.passed)
+    boxes = {box.id: dataclasses.replace(box, group="") for box in graph.nodes}
     forward = Forward(model.total_loss, boxes, [*graph.edges])
-    calls = calls_in(model)
-    _enter_calls(forward, calls, graph.edges)
+    forward.frames = {group.id: group for group in graph.groups}
+    forward.frame_of = {box.id: box.group for box in graph.nodes if box.group}
+    for one in forward.frame_of:
+        label = "/".join([*forward.path_of(one), boxes[one].label])
+        boxes[one] = dataclasses.replace(boxes[one], label=label)
+    _enter_calls(forward, calls.drawn, graph.edges)
     trained = set(model._collected_trainable_weights)
     for weight in dict.fromkeys(weights):
         is_trained = weight in trained
@@ -269,26 +293,119 @@ def forward_of_model(model: Any, weights: Sequence[Variable]) -> Forward:
 # --- calls ----------------------------------------------------------------------------------------
 
 
-def _enter_calls(
-    forward: Forward, calls: Sequence[CallInModel], edges: Iterable[GraphEdge]
-) -> None:
+class DrawnCall(NamedTuple):
+    """A call that is a box, and the tensors of this model that it reads and gives.
+
+    Attributes
+    ----------
+    id : str
+    inputs : list of Tensor
+    outputs : dict of Tensor to int
+        And which output of the call each is; inside a nested model, those that something reads.
+    is_input : bool
+    """
+
+    id: str
+    inputs: list[Tensor]
+    outputs: dict[Tensor, int]
+    is_input: bool
+
+
+class _Calls:
+    """The calls of a model, those inside nested models among them if these are opened.
+
+    Attributes
+    ----------
+    drawn : list of DrawnCall
+        Each after those that it needs.
+    opened : dict of str to None
+        The ids of calls of nested models that are opened.
+    passed : dict of str to None
+        The ids of the inputs of these.
+    """
+
+    def __init__(self, model: Any, nested: bool) -> None:
+        self.drawn: list[DrawnCall] = []
+        self.opened: dict[str, None] = {}
+        self.passed: dict[str, None] = {}
+        self._nested = nested
+        self._add(model, "", {})
+
+    def _add(self, network: Any, prefix: str, copies: Mapping[Tensor, Tensor]) -> None:
+        for call in calls_in(network):
+            node, box_id = call.node, prefix + call.id
+            if prefix and node.is_input:
+                self.passed[box_id] = None
+                continue
+            inputs = [copies.get(x, x) for x in node.input_tensors]
+            given = enumerate(node.output_tensors)
+            outputs = {copies.get(y, y): i for i, y in given if not prefix or y in copies}
+            inside = self._inside(call, inputs, outputs, copies)
+            if inside:
+                self.opened[box_id] = None
+                self._add(node.outbound_layer, f"{box_id}/", inside)
+            else:
+                self.drawn.append(DrawnCall(box_id, inputs, outputs, node.is_input))
+
+    def _inside(
+        self,
+        call: CallInModel,
+        inputs: Sequence[Tensor],
+        outputs: Iterable[Tensor],
+        copies: Mapping[Tensor, Tensor],
+    ) -> dict[Tensor, Tensor]:
+        """Return what became of the tensors of a nested model in a call of it, if it is opened."""
+        node = call.node
+        layer: Any = node.outbound_layer
+        if not self._nested or node.begins:
+            return {}
+        masks = [copies.get(mask, mask) for mask in node.input_masks if mask is not None]
+        made = copies_of(layer, [*inputs, *masks], [*outputs])
+        if not made:
+            return {}
+        found = dict(zip(layer.inputs, inputs, strict=True))
+        for original, copy in made.items():
+            found.update(zip(original.outputs, copy.outputs, strict=True))
+        is_passed_on = any(y in layer.inputs or y not in found for y in layer.outputs)
+        return {} if is_passed_on else found
+
+
+def _without(graph: Graph, passed: Container[str]) -> Graph:
+    """Return a graph without the inputs of nested models: what feeds one feeds what reads it."""
+    fed = {edge.target: edge for edge in graph.edges if edge.target in passed}
+
+    def around(edge: GraphEdge) -> GraphEdge:
+        source, attrs = edge.source, dict(edge.attrs)
+        while source in fed:
+            own = fed[source]
+            source = own.source
+            attrs["output"] = own.attrs.get("output", 0)
+            attrs.pop("leaves_as", None)
+            attrs.update((key, own.attrs[key]) for key in ("leaves_as",) if key in own.attrs)
+        return dataclasses.replace(edge, source=source, attrs=attrs)
+
+    nodes = tuple(node for node in graph.nodes if node.id not in passed)
+    edges = tuple(around(edge) for edge in graph.edges if edge.target not in passed)
+    return dataclasses.replace(graph, nodes=nodes, edges=edges)
+
+
+def _enter_calls(forward: Forward, calls: Sequence[DrawnCall], edges: Iterable[GraphEdge]) -> None:
     """Say which op belongs to which call.
 
     Deepest first, so what two calls share belongs to the one that is computed first.
     """
-    made = {y for call in calls for y in call.node.output_tensors}
+    made = {y for call in calls for y in call.outputs}
     strays = {(edge.target, edge.attrs.get("operand")): edge.source for edge in edges}
     for call in calls:
-        node = call.node
-        if len(node.output_tensors) > 1:
-            forward.numbers.update((y, i) for i, y in enumerate(node.output_tensors))
-        if node.is_input:
-            forward.leaves.update((y, call.id) for y in node.output_tensors)
+        if len(call.outputs) > 1:
+            forward.numbers.update(call.outputs)
+        if call.is_input:
+            forward.leaves.update((y, call.id) for y in call.outputs)
             continue
-        for operand, x in enumerate(node.input_tensors):
+        for operand, x in enumerate(call.inputs):
             if x._keras_history is None and forward.home(x) is None:
                 _enter_stray(forward, x, strays[call.id, operand], made)
-        own = [y for y in node.output_tensors if y not in node.input_tensors]
+        own = [y for y in call.outputs if y not in call.inputs]
         _enter(forward, call.id, own, made)
 
 

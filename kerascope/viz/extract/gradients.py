@@ -145,6 +145,7 @@ def sweep_of_model(
     wrt: Sequence[Variable] | None = None,
     others: Sequence[Variable] = (),
     where: str = "sweep_of_model",
+    nested: bool = False,
 ) -> tuple[Forward, GradientPicture]:
     """Return the forward pass of a compiled model, and it with its gradients beside its boxes.
 
@@ -161,6 +162,8 @@ def sweep_of_model(
         Further variables that get a box.
     where : str
         Who asks, for the messages.
+    nested : bool
+        Open the calls of nested models.
 
     Raises
     ------
@@ -170,7 +173,7 @@ def sweep_of_model(
     require_compiled(model, where)
     weights = list(dict.fromkeys(model._collected_trainable_weights if wrt is None else wrt))
     hidden = "sample weights" if model.sample_weights else ""
-    forward = forward_of_model(model, [*weights, *others])
+    forward = forward_of_model(model, [*weights, *others], nested)
     return forward, picture_of_sweep(forward, weights, clean(model.name), hidden)
 
 

@@ -46,7 +46,12 @@ WEIGHT, VIA, GRADIENT, NEW = "weight", "via", "gradient", "new"
 
 
 def gradient_ladder(
-    model: Any, *, data: Any = None, training: bool = False, where: str = "gradient_ladder"
+    model: Any,
+    *,
+    data: Any = None,
+    training: bool = False,
+    nested: bool = False,
+    where: str = "gradient_ladder",
 ) -> Graph:
     """Return the calls of a compiled model and their gradients as a ladder.
 
@@ -58,6 +63,8 @@ def gradient_ladder(
         A batch as for `train_on_batch`; then the gradients carry numbers. Nothing is trained.
     training : bool
         Whether dropout and the like behave as in training when numbers are computed.
+    nested : bool
+        Open the calls of nested models: each is a frame around the calls inside.
     where : str
         Who asks, for the messages.
 
@@ -82,7 +89,7 @@ def gradient_ladder(
     loss -> grad:line
     x -> grad:line/kernel
     """
-    forward, picture = sweep_of_model(model, where=where)
+    forward, picture = sweep_of_model(model, where=where, nested=nested)
     ladder = Ladder(model, forward, picture)
     graph = ladder.graph("gradient", str(picture.graph.attrs["caption"]))
     if data is None:
@@ -165,8 +172,10 @@ class Ladder:
             calls = [one for one in readers.get(box_id, []) if "layer" in self.boxes[one].attrs]
             name = clean(owner.get(weight, ""))
             own = [one for one in calls if self.boxes[one].attrs["layer"] == name]
+            layer = name
             if calls and not own:
-                name = str(self.boxes[calls[0]].attrs["layer"])
+                layer = str(self.boxes[calls[0]].attrs["layer"])
+                name = "/".join([*self.forward.path_of(calls[0]), layer])
             card = of_layer.get(name)
             if card is None:
                 card = of_layer[name] = self._free_id(f"card:{name}")
@@ -174,7 +183,7 @@ class Ladder:
             self.cards[card].calls.update(dict.fromkeys(calls))
             self.cards[card].weights.append(box_id)
             self.card_of[box_id] = card
-            self.put_on_line(box_id, box_id, WEIGHT, short_name(box_id, name))
+            self.put_on_line(box_id, box_id, WEIGHT, short_name(box_id, layer))
 
     def put_on_line(self, box_id: str, line: str, column: str, short: str) -> None:
         """Put a box on the line of a weight."""
@@ -325,10 +334,36 @@ class Ladder:
             groups.append(GraphGroup(card_id, label, "", 1 + max(reading, default=0), attrs))
         cells = [self.boxes[one] for card in self.cards.values() for one in card.members]
         rails = [box for box in self.boxes.values() if "rail" in box.attrs]
+        frames = self._frames()
+        groups += frames.values()
+        rails = [self._in_frame(box, frames) for box in rails]
         nodes = tuple(sorted([*rails, *cells], key=lambda box: -box.depth))
         attrs = {"level": level, "ladder": True, "caption": caption}
         name = self.picture.graph.name
         return Graph(name, nodes, tuple(self.edges), tuple(groups), attrs)
+
+    def _frames(self) -> dict[str, GraphGroup]:
+        """Return the frames of nested models, with the depth of the deepest box in each."""
+        depths: dict[str, list[int]] = {}
+        for one, frame in self.forward.frame_of.items():
+            while frame:
+                depths.setdefault(frame, []).append(self.boxes[one].depth // 2)
+                frame = self.forward.frames[frame].parent
+        self._lowest = {frame: min(found) for frame, found in depths.items()}
+        return {
+            one: replace(frame, depth=self._depth_in(frame.parent, max(depths[one])))
+            for one, frame in self.forward.frames.items()
+        }
+
+    def _depth_in(self, frame: str, depth: int) -> int:
+        """Return a depth as it is counted in a frame; of the rail itself each row is two."""
+        return depth - self._lowest[frame] if frame else 2 * depth
+
+    def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:
+        frame = self.forward.frame_of.get(box.id, "")
+        if not frame:
+            return box
+        return replace(box, group=frame, depth=self._depth_in(frame, box.depth // 2))
 
     def _depths_in(self, card: Card) -> dict[str, int]:
         inside = set(card.members)

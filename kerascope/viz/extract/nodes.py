@@ -8,7 +8,7 @@ Below come the node view, then what is inside a wrapper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
@@ -55,16 +55,16 @@ class Spot(NamedTuple):
     depth: int
 
 
-def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
+def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) -> Graph:
     """Return the graph of calls: one box per call, one edge per input tensor.
 
     Parameters
     ----------
     model : Network
         A network with a graph.
-    expand_nested : bool
+    expand_nested : bool or container of str
         Draw each call of a nested model, and of a wrapper, as a group that holds what runs inside,
-        instead of as one box.
+        instead of as one box. Or the ids of the calls of nested models that are drawn so.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
 class _NodeView(GraphBuilder):
     """Collects the boxes, edges and groups of a node view, model by model."""
 
-    def __init__(self, expand_nested: bool) -> None:
+    def __init__(self, expand_nested: bool | Container[str]) -> None:
         super().__init__()
         self.expand_nested = expand_nested
         self.groups: dict[str, GraphGroup] = {}
@@ -141,7 +141,7 @@ class _NodeView(GraphBuilder):
     def _add_layer(self, layer: Layer, facts: CallFacts, spot: Spot) -> CallEnds:
         """Add one call of a layer: a frame with what runs inside, or one box."""
         is_run = layer._why_it_cannot_run is None
-        if self.expand_nested and isinstance(layer, Network) and is_run:
+        if isinstance(layer, Network) and is_run and self._is_open(spot.id):
             run = nested_run(layer, facts)
             if run is not None:
                 self._add_group(layer, facts, spot)
@@ -150,7 +150,7 @@ class _NodeView(GraphBuilder):
                 network = run.network
                 outputs = _leaving(_ends_of(network.outputs, inner))
                 return CallEnds(_ends_of(network.inputs, inner), outputs)
-        inside = inside_of(layer, facts) if self.expand_nested else None
+        inside = inside_of(layer, facts) if self.expand_nested is True else None
         if inside is not None:
             self._add_group(layer, facts, spot)
             ends = self._add_inside(layer, inside, spot)
@@ -162,6 +162,11 @@ class _NodeView(GraphBuilder):
         attrs.update(self.weights.enter(layer, spot.id))
         made_at = short_place(layer.made_at)
         return self._add_box(spot, str(attrs["layer"]), kind_of(layer), attrs, facts, made_at)
+
+    def _is_open(self, call: str) -> bool:
+        if isinstance(self.expand_nested, bool):
+            return self.expand_nested
+        return call in self.expand_nested
 
     def _add_group(self, layer: Layer, facts: CallFacts, spot: Spot) -> None:
         attrs = {**layer_attributes(layer), **facts.attributes, "kind": "call"}

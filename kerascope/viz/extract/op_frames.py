@@ -286,16 +286,33 @@ def _side_owner(
 
 def _copied_keys(node: Node) -> Keys:
     """Return the frames inside a nested model of the ops of one call of it."""
-    model = node.outbound_layer
-    if not isinstance(model, Network) or not model._is_graph_network or node.begins:
+    if node.begins:
         return {}
     masks = [mask for mask in node.input_masks if mask is not None]
-    copies = applies_in_order(node.output_tensors, [*node.input_tensors, *masks])
-    originals = applies_in_order(model.outputs, model.inputs)
+    copies = copies_of(node.outbound_layer, [*node.input_tensors, *masks], node.output_tensors)
+    keys = keys_of([*copies])
+    return {copy: keys[apply] for apply, copy in copies.items()}
+
+
+def copies_of(
+    layer: Layer, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> dict[Apply, Apply]:
+    """Return the copy of each op of a nested model that a call of it made; empty if unknown.
+
+    Parameters
+    ----------
+    layer : Layer
+        Other layers than networks with a graph copy nothing.
+    inputs, outputs : list of Tensor
+        What the call was made on, masks too, and what it gave.
+    """
+    if not isinstance(layer, Network) or not layer._is_graph_network:
+        return {}
+    copies = applies_in_order(outputs, inputs)
+    originals = applies_in_order(layer.outputs, layer.inputs)
     if [type(apply.op) for apply in copies] != [type(apply.op) for apply in originals]:
         return {}
-    keys = keys_of(originals)
-    return {copy: keys[apply] for copy, apply in zip(copies, originals, strict=True)}
+    return dict(zip(originals, copies, strict=True))
 
 
 def without_common_keys(keys: Keys) -> Keys:

@@ -60,7 +60,8 @@ def graph_of(
     level : {"layer", "node", "op", "gradient", "training"}, optional
         Default: "node" for a model, "op" for what is below.
     expand_nested : bool
-        Show what is inside nested models and wrappers; at level "node" only.
+        Show what is inside nested models, at levels "node", "gradient" and "training", and inside
+        wrappers, at level "node".
     where : str
         Who asks, for the messages.
     wrt : Tensor or list of Tensor, optional
@@ -133,9 +134,9 @@ def _around_opaque(model: Any) -> Network:
 def _of_model(model: Network, level: str, expand_nested: bool, where: str, data: Any) -> Graph:
     with_graph = model_with_graph(model, where)
     if level == "gradient":
-        return gradient_ladder(model, data=data, where=where)
+        return gradient_ladder(model, data=data, nested=expand_nested, where=where)
     if level == "training":
-        return training_graph(model, where=where)
+        return training_graph(model, nested=expand_nested, where=where)
     model = with_graph
     if level == "op":
         return op_graph_of_model(model)

@@ -32,13 +32,15 @@ from kerascope.viz.extract.ladder import NEW, Ladder, short_name
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 
 
-def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
+def training_graph(model: Any, *, nested: bool = False, where: str = "training_graph") -> Graph:
     """Return one train step of a compiled model.
 
     Parameters
     ----------
     model : Model
         Compiled, with a graph of layers. It is not changed.
+    nested : bool
+        Open the calls of nested models: each is a frame around the calls inside.
     where : str
         Who asks, for the messages.
 
@@ -71,14 +73,14 @@ def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
     update:line/kernel/momentum -> slot:line/kernel/momentum
     update:line/kernel -> line/kernel
     """
-    return ladder_of_step(model, where).graph(model)
+    return ladder_of_step(model, where, nested).graph(model)
 
 
-def ladder_of_step(model: Any, where: str) -> StepLadder:
+def ladder_of_step(model: Any, where: str, nested: bool = False) -> StepLadder:
     """Return the ladder of a train step, with the tensors that its boxes stand for."""
     require_compiled(model, where)
     step = step_of(model)
-    forward, picture = sweep_of_model(model, step.parameters, model.weights, where)
+    forward, picture = sweep_of_model(model, step.parameters, model.weights, where, nested)
     drawing = StepLadder(Ladder(model, forward, picture), step)
     drawing.add_slots()
     drawing.add_updates()

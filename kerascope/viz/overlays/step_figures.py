@@ -17,6 +17,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.node_ids import clean
 from kerascope.trace.statistics import Statistics, figure, norm_of
 from kerascope.viz.boxes import caption_with
+from kerascope.viz.collapse.ladder_frames import is_nested_call
 from kerascope.viz.extract.gradients import computed, fed_model
 from kerascope.viz.extract.training import StepLadder, ladder_of_step
 from kerascope.viz.graph import Attribute, Graph
@@ -64,7 +65,7 @@ def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "dr
     >>> [graph.node(f"{one}:sum/kernel").attrs["detail"] for one in ("grad", "update")]
     ['‖∂‖ 10.39', 'Δ 6 % of ‖w‖']
     """
-    step = ladder_of_step(model, where)
+    step = ladder_of_step(model, where, nested=any(map(is_nested_call, graph.groups)))
     tensors: dict[str, Tensor] = {
         one: x for one, x in step.ladder.picture.tensors.items() if one in step.ladder.boxes
     }
