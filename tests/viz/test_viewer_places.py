@@ -184,7 +184,18 @@ def check_ladder(page: Any, graph: Graph, closed: Any) -> None:
 def test_a_ladder_lies_where_python_puts_it_whatever_is_open(opened: Any, name: str, level: str):
     model = {**ZOO, **LARGE_ZOO}[name]()
     model.compile("adam", "mse")
-    drawing = ks.draw(model, level=level)
+    check_openings(opened, ks.draw(model, level=level))
+
+
+@pytest.mark.parametrize("name", ["siamese", pytest.param("three_levels", marks=pytest.mark.slow)])
+def test_a_ladder_with_nested_models_lies_where_python_puts_it(opened: Any, name: str):
+    model = ZOO[name]()
+    model.compile("adam", "mse")
+    check_openings(opened, ks.draw(model, level="training", expand=1))
+
+
+def check_openings(opened: Any, drawing: Any) -> None:
+    """Open the page, then close and open frames by chance."""
     graph = drawing.whole
     page = opened(graph, closed=drawing.view.closed, picture={"depth_ranks": True})
     check_ladder(page, graph, drawing.view.closed)

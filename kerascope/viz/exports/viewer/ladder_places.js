@@ -222,7 +222,8 @@ class PlacedLadder extends Ladder {
     }
     const nesting = this.graph.groups.map(() => 0);
     for (const { index, parent } of [...this.graph.groups].reverse()) {
-      if (parent >= 0) nesting[parent] = Math.max(nesting[parent], nesting[index] + 1);
+      if (parent < 0 || !members.has(index)) continue;  // a closed one is a box
+      nesting[parent] = Math.max(nesting[parent], nesting[index] + 1);
     }
     const found = new Map();
     for (const [group, numbers] of members) {
