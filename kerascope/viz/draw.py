@@ -112,7 +112,7 @@ def draw(
         Write the depth of each row at its side.
     expand : str, layer, list of these, int, "all" or callable, optional
         Frames that shall be open: by name, by how deep they lie, or as a function of the
-        `GraphGroup` says.
+        `GraphGroup` says. Levels "gradient" and "training" have frames of nested models only then.
     most : int, optional
         A larger graph is collapsed to about so many boxes; None shows all.
     engine : {"kerascope", "dot"}
