@@ -23,6 +23,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from html import escape
 from typing import NamedTuple
 
 from kerascope.viz.exports.graphviz import render
@@ -221,14 +222,13 @@ def _places(words: Sequence[Words]) -> list[Place]:
 @lru_cache(64)
 def _measured(texts: tuple[tuple[str, bool], ...]) -> Mapping[tuple[str, bool], float]:
     """Return the widths of texts in the machine's font, as Graphviz finds them."""
-    family = FONT.split(",")[0]
     lines = []
-    for i, (text, bold) in enumerate(texts):
-        label = text.replace("\\", "\\\\").replace('"', '\\"')
-        font = f"{family} Bold" if bold else family
-        lines.append(f'  {i} [pos="0,{i}", label="{label}", fontname="{font}"]')
-    source = "digraph {\n  node [shape=box, margin=0, width=0, height=0, fontsize=%g]\n%s\n}\n"
-    svg = render(source % (LETTERS, "\n".join(lines)), "svg", engine="positions").decode("utf-8")
+    for i, (text, bold) in enumerate(texts):  # bold as in the drawing: another font may have it
+        label = f"<B>{escape(text)}</B>" if bold else escape(text)
+        lines.append(f'  {i} [pos="0,{i}", label=<{label}>]')
+    font = f"fontsize={LETTERS:g}, fontname={FONT.split(',')[0]}"
+    source = "digraph {\n  node [shape=box, margin=0, width=0, height=0, %s]\n%s\n}\n"
+    svg = render(source % (font, "\n".join(lines)), "svg", engine="positions").decode("utf-8")
     boxes = re.findall(r'<polygon fill="none"[^>]* points="([-\d.]+),\S+ ([-\d.]+),', svg)
     if len(boxes) != len(texts):
         return {text: text_width(text[0], LETTERS, text[1]) for text in texts}

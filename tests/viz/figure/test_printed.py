@@ -141,3 +141,11 @@ def test_a_pdf_that_is_built_otherwise_is_left_alone():
     pdf = render("digraph { a }", "pdf")
     assert with_page(pdf.replace(b"\nxref\n", b"\nxreg\n"), 10.0, 10.0, []) is None
     assert with_page(pdf, 10.0, 10.0, [Place(500.0, 500.0)]) is None
+
+
+@pytest.mark.parametrize("name", ["a\x01b", "\\N", "<b>x</b>&amp;", "\U0001f600", 'q"q', "a\nb"])
+def test_any_name_can_be_printed_on_the_exact_page(name):
+    model = Sequential([L.Input(shape=(3,)), L.Dense(4, name=name), L.Dense(2)])
+    pdf = ks.draw(model, style="figure", figure="blocks", width="84mm").to_format("pdf")
+    assert objects(pdf)
+    assert b"/MediaBox [ 0 0 238.1102 " in pdf
