@@ -165,6 +165,9 @@ its place: where that is wider, letters of a PDF are set closer and those of a P
 left out (activations, dropout, batch normalization, flattening) belongs to the layer before it:
 each mark of the SVG lists in `data-layers` the layers that it stands for.
 
+A live model of Keras is drawn as it is, a module of PyTorch with what it is called on:
+`ks.draw(module, inputs=x, style="figure")`.
+
 In the shell: `kerascope draw model.keras --figure 84mm --form blocks --theme print -o figure.pdf`.
 
 The lines below all begin with

@@ -64,8 +64,20 @@ class Part:
     @property
     def window(self) -> str:
         """The window of a convolution or a pooling as "3\u00d73", "" if nothing says it."""
+        if self.kind not in _WITH_WINDOW:
+            return ""
         found = next((s for s in self.settings if re.fullmatch(r"\d+(x\d+)*", s)), "")
-        return found.replace("x", TIMES) if self.kind in _WITH_WINDOW else ""
+        return found.replace("x", TIMES) or _window_of_a_module(self.node)
+
+
+def _window_of_a_module(node: GraphNode) -> str:
+    """Return the window as PyTorch says it: "kernel_size 3" of a Conv2d is 3\u00d73."""
+    settings = str(node.attrs.get("settings", ""))
+    found = re.search(r"\bkernel_size (\d+)|\bkernel_size \(([\d, ]+)\)", settings)
+    axes = re.search(r"([123])d$", class_of(node))
+    if not found or not axes:
+        return ""
+    return TIMES.join(found[2].split(", ") if found[2] else [found[1]] * int(axes[1]))
 
 
 _WITH_WINDOW = ("convolution", "pooling", "upsampling")

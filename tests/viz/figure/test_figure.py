@@ -530,13 +530,18 @@ def test_activations_of_pytorch_are_words_and_places_in_a_sequential_no_names():
     for place, name, kind, shape in (("0", "Conv2d", "convolution", "(1, 16, 30, 30)"),
                                      ("1", "LeakyReLU", "activation", "(1, 16, 30, 30)"),
                                      ("2", "MaxPool2d", "pooling", "(1, 16, 15, 15)")):  # fmt: skip
-        attrs = {"class_name": name, "output_shapes": shape}
+        settings = {
+            "Conv2d": "kernel_size (3, 5), stride 2",
+            "MaxPool2d": "kernel_size 2, stride 2",
+        }
+        attrs = {"class_name": name, "output_shapes": shape, "settings": settings.get(name, "")}
         nodes.append(GraphNode(place, place, kind, attrs=attrs))
     edges = [GraphEdge(a.id, b.id) for a, b in pairwise(nodes)]
     figure = ks.draw(Graph("net", tuple(nodes), tuple(edges)), style="figure")
     words = [one.text for one in elements(figure.svg, "text")]
     assert {"conv", "pool"} <= set(words)
     assert "leaky relu" in figure.legend
+    assert "3\u00d75 convolution, 2\u00d72 pooling" in figure.legend
 
 
 def test_volumes_of_sequences_are_said_to_be_long_and_not_wide():
