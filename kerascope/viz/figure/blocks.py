@@ -300,40 +300,27 @@ def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: boo
     for size in thick:
         tops.append(tops[-1] + size + GAP + 2)
     along = tops[-1] - GAP - 2
-    alone = dict.fromkeys(row[0] for row in (rows[0], rows[-1]) if len(row) == 1)
-    reach = [
-        (at[one] - wide.get(one, 0.0) / 2, at[one] + wide.get(one, 0.0) / 2)
-        for one in at
-        if one not in alone
-    ]
-    low = min((left for left, _ in reach), default=0.0)
-    high = max((right for _, right in reach), default=0.0)
-    middle = (low + high) / 2
-    across = max([high - low, *(wide[one] for one in alone)])
-    at.update(dict.fromkeys(alone, middle))  # what comes in and goes out does so in the middle
+    across = _middled(at, rows, wide)
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         def point(beside: float, forth: float) -> Point:
             return (x + beside, y + forth) if down else (x + forth, y + beside)
-
-        def offset(one: str) -> float:
-            return at[one] - middle + across / 2
 
         for way in ways:
             path = [point(across / 2, 0.0)] if way[0] == DOOR else []
             for one in way[len(path) :]:
                 top, room = tops[row_of[one]], thick[row_of[one]]
                 if one not in boxes:
-                    path += [point(offset(one), top), point(offset(one), top + room)]
+                    path += [point(at[one], top), point(at[one], top + room)]
                     continue
                 size = boxes[one].height if down else boxes[one].width
                 begins = one == way[0]
                 forth = top + (room + size) / 2 if begins else top + (room - size) / 2 - 0.6
-                path.append(point(offset(one), forth))
+                path.append(point(at[one], forth))
             canvas.line(path)
         for one, box in boxes.items():
             size = box.height if down else box.width
-            corner = offset(one) - wide[one] / 2, tops[rank[one]] + (thick[rank[one]] - size) / 2
+            corner = at[one] - wide[one] / 2, tops[rank[one]] + (thick[rank[one]] - size) / 2
             box.draw(canvas, *point(*corner))
 
     if not down:
@@ -409,6 +396,21 @@ def _beside_each_other(
             wanted = [mean_of(at, joined.get(one, ()), at[one]) for one in row]
             _set_apart(row, wanted, wide, at)
     return at
+
+
+def _middled(
+    at: dict[str, float], rows: Sequence[Sequence[str]], wide: Mapping[str, float]
+) -> float:
+    """Move all so that it begins at 0, what comes in and goes out alone to the middle; its size."""
+    alone = dict.fromkeys(row[0] for row in (rows[0], rows[-1]) if len(row) == 1)
+    others = [one for one in at if one not in alone]
+    low = min((at[one] - wide.get(one, 0.0) / 2 for one in others), default=0.0)
+    high = max((at[one] + wide.get(one, 0.0) / 2 for one in others), default=0.0)
+    across = max([high - low, *(wide[one] for one in alone)])
+    for one in at:
+        at[one] += (across - low - high) / 2
+    at.update(dict.fromkeys(alone, across / 2))
+    return across
 
 
 def _set_apart(
