@@ -262,7 +262,7 @@ def straighten(
     middle : list of float
         Where the items stand so far.
     """
-    strand_of, offset = _strands(level, _straight(level, ties))
+    strand_of, offset = _strands(level, *_straight(level, ties))
     count = 1 + max(strand_of)
     bounds = _bounds(level, spaces, strand_of, offset)
     order = _from_left(bounds, count)
@@ -282,21 +282,36 @@ def straighten(
 # --- which pieces are straight --------------------------------------------------------------------
 
 
-def _straight(level: Level, ties: Sequence[Tie]) -> list[Tie]:
-    """Return the ties that shall be straight; in no gap between rows do two of them cross."""
+def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
+    """Return the ties that shall be straight, and the items that have asides.
+
+    In no gap between rows do two of them cross.
+    """
     kinds = level.kinds
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
     for tie in ties:
         below.setdefault(tie.upper, []).append(tie.lower)
         above.setdefault(tie.lower, []).append(tie.upper)
+    main = {lower: _without_asides(uppers, above, kinds) for lower, uppers in above.items()}
+    have_asides = {lower for lower, uppers in above.items() if len(main[lower]) < len(uppers)}
     gaps: list[list[Tie]] = [[] for _ in level.rows]
     for tie in ties:
         leads = _is_main(tie.lower, below[tie.upper], kinds)
-        if leads and _is_main(tie.upper, above[tie.lower], kinds):
+        uppers = main[tie.lower]
+        if leads and tie.upper in uppers and _is_main(tie.upper, uppers, kinds):
             gaps[level.row_of[tie.upper]].append(tie)
     number = {item: i for row in level.rows for i, item in enumerate(row)}
-    return [tie for gap in gaps for tie in _without_crossings(gap, number, kinds)]
+    return [tie for gap in gaps for tie in _without_crossings(gap, number, kinds)], have_asides
+
+
+def _without_asides(uppers: list[int], above: dict[int, list[int]], kinds: list[str]) -> list[int]:
+    """Return what an item reads but for weights, constants and the like, which stand at its side.
+
+    Those are boxes that read nothing themselves; where all do, none is left out.
+    """
+    main = [upper for upper in uppers if kinds[upper] != BOX or upper in above]
+    return main or uppers
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
@@ -326,7 +341,9 @@ def _rank(tie: Tie, kinds: list[str]) -> int:
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 
-def _strands(level: Level, straight: Sequence[Tie]) -> tuple[list[int], list[float]]:
+def _strands(
+    level: Level, straight: Sequence[Tie], have_asides: set[int]
+) -> tuple[list[int], list[float]]:
     """Return the strand of each item, and how far from the strand's own place it stands."""
     upper_of = {tie.lower: tie for tie in straight}
     strand_of = [-1] * len(level.kinds)
@@ -339,10 +356,12 @@ def _strands(level: Level, straight: Sequence[Tie]) -> tuple[list[int], list[flo
                 strand_of[item], count = count, count + 1
             else:
                 # Boxes stand middle below middle, whichever input the arrow goes to: a chain of
-                # additions would else become a staircase.
-                boxes = level.kinds[tie.upper] == level.kinds[item] == BOX
+                # additions would else become a staircase. So does what comes in from above and
+                # has a weight beside it.
+                are_boxes = level.kinds[tie.upper] == level.kinds[item] == BOX
+                is_below = are_boxes or item in have_asides
                 strand_of[item] = strand_of[tie.upper]
-                offset[item] = offset[tie.upper] + (0.0 if boxes else tie.shift)
+                offset[item] = offset[tie.upper] + (0.0 if is_below else tie.shift)
     return strand_of, offset
 
 

@@ -7,6 +7,11 @@ import pytest
 from graph_strategies import graphs, layered
 from holding import holds_for
 
+import kerascope as ks
+from kerascope.engine.calling import fresh_names
+from kerascope.engine.model import Model
+from kerascope.layers import Dense
+from kerascope.models import Sequential
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import Path, Placed, Rect, arrange, point_at
@@ -136,6 +141,42 @@ def test_from_left_to_right_the_rows_become_columns():
 def test_a_chain_is_a_straight_line_beside_its_shortcuts():
     placed, _ = arrange(layered(12, 1, skips=3), PictureOptions())
     middles = [placed.boxes[f"{r}/0"].middle[0] for r in range(12)]
+    assert max(middles) - min(middles) < 1
+
+
+def deep_net(layers: int) -> Model:
+    with fresh_names():
+        return Sequential(
+            [Dense(8, activation="relu", input_shape=(8,)), *(Dense(8) for _ in range(layers))]
+        )
+
+
+def test_the_main_path_of_a_net_of_ops_is_straight_with_weights_and_constants_at_its_sides():
+    graph = ks.draw(deep_net(6), level="op", most=None).graph
+    assert graph.groups
+    placed, _ = arrange(graph, PictureOptions())
+    middles = {n.id: placed.boxes[n.id].middle[0] for n in graph.nodes if n.kind != "variable"}
+    assert max(middles.values()) - min(middles.values()) < 1
+    beside = [placed.boxes[n.id] for n in graph.nodes if n.kind == "variable"]
+    assert len(beside) == 14
+    line = next(iter(middles.values()))
+    assert not any(rect.x <= line <= rect.right for rect in beside)
+
+
+def test_without_frames_the_main_path_is_straight_too():
+    nodes, edges = [GraphNode("x", "x", "op", depth=9)], []
+    for depth in range(8, -1, -1):
+        before = nodes[-1].id if depth == 8 else f"dot{depth + 1}"
+        nodes += [
+            GraphNode(f"w{depth}", "w", "variable", depth=depth + 1),
+            GraphNode(f"dot{depth}", "dot", "op", depth=depth, attrs={"input_count": 2}),
+        ]
+        edges += [
+            GraphEdge(before, f"dot{depth}", attrs={"operand": 0}),
+            GraphEdge(f"w{depth}", f"dot{depth}", attrs={"operand": 1}),
+        ]
+    placed, _ = arrange(Graph("chain", tuple(nodes), tuple(edges)), PictureOptions())
+    middles = [placed.boxes[node.id].middle[0] for node in nodes if node.label == "dot"]
     assert max(middles) - min(middles) < 1
 
 

@@ -2,7 +2,7 @@
 
 /** Return the middles of all items, moved so that strands are straight. */
 function straighten(level, ties, spaces, middle) {
-  const { strandOf, offset, count } = strandsOf(level, straightTies(level, ties));
+  const { strandOf, offset, count } = strandsOf(level, ...straightTies(level, ties));
   const bounds = boundsOf(level, spaces, strandOf, offset, count);
   const order = orderFromLeft(bounds);
   const members = Array(count).fill(0);
@@ -21,7 +21,10 @@ function straighten(level, ties, spaces, middle) {
 
 // --- which pieces are straight -------------------------------------------------------------------
 
-/** Return the ties that shall be straight; in no gap between rows do two of them cross. */
+/**
+ * Return the ties that shall be straight, and the items that have asides. In no gap between rows
+ * do two of them cross.
+ */
 function straightTies(level, ties) {
   const below = new Map();
   const above = new Map();
@@ -33,16 +36,29 @@ function straightTies(level, ties) {
     put(below, upper, lower);
     put(above, lower, upper);
   }
+  const main = new Map();
+  const haveAsides = new Set();
+  for (const [lower, uppers] of above) {
+    main.set(lower, withoutAsides(uppers, above, level.kinds));
+    if (main.get(lower).length < uppers.length) haveAsides.add(lower);
+  }
   const gaps = level.rows.map(() => []);
   for (const tie of ties) {
     const leads = isMain(tie.lower, below.get(tie.upper), level.kinds);
-    if (leads && isMain(tie.upper, above.get(tie.lower), level.kinds)) {
+    const uppers = main.get(tie.lower);
+    if (leads && uppers.includes(tie.upper) && isMain(tie.upper, uppers, level.kinds)) {
       gaps[level.rowOf[tie.upper]].push(tie);
     }
   }
   const number = [];
   level.rows.forEach((row) => row.forEach((item, i) => (number[item] = i)));
-  return gaps.flatMap((gap) => withoutCrossings(gap, number, level.kinds));
+  return [gaps.flatMap((gap) => withoutCrossings(gap, number, level.kinds)), haveAsides];
+}
+
+/** Return what an item reads but for weights, constants and the like, which stand at its side. */
+function withoutAsides(uppers, above, kinds) {
+  const main = uppers.filter((upper) => kinds[upper] !== BOX || above.has(upper));
+  return main.length ? main : uppers;
 }
 
 /** Tell whether an item is the only neighbour, or the only box beside one passing arrow. */
@@ -68,7 +84,7 @@ function withoutCrossings(gap, number, kinds) {
 }
 
 /** Return the strand of each item, and how far from the strand's own place it stands. */
-function strandsOf(level, straight) {
+function strandsOf(level, straight, haveAsides) {
   const upperOf = new Map(straight.map((tie) => [tie.lower, tie]));
   const strandOf = level.kinds.map(() => -1);
   const offset = level.kinds.map(() => 0);
@@ -78,8 +94,9 @@ function strandsOf(level, straight) {
       const tie = upperOf.get(item);
       strandOf[item] = tie ? strandOf[tie.upper] : count++;
       if (tie) {
-        const boxes = level.kinds[tie.upper] === BOX && level.kinds[item] === BOX;
-        offset[item] = offset[tie.upper] + (boxes ? 0 : tie.shift);
+        const areBoxes = level.kinds[tie.upper] === BOX && level.kinds[item] === BOX;
+        const isBelow = areBoxes || haveAsides.has(item);
+        offset[item] = offset[tie.upper] + (isBelow ? 0 : tie.shift);
       }
     }
   }
