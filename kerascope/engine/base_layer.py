@@ -689,7 +689,7 @@ class Layer(metaclass=LayerType):
                 continue
             if isinstance(value, Layer):
                 found[value] = None
-            elif isinstance(value, _CONTAINERS) and name not in ("inbound_nodes", "outbound_nodes"):
+            elif isinstance(value, _CONTAINERS) and value and name not in _WITHOUT_LAYERS:
                 # A list that the constructor was given is not held: what was made of it is.
                 deep = name != "_arguments"
                 found.update((x, None) for x in _layers_in(value, (value,), deep))
@@ -970,6 +970,9 @@ def _distinct(weights: list[Variable]) -> list[Variable]:
 
 
 _CONTAINERS = (list, tuple, dict)
+_WITHOUT_LAYERS = frozenset((
+    "inbound_nodes", "outbound_nodes", "made_at", "_trainable_weights", "_non_trainable_weights",
+))  # fmt: skip
 _NO_LAYERS = frozenset(  # most attributes
     (type(None), bool, int, float, str, PerInput, LossesOfLastCall)
 )
@@ -981,6 +984,8 @@ def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[
     Tuples with names, such as a history, are records: their layers belong to somebody else.
     """
     for member in container.values() if isinstance(container, dict) else container:
+        if type(member) in _NO_LAYERS:
+            continue
         if isinstance(member, Layer):
             yield member
         elif deep and type(member) in _CONTAINERS and not any(member is one for one in around):
