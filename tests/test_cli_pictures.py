@@ -202,7 +202,6 @@ def test_a_figure_has_the_width_and_the_form_that_were_asked_for():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--theme", "print"], "expected --figure WIDTH"),
         (["--form", "u"], "expected --figure WIDTH"),
         (["--figure", "wide"], "width='84mm'"),
         (["-o", "f.tikz"], "style='figure'"),

@@ -401,7 +401,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
              "left to right")  # fmt: skip
     add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
     add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
-        help="auto (default): as the reader's system wants it; print: a figure without colours"
+        help="auto (default): as the reader's system wants it; print: without colours"
         )  # fmt: skip
     add("--figure", metavar="WIDTH",
         help="a figure for a paper, so wide in print: 84mm, 3.3in, 240pt")  # fmt: skip

@@ -64,8 +64,8 @@ def run_draw(options: Namespace) -> int:
 def _figure(options: Namespace) -> dict[str, Any]:
     """Return what `draw` is told of a figure."""
     if not options.figure:
-        if options.form or options.theme == "print":
-            raise UsageError("--form and --theme print belong to figures; expected --figure WIDTH.")
+        if options.form:
+            raise UsageError("--form belongs to figures; expected --figure WIDTH.")
         return {}
     with given():
         points_of(options.figure)

@@ -20,7 +20,7 @@ from textwrap import wrap
 
 from kerascope.printable import printable
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
-from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
+from kerascope.viz.theme import ALL_PALETTES, LIGHT, Palette, state_of, style_of
 
 # More cells than this would make the box wider than anyone reads.
 MOST_PORTS = 12
@@ -43,7 +43,7 @@ class PictureOptions:
         Write the depth of each row at its side.
     rankdir : {"TB", "LR"}
         From top to bottom, or from left to right.
-    theme : {"auto", "light", "dark"}
+    theme : {"auto", "light", "dark", "print"}
         "auto": as the reader's system wants it, where the format can ask; else light.
     label : callable, optional
         From a `GraphNode` to the name on its box, instead of the layer's; lines after the first
@@ -69,7 +69,7 @@ class PictureOptions:
     @property
     def palette(self) -> Palette:
         """The palette where the format cannot ask the reader's system."""
-        return PALETTES.get(self.theme, LIGHT)
+        return ALL_PALETTES.get(self.theme, LIGHT)
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,8 @@ def draw(
     engine : {"kerascope", "dot"}
         Our own layout, or Graphviz's.
     theme : {"auto", "light", "dark", "print"}
-        "auto": as the reader's system wants it, where the format can ask; else light. "print", of
-        figures: black, white, grey and patterns.
+        "auto": as the reader's system wants it, where the format can ask; else light. "print":
+        black, white and grey; figures have patterns besides.
     label : callable, optional
         From a `GraphNode` to the name on its box; further lines become details.
     wrt : Tensor or list of Tensor, optional
@@ -329,8 +329,8 @@ def _check_style(
 ) -> ModuleType | None:
     """Return the module that draws figures, if one is wanted."""
     _check_choice("style", style, STYLES)
+    _check_choice("theme", theme, THEMES)
     if style == "figure":
-        _check_choice("theme", theme, (*THEMES, "print"))
         if any(mark is not None for mark in marks):
             raise ArgumentError(
                 "draw: a figure shows how a model is built; got style='figure' with values, "
@@ -338,12 +338,11 @@ def _check_style(
                 "another library is called on is inputs=x."
             )
         return import_module(_FIGURES)
-    if theme == "print" or figure is not None or width is not None:
+    if figure is not None or width is not None:
         raise ArgumentError(
-            f"draw: theme='print', figure and width belong to figures; expected style='figure', "
-            f"got {style!r}. Write draw(model, style='figure', width='84mm')."
+            f"draw: figure and width belong to figures; expected style='figure', got {style!r}. "
+            f"Write draw(model, style='figure', width='84mm')."
         )
-    _check_choice("theme", theme, THEMES)
     return None
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
@@ -35,7 +35,7 @@ from kerascope.viz.layout.ladder import arranged
 from kerascope.viz.layout.measures import Measure
 
 ENGINES = ("kerascope", "dot")
-GRAPHVIZ = "graphviz"  # the package on PyPI, loaded when somebody asks for it
+GRAPHVIZ, PYDOT = "graphviz", "pydot"  # packages on PyPI, loaded when somebody asks for them
 TERMINAL_WIDTH = 80  # columns of a drawing in characters, if nothing is said
 
 
@@ -151,6 +151,29 @@ class Drawing:
         """
         _, *body, _ = self.source.splitlines(keepends=True)  # between the braces
         return import_module(GRAPHVIZ).Digraph(self.graph.name, body=body)
+
+    def to_pydot(self) -> Any:
+        """Return the picture as a `pydot.Dot`, what Keras's `model_to_dot` returns.
+
+        Returns
+        -------
+        pydot.Dot
+            Its boxes, arrows and frames are objects whose attributes can be read and set; their
+            names stand in quotation marks, as in DOT: `graph.get_node('"dense_1"')`.
+
+        Raises
+        ------
+        MissingToolError
+            The package pydot is not installed.
+        """
+        try:
+            pydot = import_module(PYDOT)
+        except ImportError:
+            raise MissingToolError(
+                "to_pydot: it needs the package pydot, and it is not here. Run `pip install "
+                "pydot`, or go on with drawing.to_graphviz() or drawing.source."
+            ) from None
+        return pydot.graph_from_dot_data(self.source)[0]
 
     def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
         """Return a drawing in characters.

@@ -1,11 +1,11 @@
-"""Colours, signs and lines of the pictures, in a light and a dark palette.
+"""Colours, signs and lines of the pictures, in a light and a dark palette and one of greys.
 
 The colours are those of Okabe and Ito [1]_ and a grey; people with any kind of colour blindness can
 tell them apart. A kind is never told by its hue alone: each has a sign of its own too, and inputs,
 nested models and bare tensors have their own outlines. Boxes are filled with a tint of the colour
 that lies near the background and framed with a shade of it that stands off, so that text on them
 reaches the contrast of 4.5:1 and lines reach 3:1 that WCAG [2]_ asks for; a test computes both, in
-both palettes.
+all palettes. For print each colour becomes the grey of its luminance.
 
 Below, first the arithmetic of colours (contrast, mixing, darkening: the formulas of WCAG [2]_),
 then the palettes, and what each kind and state looks like.
@@ -84,6 +84,20 @@ def set_off(color: str, ground: str, wanted: float) -> str:
     return end
 
 
+@cache
+def grey_of(color: str) -> str:
+    """Return the grey that is as light as a colour.
+
+    Examples
+    --------
+    >>> grey_of("#009E73"), grey_of("#000000")
+    ('#8B8B8B', '#000000')
+    """
+    light = luminance(color)
+    channel = light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
+    return f"#{round(channel * 255):02X}" + f"{round(channel * 255):02X}" * 2
+
+
 def _channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
@@ -126,6 +140,8 @@ class Palette:
         Share of the background in the fill of a box.
     hottest : str
         Colour of the box that takes most of the time.
+    is_grey : bool
+        Whether there are no hues: what a kind is, its sign and its outline say.
     """
 
     background: str
@@ -136,6 +152,7 @@ class Palette:
     group_line: str
     tint: float
     hottest: str
+    is_grey: bool = False
 
     def box(self, hue: str) -> tuple[str, str, str]:
         """Colours of a box: inside, of its frame, of its sign."""
@@ -143,7 +160,7 @@ class Palette:
 
     def fill(self, hue: str) -> str:
         """Colour inside a box: near enough to the background for text."""
-        return mixed(OKABE_ITO[hue], self.background, self.tint)
+        return mixed(self._color(hue), self.background, self.tint)
 
     def heat(self, name: str) -> str:
         """Colour inside a box that is marked by one of `HEATS`: all text on it can be read."""
@@ -164,8 +181,11 @@ class Palette:
         """Colour of a sign or a coloured word: can be read on the fill, and beside the boxes."""
         return self._set_off(hue, TEXT_CONTRAST)
 
+    def _color(self, hue: str) -> str:
+        return grey_of(OKABE_ITO[hue]) if self.is_grey else OKABE_ITO[hue]
+
     def _set_off(self, hue: str, contrast: float) -> str:
-        color = OKABE_ITO[hue]
+        color = self._color(hue)
         for ground in (self.background, self.group_fill, self.fill(hue)):
             color = set_off(color, ground, contrast)
         return color
@@ -173,8 +193,14 @@ class Palette:
 
 LIGHT = Palette("#FFFFFF", "#1F2933", "#52606D", "#66727F", "#F7F8FA", "#7B8794", 0.88, "#FFD552")
 DARK = Palette("#14181D", "#F0F3F6", "#AEB8C2", "#8E9AA6", "#1C2229", "#76828E", 0.78, "#683D00")
-PALETTES = {"light": LIGHT, "dark": DARK}
-THEMES = ("auto", *PALETTES)  # "auto": the reader's system decides where the format can ask it
+PRINT = Palette(
+    "#FFFFFF", "#000000", "#333333", "#333333", "#F7F7F7", "#666666", 0.8, "#B0B0B0", is_grey=True
+)
+PALETTES = {"light": LIGHT, "dark": DARK}  # those of a screen
+ALL_PALETTES = {**PALETTES, "print": PRINT}
+# "auto": the reader's system decides where the format can ask it.
+THEMES = ("auto", *ALL_PALETTES)
+THEMES_OF_SCREENS = ("auto", *PALETTES)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import ast
 import html
 import json
 import re
+import sys
 from importlib import util
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from layer_contract import inputs_for, unpacked
 
 import kerascope as ks
 from kerascope import layers
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.layers import Conv1D, Conv2D, Dense, Input, Lambda, Layer, MaxPooling2D
 from kerascope.models import Model
 from kerascope.viz.extract.settings import settings_of
@@ -150,3 +151,22 @@ def test_a_drawing_goes_on_as_a_graph_of_the_package_graphviz():
     graph.node("scores", color="red")
     assert "rankdir=LR" in graph.source
     assert "scores [color=red]" in graph.source
+
+
+# pydot asks its parser for names of yesterday.
+@pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")
+def test_a_drawing_goes_on_as_a_graph_of_pydot_where_that_is():
+    pytest.importorskip("pydot")
+    x = Input(shape=(3,), name="x")
+    graph = ks.draw(Model(x, Dense(2, name="scores")(x), name="two words")).to_pydot()
+    (edge,) = graph.get_edges()
+    assert (edge.get_source(), edge.get_destination()) == ('"x"', '"scores"')
+    graph.get_node('"scores"')[0].set("color", "red")
+    assert "color=red" in graph.to_string()
+
+
+def test_without_pydot_it_is_said_what_else_there_is(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydot", None)
+    x = Input(shape=(3,), name="x")
+    with pytest.raises(MissingToolError, match=r"go on with drawing.to_graphviz"):
+        ks.draw(Model(x, Dense(2)(x))).to_pydot()

@@ -250,7 +250,7 @@ class _Data:
             "rankdir": "TB" if is_ladder(graph) else self.options.rankdir,
             "isLadder": is_ladder(graph),
             "measured": [self.drawn(text) for text in _ladder_texts(graph)],
-            "theme": self.options.theme,
+            "theme": "light" if self.options.theme == "print" else self.options.theme,
             "depthRanks": self.options.depth_ranks,
             "depthStrip": arrange.depth_strip(levels[""]) if levels else 0.0,
             "caption": [self.drawn(line) for line in caption_lines(graph)],

@@ -30,6 +30,7 @@ MOST_ARROWS = 500
 _OUTLINES = {"round": '("|")', "square": '["|"]', "note": '>"|"]', "oval": '(["|"])'}
 _SEVERAL = '[["|"]]'
 _ARROWS = {"gradient": "-.->", "update": "==>", "bundle": "==>"}
+_THEMES = {"light": "default", "dark": "dark", "print": "neutral"}
 _SPECIAL = re.compile('["#&<>:;`%$\\\\*{}|~^]')
 
 
@@ -71,7 +72,7 @@ class _MermaidWriter:
 
     def lines(self) -> Iterator[str]:
         if self.options.theme != "auto":
-            chosen = "dark" if self.options.theme == "dark" else "default"
+            chosen = _THEMES[self.options.theme]
             yield f'%%{{init: {{"theme": "{chosen}"}}}}%%'
         yield from (f"%% {_comment(line)}" for line in caption_lines(self.graph))
         if len(self.graph.edges) > MOST_ARROWS:

@@ -53,7 +53,16 @@ from kerascope.viz.layout.measures import (
     Measure,
     text_width,
 )
-from kerascope.viz.theme import FONT, HEATS, PALETTES, STATES, Palette, Style, style_of
+from kerascope.viz.theme import (
+    ALL_PALETTES,
+    FONT,
+    HEATS,
+    PALETTES,
+    STATES,
+    Palette,
+    Style,
+    style_of,
+)
 
 
 def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
@@ -540,7 +549,7 @@ _LADDER = f"""\
 
 def style_sheet(graph: Graph, theme: str) -> str:
     """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
-    first = PALETTES["light" if theme == "auto" else theme]
+    first = ALL_PALETTES["light" if theme == "auto" else theme]
     styles = {node.kind: style_of(node.kind) for node in graph.nodes}
     sizes = _SIZES.split("\n") + (_LADDER.split("\n") if is_ladder(graph) else [])
     rules = [*sizes, *_shapes(graph, styles), *_colours(graph, styles, first)]

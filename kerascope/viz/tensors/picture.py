@@ -23,7 +23,7 @@ from kerascope.viz.formats import OF_TENSORS, format_of, meaning_of
 from kerascope.viz.tensors.sheet import Sheet
 from kerascope.viz.tensors.sheet_graphviz import render_sheet
 from kerascope.viz.tensors.sheet_svg import svg_of_sheet
-from kerascope.viz.theme import THEMES
+from kerascope.viz.theme import THEMES_OF_SCREENS
 
 TERMINAL_WIDTH = 80
 
@@ -73,8 +73,10 @@ class Picture:
     """
 
     def __init__(self, content: Content, theme: str = "auto", dpi: float = DEFAULT_DPI) -> None:
-        if theme not in THEMES:
-            raise ArgumentError(f"show: theme={theme!r}; expected one of {', '.join(THEMES)}.")
+        if theme not in THEMES_OF_SCREENS:
+            raise ArgumentError(
+                f"show: theme={theme!r}; expected one of {', '.join(THEMES_OF_SCREENS)}."
+            )
         check_positive("show", "dpi is no resolution", dpi)
         self.content = content
         self.theme = theme

@@ -352,7 +352,7 @@ def test_too_many_volumes_say_how_wide_the_figure_must_be():
 
 
 def test_what_belongs_to_figures_alone_is_refused_elsewhere(tmp_path):
-    for option in ({"theme": "print"}, {"figure": "u"}, {"width": "84mm"}):
+    for option in ({"figure": "u"}, {"width": "84mm"}):
         with pytest.raises(ArgumentError, match="style='figure'"):
             ks.draw(mlp(), **option)
     with pytest.raises(ArgumentError, match="style='figure'"):
