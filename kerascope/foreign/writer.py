@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from os import PathLike
 from types import MappingProxyType
 from typing import Any
@@ -239,8 +240,8 @@ class TapeWriter:
             number = self._numbers[name] - 1
             given = _told(call.outputs)
             names = {
-                "node": NodeRef(call_id, name, number),
-                "layer": LayerRef(name, op),
+                "node": _node(call_id, name, number),
+                "layer": _layer(name, op),
                 "kind": kind,
                 "inputs": _all_told(call.inputs),
                 "parameters": {key: one.array for key, one in call.parameters.items()},
@@ -434,6 +435,11 @@ def _all_told(inputs: tuple[Recorded, ...]) -> tuple[Any, ...]:
     return tuple([value.array for value in inputs])
 
 
+_node = lru_cache(maxsize=4096)(NodeRef)
+_layer = lru_cache(maxsize=4096)(LayerRef)
+
+
+@lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
     """Return the place of a line of the user's code."""
     if line is None:

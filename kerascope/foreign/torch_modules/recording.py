@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from inspect import Parameter, signature
 from threading import get_ident
 from types import FrameType, MappingProxyType
@@ -127,8 +127,10 @@ class Recorder:
         self._paths: set[str] = set()
         self._weights: dict[int, tuple[str, bool]] = {}  # by id: name, whether a parameter
         self._held: list[Tensor] = []  # an id may be given again
+        self._tokens = Tokens()
         self.know(module)
         self._settings: dict[int, dict[str, Setting]] = {}  # by the module's id
+        self._boxes: dict[int, bool] = {}  # the same: whether it is one box
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
         self._handles: list[Any] = []
@@ -146,7 +148,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Forget all tensors and calls: another pass begins."""
-        self._tokens = Tokens()
+        self._tokens = self._tokens.renewed(self._weights)
         self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
         self._called: set[int] = set()  # ids of modules
         self._uncalled_yet: dict[int, str] = {}  # which call reads which weight
@@ -214,7 +216,10 @@ class Recorder:
         if self._is_outside:
             self.forward_begins(heard, args, keywords)
             self._tell_inputs(module, args, keywords, heard.line)
-        if self._is_one_box(module):
+        is_box = self._boxes.get(id(module))
+        if is_box is None:
+            is_box = self._boxes[id(module)] = self._is_one_box(module)
+        if is_box:
             self._inside = 1
             for tensor in _distinct(_given(args, keywords)):
                 version = version_of(tensor)
@@ -754,11 +759,23 @@ def _arguments(
     module: nn.Module, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the arguments of a call with the names that `forward` has for them."""
-    names = list(signature(module.forward).parameters.values())
+    own = "forward" in vars(module)
+    names = _names_of_arguments(module.forward) if own else _names_in_method(type(module).forward)
     for number, value in enumerate(args):
-        own = names[number] if number < len(names) else None
-        if own is not None and own.kind != Parameter.VAR_POSITIONAL:
-            yield own.name, value
-        else:
-            yield f"input_{number + 1}", value
+        yield names[number] if number < len(names) else f"input_{number + 1}", value
     yield from keywords.items()
+
+
+def _names_of_arguments(function: Callable[..., Any]) -> list[str]:
+    """Return what a function calls its arguments, as far as each has a name of its own."""
+    found = []
+    for one in signature(function).parameters.values():
+        if one.kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+            break
+        found.append(one.name)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _names_in_method(method: Callable[..., Any]) -> list[str]:
+    return _names_of_arguments(method)[1:]

@@ -8,7 +8,7 @@ counts the writes into a storage for all its views, and who shares the storage.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import ref
@@ -21,6 +21,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from kerascope.foreign.records import Value
 
 MOST_NODES = 10_000  # of autograd, that are looked at to find what a tensor was computed from
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.dtype, torch.device))
 
 
@@ -67,13 +68,30 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     True
     """
     try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
-        array: np.ndarray = np.from_dlpack(tensor.detach().resolve_neg())
+        if tensor.is_neg() or tensor.is_conj() or not tensor.is_cpu:
+            return _numbers_of_others(tensor.detach())
+        array: np.ndarray = np.from_dlpack(_Lent(tensor.detach()))
     except (TypeError, RuntimeError, BufferError):
         if torch._C._functorch.peek_interpreter_stack() is None:
             return _numbers_of_others(tensor.detach())
         with temporarily_clear_interpreter_stack():  # else all that is computed is wrapped
             return numbers_of(_unwrapped(tensor))
     return array
+
+
+class _Lent:
+    """Lends NumPy what a tensor in memory holds: less is asked than `Tensor.__dlpack__` asks."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return torch._C._to_dlpack(self._tensor)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the memory of the processor
 
 
 def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
@@ -181,12 +199,12 @@ class Tokens:
         found = self._known.get(id(tensor))
         if found is not None and found.ref() is tensor:
             return found
-        inside = _unwrapped(tensor)
-        return None if inside is tensor else self.known(inside)
+        return self.known(_unwrapped(tensor)) if _is_wrapped(tensor) else None
 
     def give(self, tensor: Tensor, *, has_box: bool = True) -> Known:
         """Give a tensor a new token: it is new, or something was written into it."""
-        tensor = _unwrapped(tensor)
+        if _is_wrapped(tensor):
+            tensor = _unwrapped(tensor)
         self._last += 1
         key = id(tensor)
         found = self._known[key] = Known(tensor, self._last, has_box)
@@ -199,6 +217,18 @@ class Tokens:
         if has_box and tensor.requires_grad and (node := tensor.grad_fn) is not None:
             self._given[node._sequence_nr()] = found.value
         return found
+
+    def renewed(self, ids: Iterable[int]) -> Tokens:
+        """Return new tokens, of which those tensors keep theirs that no call has given: weights."""
+        new = Tokens()
+        new._last = self._last
+        for key in ids:
+            known = self._known.get(key)
+            if known is not None and not known.has_box and known.ref() is not None:
+                new._known[key] = known
+                if known.storage is not None:
+                    new._sharing.setdefault(known.storage, []).append(key)
+        return new
 
     def drop(self, tensor: Tensor) -> None:
         """Forget a tensor: it holds something else now."""
@@ -262,7 +292,7 @@ def _storage_of(tensor: Tensor) -> int | None:
 
 def _unwrapped(tensor: Tensor) -> Tensor:
     """Return the tensor inside of one that `torch.vmap` or `torch.func` has wrapped."""
-    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    while _is_wrapped(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return tensor
 

@@ -67,13 +67,15 @@ class Training(Recorder):
 
     def _hear_new_parts(self) -> None:
         """Hear modules that have been put into those that are heard since they were looked at."""
+        known = self._modules
+        children = [child for _, one in known.values() for child in one._modules.values()]
+        if all(child is None or id(child) in known for child in children):
+            return
         for prefix, subject in list(self.subjects()):
-            parts = subject.named_modules(prefix=prefix)
-            new = [(name, one) for name, one in parts if id(one) not in self._modules]
-            for name, one in new:
-                self.hear(name, one)
-            if new:
-                self.know(subject, prefix)
+            for name, one in list(subject.named_modules(prefix=prefix)):
+                if id(one) not in known:
+                    self.hear(name, one)
+            self.know(subject, prefix)
 
     # --- batches ----------------------------------------------------------------------------------
 
