@@ -343,6 +343,15 @@ def test_a_relu_that_is_silent_everywhere_says_so():
     assert "With a gradient of 0, h/kernel stays: [[1, 0], [0, 1]]." in said
 
 
+def test_great_counts_of_a_relu_are_written_alike_forward_and_backward():
+    x = Input((4,))
+    model = Model(x, Dense(1500, activation="relu", kernel_initializer="zeros")(x))
+    model.compile(SGD(), "mse")
+    told = " ".join(sentences(ks.play(model, np.ones((1, 4)), np.ones((1, 1500)))))
+    assert "relu silences *1,500* of 1,500" in told or "relu silences 1,500 of 1,500" in told
+    assert "1500 " not in told
+
+
 def test_a_gradient_of_0_that_relu_stops_is_no_missing_one():
     said = sentences(ks.play(relu_model([0, -9], [[1], [0]]), BATCH[0], np.ones((1, 1)) * 3))
     told = next(text for text in said if text.startswith("In h relu"))

@@ -155,7 +155,7 @@ class Narrator:
             silent = int((np.asarray(result) <= 0).sum())
             if np.size(result) <= FEW:
                 return ["call.relu", name, inputs, said(first), gives]
-            return ["call.relu.many", name, inputs, gives, str(silent), f"{np.size(result):,}"]
+            return ["call.relu.many", name, inputs, gives, f"{silent:,}", f"{np.size(result):,}"]
         if last in SQUASHING and _is_known(first):
             key = "call.softmax" if last == "softmax" else "call.squashed"
             return [key, name, inputs, said(first), last, gives]
