@@ -19,10 +19,10 @@ import counted
 import keras_reference
 import pytest
 import reported
+import thinned
 import warm_python
 from _pytest.doctest import DoctestModule
 from counted import (  # noqa: F401 (hooks)
-    pytest_collection_modifyitems,
     pytest_make_collect_report,
     pytest_sessionfinish,
     pytest_testnodedown,
@@ -45,6 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
     counted.refuse_a_part(config)
     reported.install(config)
     warm_python.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which rows the default set leaves out; then count."""
+    thinned.leave_out(items)
+    counted.pytest_collection_modifyitems(config, items)
 
 
 def pytest_unconfigure() -> None:
