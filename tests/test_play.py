@@ -406,6 +406,19 @@ def test_keys_work_as_soon_as_the_page_is_open_and_the_address_holds_the_step(
 
 
 @pytest.mark.browser
+def test_call_by_call_the_loss_is_told_between_forward_and_backward(opened, small, tmp_path):
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path)
+    told = []
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+        told.append(page.inner_text(".sentence"))
+    loss = next(i for i, words in enumerate(told) if "loss is" in words)
+    assert "gradient" in "".join(told[loss + 1 :])
+
+
+@pytest.mark.browser
 def test_the_cells_of_a_ladder_hold_their_values_and_are_read_aloud(opened, small, tmp_path):
     path = tmp_path / "step.html"
     small.save(path)

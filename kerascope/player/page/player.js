@@ -493,7 +493,7 @@
   const UNITS = {
     all: () => true,
     op: (step) => step.ph !== "B" && [2, 3].includes(grain(step)),
-    call: (step) => step.ph !== "B" && grain(step) === 2,
+    call: (step) => step.ph !== "B" && (grain(step) === 2 || step.kind === "loss"),
     depth: (step) => step.ph === "E" && (step.kind === "depth" || (grain(step) === 1 && step.kind !== "forward")),
     phase: (step) => step.ph === "E" && grain(step) === 1,
     batch: (step) => step.ph === "E" && ["batch", "function", "epoch"].includes(step.kind),
