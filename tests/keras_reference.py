@@ -390,7 +390,10 @@ def _said(text: Any) -> Any:
         return {key: _said(value) for key, value in text.items()}
     if not isinstance(text, str) or not text.startswith("{"):
         return text
-    return _said(json_content(text))
+    try:
+        return _said(json_content(text))
+    except ValueError:  # a dict, as Python prints it
+        return text
 
 
 # --- random numbers -------------------------------------------------------------------------------

@@ -480,3 +480,10 @@ def test_printed_floats_may_be_rounded_otherwise_and_nothing_else():
     assert reference._alike(printed, "loss 0.123457 [1.5 -2.25e-07] 3 epochs")
     for other in ("loss 0.13 [1.5 -2.25e-07] 3 epochs", printed.replace("3", "4"), "loss 0.123456"):
         assert not reference._alike(printed, other)
+
+
+def test_printed_dicts_are_alike_up_to_roundings_though_they_are_no_json():
+    one, other = "{'loss': 0.3333333432674408}", "{'loss': 0.3333333134651184}"
+    assert reference._alike(one, other)
+    assert not reference._alike(one, "{'loss': 0.4}")
+    assert reference._alike('{"a": [1], "b": 2}', '{"b": 2, "a": [1]}')
