@@ -22,11 +22,6 @@ import reported
 import thinned
 import warm_python
 from _pytest.doctest import DoctestModule
-from counted import (  # noqa: F401 (hooks)
-    pytest_make_collect_report,
-    pytest_sessionfinish,
-    pytest_testnodedown,
-)
 from hypothesis import HealthCheck, settings
 
 # Machines are slow at times: nothing fails for the time it took.
@@ -35,23 +30,25 @@ settings.load_profile("kerascope")
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Add the options of the tests, and bring in the plugin by which the real Keras answers."""
-    counted.pytest_addoption(parser)
+    """Bring in the plugins that count the tests and by which the real Keras answers.
+
+    Registered, they hear of all files; the hooks of a conftest hear only of those beside it.
+    """
+    pluginmanager.register(counted, "counted")
     pluginmanager.register(keras_reference, "keras_reference")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the processes that tests start be copies of a warm Python, and workers be brief."""
-    counted.refuse_a_part(config)
     reported.install(config)
     warm_python.install()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say which rows the default set leaves out; then count."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]):
+    """Say which rows the default set leaves out, before anybody counts or chooses."""
     thinned.leave_out(items)
-    counted.pytest_collection_modifyitems(config, items)
+    return (yield)
 
 
 def pytest_unconfigure() -> None:

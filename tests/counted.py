@@ -86,7 +86,10 @@ def of_files(
     }
 
 
-def refuse_a_part(config: pytest.Config) -> None:
+# --- pytest's hooks; tests/conftest.py registers them ---------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Refuse to count when somebody has named files: theirs are not all.
 
     Raises
@@ -97,9 +100,6 @@ def refuse_a_part(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")  # it is given what its controller collects
     if asked and not is_worker and config.args_source is pytest.Config.ArgsSource.ARGS:
         raise pytest.UsageError("--whole and --write-counts are for all tests; name no files")
-
-
-# --- pytest's hooks; tests/conftest.py imports them -----------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
