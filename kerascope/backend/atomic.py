@@ -31,7 +31,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from operator import call, getitem, setitem
+from operator import call, getitem, itemgetter, setitem
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -88,7 +88,7 @@ class Locks:
 
     def _forget_half(self) -> None:
         """Forget the writers that have not written for longest."""
-        by_time = sorted(self._last.items(), key=lambda item: item[1])
+        by_time = sorted(self._last.items(), key=itemgetter(1))
         older, newer = by_time[: len(by_time) // 2], by_time[len(by_time) // 2 :]
         self._last, self._forgotten = dict(newer), older[-1][1]
 

@@ -10,9 +10,11 @@ import threading
 
 import numpy as np
 import pytest
-from effort import check_linear
+from effort import calls_of, check_linear
 
 from kerascope import Input, Model, Sequential
+from kerascope import backend as K
+from kerascope.backend.atomic import MOST_WRITERS
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.node import Node
@@ -88,6 +90,12 @@ def test_a_layer_that_is_called_often_costs_the_same_at_each_call():
         train_one_step(Model(x, y))
 
     check_linear(work)
+
+
+def test_every_write_takes_about_as_many_calls_whatever_was_written_before():
+    variables = [K.variable(0.0) for _ in range(2 * MOST_WRITERS)]
+    calls = [calls_of(lambda one=one: K.set_value(one, 1.0)) for one in variables]
+    assert max(calls) < min(calls) + 20
 
 
 @pytest.fixture
