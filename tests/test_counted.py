@@ -98,7 +98,9 @@ def test_workers_write_the_same_counts(project):
 @pytest.mark.process
 @pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "a worker"])
 def test_a_whole_run_fails_when_a_test_has_gone_and_only_then(project, workers):
-    assert json.loads((project / "tests" / "collected.json").read_text(encoding="utf-8"))["slow"] == 1
+    assert (
+        json.loads((project / "tests" / "collected.json").read_text(encoding="utf-8"))["slow"] == 1
+    )
     chosen = ["--whole", "-m", "not slow", *workers]
     done = pytest_in(project, *chosen)
     assert done.returncode == 0, done.stdout

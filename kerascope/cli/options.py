@@ -399,10 +399,20 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--rankdir", choices=("TB", "LR"),
         help="from top to bottom (default, but for wide pictures of gradients and training), or "
              "left to right")  # fmt: skip
+    add(
+        "--wrap",
+        type=positive,
+        metavar="N",
+        help="set a long chain in so many columns, side by side",
+    )
     add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
     add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
         help="auto (default): as the reader's system wants it; print: without colours"
         )  # fmt: skip
+    add("--color", action="append", metavar="KIND=#RRGGBB", default=[],
+        help="a colour of your own for a kind of boxes: dense=#8E44AD; background=transparent; may "
+             "be repeated")  # fmt: skip
+    add("--font", metavar="NAME", help="the letters' font: 'Georgia, serif'")
     add("--figure", metavar="WIDTH",
         help="a figure for a paper, so wide in print: 84mm, 3.3in, 240pt")  # fmt: skip
     add("--form", choices=FORMS_OF_FIGURES,

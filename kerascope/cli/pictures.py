@@ -41,6 +41,8 @@ def run_draw(options: Namespace) -> int:
                 check_target(output, known)
     arguments = {name: getattr(options, name) for name in ARGUMENTS} | _figure(options)
     arguments["expand"] = _expanded(options.expand)
+    arguments |= {"wrap": options.wrap or False, "font": options.font}
+    arguments["colors"] = dict(map(_color, options.color)) or None
     if options.values is not None:
         arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
     elif options.at is not None:
@@ -59,6 +61,13 @@ def run_draw(options: Namespace) -> int:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
         print("\n".join(diff_lines(drawing.whole)), file=says)
     return 0
+
+
+def _color(word: str) -> tuple[str, str]:
+    kind, sign, color = word.partition("=")
+    if not sign:
+        raise UsageError(f"--color {word}: expected a kind and its colour, as dense=#8E44AD.")
+    return kind, color
 
 
 def _figure(options: Namespace) -> dict[str, Any]:

@@ -642,7 +642,7 @@ def _document(
         f"aria-label={attribute(scene.title)}>",
         element("title", scene.title),
         element("desc", told),
-        f"<style>{style_sheet(scene.after, 'auto')}",
+        f"<style>{style_sheet(scene.after, PictureOptions())}",
         *rules,
         "</style>",
         arrow_heads(scene.after, "auto"),

@@ -17,10 +17,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from textwrap import wrap
+from zlib import crc32
 
 from kerascope.printable import printable
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
-from kerascope.viz.theme import ALL_PALETTES, LIGHT, Palette, state_of, style_of
+from kerascope.viz.theme import (
+    ALL_PALETTES,
+    BACKGROUND,
+    FONT,
+    TRANSPARENT,
+    Palette,
+    state_of,
+    style_of,
+)
 
 # More cells than this would make the box wider than anyone reads.
 MOST_PORTS = 12
@@ -52,6 +61,13 @@ class PictureOptions:
         Whether the tooltip of a box says which line of the user's made it.
     show_settings : bool
         Whether boxes say how their layers are set: "3x3, stride 2, same".
+    wrap : int or bool
+        In how many columns our own layout sets a long picture; True: as come closest to a page.
+    colors : tuple of (str, str)
+        Kinds of boxes, or "background", and the colours "#RRGGBB" that they have instead of those
+        of the theme; the background may be "transparent", too.
+    font : str
+        As CSS says it: names of fonts with commas between.
     """
 
     show_shapes: bool | str = True
@@ -65,11 +81,36 @@ class PictureOptions:
     label: Callable[[GraphNode], str] | None = None
     show_lines: bool = False
     show_settings: bool = True
+    wrap: int | bool = False
+    colors: tuple[tuple[str, str], ...] = ()
+    font: str = FONT
 
     @property
     def palette(self) -> Palette:
         """The palette where the format cannot ask the reader's system."""
-        return ALL_PALETTES.get(self.theme, LIGHT)
+        return self.palette_of("light" if self.theme == "auto" else self.theme)
+
+    def palette_of(self, theme: str) -> Palette:
+        """Return a palette of `ALL_PALETTES` with the colours that were asked."""
+        palette, own = ALL_PALETTES[theme], dict(self.colors)
+        if not own:
+            return palette
+        background = own.pop(BACKGROUND, TRANSPARENT)
+        if background != TRANSPARENT:
+            palette = palette.on(background)
+        return replace(palette, own=tuple(own.items()))
+
+    @property
+    def is_transparent(self) -> bool:
+        """Whether nothing is painted behind the picture."""
+        return (BACKGROUND, TRANSPARENT) in self.colors
+
+    @property
+    def scope(self) -> str:
+        """The class, in CSS, of all pictures that have the same colours and letters."""
+        if not self.colors and self.font == FONT:
+            return self.theme
+        return f"{self.theme}-{crc32(repr((self.colors, self.font)).encode()):08x}"
 
 
 @dataclass(frozen=True)

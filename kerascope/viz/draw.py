@@ -12,6 +12,8 @@ from os import PathLike
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from kerascope import edge
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
@@ -29,6 +31,7 @@ from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.layout.columns import MOST_COLUMNS
 from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
@@ -36,6 +39,7 @@ from kerascope.viz.overlays.marking import highlighted
 from kerascope.viz.overlays.recorded import Recorded, recorded_run, with_run
 from kerascope.viz.overlays.step_figures import with_step_figures, with_weights
 from kerascope.viz.overlays.values import at_step, values_of, with_values
+from kerascope.viz.own_look import own_colors, own_font
 from kerascope.viz.theme import THEMES
 
 DIRECTIONS = ("TB", "LR")
@@ -59,6 +63,7 @@ def draw(
     show_settings: bool = True,
     show_lines: bool = False,
     rankdir: str | None = None,
+    wrap: int | bool = False,
     expand_nested: bool = False,
     dpi: float = DEFAULT_DPI,
     depth_ranks: bool = False,
@@ -66,6 +71,8 @@ def draw(
     most: int | None = MOST_BOXES,
     engine: str = "kerascope",
     theme: str = "auto",
+    colors: Mapping[str, str] | None = None,
+    font: str | None = None,
     label: Callable[[GraphNode], str] | None = None,
     wrt: Any = None,
     values: Any = None,
@@ -104,6 +111,10 @@ def draw(
         From top to bottom, or from left to right. If nothing is said it is the first, but for
         gradients of tensors with long rows the second. The gradients and the training of a model
         always run down one side and up the other; only `engine="dot"` can turn them.
+    wrap : int or bool
+        Set a long chain in so many columns, side by side; True: as many as come closest to a page
+        of 4 by 3. From left to right they are bands. In SVG, PNG and PDF; a page can be scrolled
+        and folded, and a terminal too.
     expand_nested : bool
         Draw what is inside nested models and wrappers, in a frame per call; at level "node" only.
     dpi : float
@@ -120,6 +131,13 @@ def draw(
     theme : {"auto", "light", "dark", "print"}
         "auto": as the reader's system wants it, where the format can ask; else light. "print":
         black, white and grey; figures have patterns besides.
+    colors : mapping of str to str, optional
+        Colours of your own, "#RRGGBB", by kinds of boxes: ``{"dense": "#8E44AD"}``. Each is made
+        lighter or darker so that words on it, and lines, can be seen. ``"background"`` is the
+        colour behind all, or "transparent". The kinds are those of `viz.theme.STYLES`.
+    font : str, optional
+        The letters' font, "Georgia, serif", where the reader has it. A box is as wide as Helvetica
+        needs; an SVG sets others as wide.
     label : callable, optional
         From a `GraphNode` to the name on its box; further lines become details.
     wrt : Tensor or list of Tensor, optional
@@ -174,23 +192,20 @@ def draw(
     >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
     <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
     """
-    _check_choices(unknown, rankdir, engine, show_shapes)
+    _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
     figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
     _check_others(dpi, time_limit, most, label, wrt, subject)
+    look = own_colors(colors, theme, style), own_font(font, style)
     if to is not None:
         check_target(to, OF_FIGURES if figures else FORMATS)
-    subject, level, values = _own(_undrawn(subject), level, inputs, values)
+    subject, level, data, values = _own(_undrawn(subject), level, inputs, values)
     diff, expand = _undrawn(diff), _as_expand(as_names(expand), expand_nested)
-    data, values = _data_of(level, values)
-    nested = expand_nested or expand not in (None, False)
-    graph = _whole_graph(subject, level, expand_nested, nested, wrt, data)
-    if diff is not None:
-        rest = (level, expand_nested, nested, wrt, data, "draw: diff")
-        graph = compared(graph, subject, diff, lambda before: _whole_graph(before, *rest))
+    graph = _compared_graph(subject, diff, level, expand_nested, expand, wrt, data)
     graph = marked(graph, subject, values, at, gradients, highlight)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
+        _columns(graph, wrap), *look,
     )  # fmt: skip
     if figures:
         drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
@@ -215,36 +230,60 @@ def _direction(graph: Graph, asked: str | None, engine: str) -> str:
     return "LR" if graph.attrs.get("level") in WHOLE_LEVELS and longest > LONG_ROW else "TB"
 
 
+def _columns(graph: Graph, wrap: int | bool) -> int | bool:
+    """Return in how many columns a picture is set."""
+    if wrap and is_ladder(graph):
+        raise ArgumentError(
+            f"draw: wrap={wrap!r} sets rows in columns; the {graph.attrs['level']} of a model has "
+            f"two sides already. Leave it out, or collapse more: most=20."
+        )
+    return wrap
+
+
 KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))
+
+
+def _compared_graph(subject: Any, diff: Any, *how: Any) -> Graph:
+    """Return the graph, marked with what has changed since `diff`, if something is said."""
+    graph = _whole_graph(subject, *how)
+    if diff is None:
+        return graph
+    return compared(graph, subject, diff, lambda one: _whole_graph(one, *how, where="draw: diff"))
 
 
 def _whole_graph(
     subject: Any,
     level: str | None,
     expand_nested: bool,
-    nested: bool,
+    expand: Any,
     wrt: Any,
     data: Any,
+    *,
     where: str = "draw",
 ) -> Graph:
     """Return the graph with all its frames; those of nested models are there, open or closed.
 
-    On a ladder they are only there if something is to be opened (`nested`).
+    On a ladder they are only there if something is to be opened.
     """
     if expand_nested and level not in (None, "node", "layer"):
         raise ArgumentError(
             f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
             f"Use expand='all'."
         )
-    if level not in ("gradient", "training"):
+    if level in ("gradient", "training"):
+        nested = expand not in (None, False)
+    else:
         nested = expand_nested or level != "layer"
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
-def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any, str | None, Any]:
-    """Return what is drawn instead of a tape, or of a model of another library; level and values.
+def _own(
+    subject: Any, level: str | None, inputs: Any, values: Any
+) -> tuple[Any, str | None, Any, Any]:
+    """Return what is drawn instead of a tape, or of a model of another library, and its level.
 
-    Of a tape that is the model of which it tells, with the numbers of its run.
+    Of a tape that is the model of which it tells, with the numbers of its run. Besides, the data
+    from which gradients are computed, and other values.
     """
     if isinstance(subject, Tape):
         if values is not None or inputs is not None:
@@ -253,7 +292,7 @@ def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any
                 "draw the model."
             )
         own, values = recorded_run(subject, "draw")
-        return own, level or ("training" if values.is_training else None), values
+        return own, level or ("training" if values.is_training else None), None, values
     own = subject
     if not isinstance(subject, OURS):
         own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
@@ -267,14 +306,9 @@ def _own(subject: Any, level: str | None, inputs: Any, values: Any) -> tuple[Any
             f"draw: of a {type(subject).__name__} there is level 'node' only, one box for each "
             f"call; got {level!r}."
         )
-    return own, level, values
-
-
-def _data_of(level: str | None, values: Any) -> tuple[Any, Any]:
-    """Return the data from which the gradients of a picture are computed, and other values."""
     if level == "gradient" and not isinstance(values, Recorded):
-        return values, None
-    return None, values
+        return own, level, values, None
+    return own, level, None, values
 
 
 def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
@@ -316,12 +350,15 @@ def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
         )
 
 
-def _check_choices(unknown: Any, rankdir: Any, engine: Any, show_shapes: Any) -> None:
+def _check_choices(
+    unknown: Any, rankdir: Any, engine: Any, show_shapes: Any, wrap: Any, style: Any
+) -> None:
     if unknown:
         raise _unknown(next(iter(unknown)))
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
     _check_choice("show_shapes", show_shapes, SHAPES)
+    _check_wrap(wrap, engine, style)
 
 
 def _check_style(
@@ -344,6 +381,19 @@ def _check_style(
             f"Write draw(model, style='figure', width='84mm')."
         )
     return None
+
+
+def _check_wrap(wrap: Any, engine: str, style: str) -> None:
+    is_number = isinstance(wrap, (int, np.integer))  # a bool is one
+    if not is_number or not 0 <= wrap <= MOST_COLUMNS:
+        raise ArgumentError(
+            f"draw: wrap is a number of columns, 1 to {MOST_COLUMNS}, or True; got {wrap!r:.60}."
+        )
+    if wrap and (engine == "dot" or style == "figure"):
+        other = "engine='dot'" if engine == "dot" else "style='figure'"
+        raise ArgumentError(
+            f"draw: wrap={wrap!r} is for our own layout of boxes; got {other}. Leave one out."
+        )
 
 
 def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, subject: Any) -> None:

@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 # --- arithmetic of colours ------------------------------------------------------------------------
@@ -142,6 +142,8 @@ class Palette:
         Colour of the box that takes most of the time.
     is_grey : bool
         Whether there are no hues: what a kind is, its sign and its outline say.
+    own : tuple of (str, str)
+        Kinds of boxes and the colours that somebody wants for them.
     """
 
     background: str
@@ -153,6 +155,27 @@ class Palette:
     tint: float
     hottest: str
     is_grey: bool = False
+    own: tuple[tuple[str, str], ...] = ()
+
+    def hue_of(self, kind: str) -> str:
+        """Return what to ask for the colours of a kind: a name in `OKABE_ITO`, or its own."""
+        return dict(self.own).get(kind) or style_of(kind).hue
+
+    def on(self, background: str) -> Palette:
+        """Return a palette for another background, in which all words and lines can be seen."""
+        like = LIGHT if luminance(background) > MIDDLE_LUMINANCE else DARK
+        text, quiet = (
+            set_off(one, background, TEXT_CONTRAST) for one in (like.text, like.quiet_text)
+        )
+        return replace(
+            like,
+            background=background,
+            text=text,
+            quiet_text=quiet,
+            edge=set_off(like.edge, background, LINE_CONTRAST),
+            group_fill=_tinted(like.edge, background, 0.95, (text, quiet)),
+            group_line=set_off(like.group_line, background, LINE_CONTRAST),
+        )
 
     def box(self, hue: str) -> tuple[str, str, str]:
         """Colours of a box: inside, of its frame, of its sign."""
@@ -160,7 +183,8 @@ class Palette:
 
     def fill(self, hue: str) -> str:
         """Colour inside a box: near enough to the background for text."""
-        return mixed(self._color(hue), self.background, self.tint)
+        words = self.text, self.quiet_text
+        return _tinted(self._color(hue), self.background, self.tint, words)
 
     def heat(self, name: str) -> str:
         """Colour inside a box that is marked by one of `HEATS`: all text on it can be read."""
@@ -173,7 +197,7 @@ class Palette:
     def mark(self, hue: str) -> str:
         """Colour of the frame of a box in some state: seen on the fill of every kind."""
         color = self.line(hue)
-        for other in OKABE_ITO:
+        for other in (*OKABE_ITO, *dict(self.own).values()):
             color = set_off(color, self.fill(other), LINE_CONTRAST)
         return color
 
@@ -182,13 +206,30 @@ class Palette:
         return self._set_off(hue, TEXT_CONTRAST)
 
     def _color(self, hue: str) -> str:
-        return grey_of(OKABE_ITO[hue]) if self.is_grey else OKABE_ITO[hue]
+        color = OKABE_ITO.get(hue, hue)
+        return grey_of(color) if self.is_grey else color
 
     def _set_off(self, hue: str, contrast: float) -> str:
         color = self._color(hue)
-        for ground in (self.background, self.group_fill, self.fill(hue)):
+        grounds = self.background, self.group_fill, self.fill(hue)
+        for ground in (*grounds, *grounds):  # again: what was right for one may not be any more
             color = set_off(color, ground, contrast)
         return color
+
+
+@cache
+def _tinted(color: str, background: str, tint: float, words: tuple[str, ...]) -> str:
+    """Return a tint of a colour on which the words of a background can be read.
+
+    What is set off from a dark background is light: so the tint of a dark one is dark as well.
+    """
+    is_light = luminance(background) > MIDDLE_LUMINANCE
+    for share in range(round(100 * tint), 100):
+        found = mixed(color, background, share / 100)
+        is_like_it = (luminance(found) > MIDDLE_LUMINANCE) == is_light
+        if is_like_it and all(contrast(word, found) >= TEXT_CONTRAST for word in words):
+            return found
+    return background
 
 
 LIGHT = Palette("#FFFFFF", "#1F2933", "#52606D", "#66727F", "#F7F8FA", "#7B8794", 0.88, "#FFD552")
@@ -201,6 +242,7 @@ ALL_PALETTES = {**PALETTES, "print": PRINT}
 # "auto": the reader's system decides where the format can ask it.
 THEMES = ("auto", *ALL_PALETTES)
 THEMES_OF_SCREENS = ("auto", *PALETTES)
+BACKGROUND, TRANSPARENT = "background", "transparent"
 
 
 @dataclass(frozen=True)

@@ -59,11 +59,11 @@ def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
     picture: dict[str, str] = {
         "rankdir": options.rankdir,
         "newrank": "true",
-        "bgcolor": palette.background,
+        "bgcolor": "transparent" if options.is_transparent else palette.background,
         "pad": "0.2",
         "nodesep": "0.35",
         "ranksep": "0.42" if options.rankdir == "TB" else "0.6",
-        "fontname": theme.FONT,
+        "fontname": options.font,
         "fontcolor": palette.text,
         "labelloc": "t",
         "label": caption_label(graph, options),
@@ -71,9 +71,9 @@ def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
     }
     if len(graph.nodes) > MANY_BOXES:
         picture |= {"nslimit": "1", "nslimit1": "1"}
-    box = {"fontname": theme.FONT, "fontcolor": palette.text, "margin": "0", "penwidth": "1.1"}
+    box = {"fontname": options.font, "fontcolor": palette.text, "margin": "0", "penwidth": "1.1"}
     arrow = {
-        "fontname": theme.FONT,
+        "fontname": options.font,
         "fontsize": "10",
         "fontcolor": palette.quiet_text,
         "color": palette.edge,
@@ -463,7 +463,7 @@ def cell_label(node: GraphNode, options: boxes.PictureOptions, size: Size) -> st
     """Return the words of a box on a card, in one line."""
     text = cell_measure(node, options).text
     palette = options.palette
-    sign = _font(escaped(text.sign), 12, palette.sign(style_of(node.kind).hue))
+    sign = _font(escaped(text.sign), 12, palette.sign(palette.hue_of(node.kind)))
     title = _font(f"<B>{escaped(text.title)}</B>", 12, palette.text)
     quiet = _font(escaped("  ".join(text.lines)), 10, palette.quiet_text) if text.lines else ""
     room = "&#160;" * 5 if node.kind in ("variable", "slot") else ""
@@ -518,7 +518,7 @@ def escaped(text: str) -> str:
 
 def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptions) -> list[str]:
     palette, state = options.palette, state_of(node.attrs.get("state", ""))
-    color = palette.sign(style_of(node.kind).hue)
+    color = palette.sign(palette.hue_of(node.kind))
     sign = f'<FONT COLOR="{color}">{escaped(text.sign)}</FONT>'
     loud = palette.quiet_text if state is not None and state.quiet else palette.text
     rows = [_row(f"{sign} <B>{escaped(text.title)}</B>", _NAME_SIZE, loud)]
@@ -535,7 +535,7 @@ def _ports(
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]
     between = "T" if options.rankdir == "LR" else "L"  # from a cell to the one before it
-    color = options.palette.line(style_of(node.kind).hue)
+    color = options.palette.line(options.palette.hue_of(node.kind))
     cells = [
         f'<TD PORT="{letter}{i}" BORDER="1" SIDES="{border}{between[:i]}" '
         f'COLOR="{color}" CELLPADDING="3">'
@@ -631,13 +631,14 @@ def box_attributes(node: GraphNode, name: str, options: boxes.PictureOptions) ->
     style, state = style_of(node.kind), state_of(node.attrs.get("state", ""))
     palette = options.palette
     quiet = state is not None and state.quiet
+    hue = palette.hue_of(node.kind)
     attributes = {
         "id": f"node-{name}",
         "label": box_label(node, options),
         "shape": "note" if style.corners == "note" else "box",
         "style": _outline(style, state),
-        "fillcolor": palette.background if quiet else palette.fill(style.hue),
-        "color": palette.line(style.hue if state is None else state.hue),
+        "fillcolor": palette.background if quiet else palette.fill(hue),
+        "color": palette.line(hue if state is None else state.hue),
         "tooltip": _tooltip(node, options),
     }
     if state is not None and state.heavy:

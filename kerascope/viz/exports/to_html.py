@@ -93,14 +93,14 @@ def to_html(
         closed = closed_by_default(graph)
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
-    style = "\n".join([_page_colours(), _picture_styles(graph, frames), _part("viewer.css")])
+    styles = [_page_colours(), _picture_styles(graph, options, frames), _part("viewer.css")]
     script = _script(is_ladder(graph))
     return Template(_part("page.html")).substitute(
         title=_escaped(graph.name or "graph"),
         label=_escaped(f"{graph.name or 'graph'}: {len(graph.nodes)} boxes"),
         theme="dark" if options.theme == "dark" else "light",
         policy=_policy(script),
-        style=style,
+        style="\n".join(styles),
         data=as_script(_Data(graph, options, frames).result(dict.fromkeys(closed))),
         script=script,
     )
@@ -157,7 +157,7 @@ def _variables(palette: Palette) -> str:
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 
-def _picture_styles(graph: Graph, frames: ClosedFrames) -> str:
+def _picture_styles(graph: Graph, options: PictureOptions, frames: ClosedFrames) -> str:
     """Return the rules of an SVG, in both themes, for all kinds and states that may be seen."""
     boxes = (*graph.nodes, *frames.boxes.values())
     kinds = dict.fromkeys(box.kind for box in boxes if box.kind in STYLES)
@@ -174,7 +174,8 @@ def _picture_styles(graph: Graph, frames: ClosedFrames) -> str:
         nodes.append(GraphNode("bar", "", "layer", attrs={"share": 0.0}))
     attrs: dict[str, Attribute] = {"ladder": True} if is_ladder(graph) else {}
     seen = Graph(graph.name, tuple(nodes), tuple(edges), (), attrs)
-    return "\n".join(style_sheet(seen, theme) for theme in PALETTES)
+    themes = {theme: replace(options, theme=theme) for theme in PALETTES}
+    return "\n".join(style_sheet(seen, own, theme) for theme, own in themes.items())
 
 
 # --- what the page knows of its graph, as compact JSON: `viewer/graph.js` reads it ----------------

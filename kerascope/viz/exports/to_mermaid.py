@@ -130,7 +130,7 @@ class _MermaidWriter:
             state = theme.state_of(node.attrs.get("state", ""))
             name = f"kind_{node.kind if node.kind in theme.STYLES else 'layer'}"
             classes.setdefault(name, []).append(self.names[node.id])
-            looks[name] = self.kind_look(theme.style_of(node.kind))
+            looks[name] = self.kind_look(node.kind)
             if state is not None or node.attrs.get("state") in theme.HEATS:
                 name = f"state_{node.attrs['state']}"
                 classes.setdefault(name, []).append(self.names[node.id])
@@ -144,9 +144,10 @@ class _MermaidWriter:
             look = f"fill:{palette.group_fill},stroke:{palette.group_line},color:{palette.text}"
             yield f"  style {self.frame_names[group.id]} {look},stroke-dasharray:5 3"
 
-    def kind_look(self, style: theme.Style) -> str:
-        palette = self.options.palette
-        colors = f"fill:{palette.fill(style.hue)},stroke:{palette.line(style.hue)}"
+    def kind_look(self, kind: str) -> str:
+        palette, style = self.options.palette, theme.style_of(kind)
+        hue = palette.hue_of(kind)
+        colors = f"fill:{palette.fill(hue)},stroke:{palette.line(hue)}"
         width = "2px" if style.heavy else "1px"
         dashes = ",stroke-dasharray:4 3" if style.dashed else ""
         return f"{colors},color:{palette.text},stroke-width:{width}{dashes}"

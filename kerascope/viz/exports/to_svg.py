@@ -54,10 +54,8 @@ from kerascope.viz.layout.measures import (
     text_width,
 )
 from kerascope.viz.theme import (
-    ALL_PALETTES,
     FONT,
     HEATS,
-    PALETTES,
     STATES,
     Palette,
     Style,
@@ -95,7 +93,7 @@ def svg_of(
     """Return the SVG of a graph whose layout is known."""
     if is_ladder(graph):
         options = replace(options, rankdir="TB")
-    theme = options.theme
+    theme = options.scope
     size = f"{number(placed.width)} {number(placed.height)}"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="kerascope {theme}" '
@@ -103,12 +101,15 @@ def svg_of(
         f'viewBox="0 0 {size}" role="group" aria-label={attribute(_title(graph))}>',
         element("title", graph.name),
         element("desc", _description(graph)),
-        f"<style>{style_sheet(graph, theme)}</style>",
+        f"<style>{style_sheet(graph, options)}</style>",
         arrow_heads(graph, theme),
-        '<rect class="ground" width="100%" height="100%"/>',
+        *([] if options.is_transparent else [GROUND]),
         *(part.text for part in parts_of(graph, options, placed, measures)),
     ]
     return printable_lines("\n".join([*lines, "</svg>", ""]))
+
+
+GROUND = '<rect class="ground" width="100%" height="100%"/>'
 
 
 class Part(NamedTuple):
@@ -123,7 +124,7 @@ def parts_of(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
 ) -> Iterator[Part]:
     """Yield all pieces of a picture whose layout is known, those behind first."""
-    theme = options.theme
+    theme = options.scope
     yield from map(Part, _caption(graph, placed))
     yield from map(Part, _depths(placed))
     framed = [group for group in graph.groups if group.id in placed.frames]
@@ -146,7 +147,7 @@ def parts_of(
     sources: dict[str, list[str]] = {}
     for edge in graph.edges:
         sources.setdefault(edge.target, []).append(edge.source)
-    usual = PictureOptions(theme=theme, rankdir=options.rankdir, depth_ranks=options.depth_ranks)
+    usual = PictureOptions(rankdir=options.rankdir, depth_ranks=options.depth_ranks)
     for node in reading_order(graph):
         own = sources.get(node.id, [])
         rect, measure = placed.boxes[node.id], measures[node.id]
@@ -547,23 +548,26 @@ _LADDER = f"""\
 .asked:hover .when-pointed{{visibility:visible}}"""
 
 
-def style_sheet(graph: Graph, theme: str) -> str:
-    """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
-    first = ALL_PALETTES["light" if theme == "auto" else theme]
-    styles = {node.kind: style_of(node.kind) for node in graph.nodes}
+def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
+    """Return the rules that a graph's picture needs; `scope` is its class, if it is another."""
+    scope = scope or options.scope
+    kinds = {node.kind: style_of(node.kind) for node in graph.nodes}
     sizes = _SIZES.split("\n") + (_LADDER.split("\n") if is_ladder(graph) else [])
-    rules = [*sizes, *_shapes(graph, styles), *_colours(graph, styles, first)]
-    scoped = [_scoped(rule, theme) for rule in rules]
-    if theme == "auto":
-        dark = [_scoped(rule, theme) for rule in _colours(graph, styles, PALETTES["dark"])]
-        scoped.append(f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}")
+    if options.font != FONT:
+        sizes.append(f"text{{font-family:{options.font}}}")
+    rules = [*sizes, *_shapes(graph, kinds), *_colours(graph, kinds, options.palette)]
+    scoped = [_scoped(rule, scope) for rule in rules]
+    if options.theme == "auto":
+        dark = _colours(graph, kinds, options.palette_of("dark"))
+        rules_of_dark = "".join(_scoped(rule, scope) for rule in dark)
+        scoped.append(f"@media (prefers-color-scheme:dark){{{rules_of_dark}}}")
     return "\n".join(scoped)
 
 
 @cache
-def _scoped(rule: str, theme: str) -> str:
+def _scoped(rule: str, scope: str) -> str:
     selectors, _, rest = rule.partition("{")
-    scoped = ",".join(f".kerascope.{theme} {selector}" for selector in selectors.split(","))
+    scoped = ",".join(f".kerascope.{scope} {selector}" for selector in selectors.split(","))
     return f"{scoped}{{{rest}"
 
 
@@ -589,7 +593,7 @@ def _shapes(graph: Graph, styles: Mapping[str, Style]) -> Iterator[str]:
         yield f".edge.is-{name}{{stroke-width:{max(width - 0.4, 1.2):g};{dashes}}}"
 
 
-def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Iterator[str]:
+def _colours(graph: Graph, kinds: Mapping[str, Style], palette: Palette) -> Iterator[str]:
     yield f".ground{{fill:{palette.background}}}"
     yield f".title,.caption{{fill:{palette.text}}}"
     yield f".quiet,.cell,.depth{{fill:{palette.quiet_text}}}"
@@ -600,8 +604,8 @@ def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Ite
     has_bars = any("share" in node.attrs for node in graph.nodes)
     if has_bars:
         yield f".bar-ground{{fill:{palette.group_line};opacity:.25}}"
-    for kind, style in styles.items():
-        fill, line, sign = palette.box(style.hue)
+    for kind in kinds:
+        fill, line, sign = palette.box(palette.hue_of(kind))
         yield f".k-{kind} .line{{fill:{fill};stroke:{line}}}"
         yield f".k-{kind} .inner{{fill:none}}"
         yield f".k-{kind} .sign{{fill:{sign}}}"

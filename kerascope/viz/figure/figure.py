@@ -95,7 +95,7 @@ class Figure(Drawing):
         others = replace(options, theme="light") if options.theme == "print" else options
         super().__init__(graph, others, dpi=dpi, **rest)  # its text and its page have no "print"
         theme = "light" if options.theme == "auto" else options.theme
-        page = Page(points_of(width), Look(theme))
+        page = Page(points_of(width), Look(theme, options.colors))
         self.form, reading = form_of(self.graph, form, page)
         self.reading = reading
         self._sheet = FORMS[self.form].drawn(reading, page)

@@ -31,7 +31,7 @@ HUES = {"pooling": "vermillion", "upsampling": "green", "merge": "orange", "inpu
 
 @dataclass(frozen=True)
 class Look:
-    """Colours of one theme: "light", "dark" or "print".
+    """Colours of one theme: "light", "dark" or "print"; `own` are those of kinds that differ.
 
     Examples
     --------
@@ -40,6 +40,7 @@ class Look:
     """
 
     theme: str
+    own: tuple[tuple[str, str], ...] = ()
 
     @property
     def printed(self) -> bool:
@@ -91,7 +92,7 @@ class Look:
             fill, hatch = PRINTED.get(kind, ("#FFFFFF", ""))
             return fill, "#000000", hatch
         palette = PALETTES[self.theme]
-        hue = HUES.get(kind) or style_of(kind).hue
+        hue = dict(self.own).get(kind) or HUES.get(kind) or style_of(kind).hue
         return mixed(palette.fill(hue), palette.line(hue), 0.05), palette.line(hue), ""
 
     def shades(self, kind: str) -> tuple[str, str, str]:

@@ -33,6 +33,7 @@ from kerascope.viz.layout.arrange import (
     arrange,
     route_points,
 )
+from kerascope.viz.layout.columns import in_columns
 from kerascope.viz.layout.levels import BOX, Level
 from kerascope.viz.layout.measures import (
     LINE_SIZE,
@@ -136,7 +137,10 @@ def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, M
     """Return where everything of a graph lies: as a ladder, if it is one."""
     if is_ladder(graph):
         return arrange_ladder(graph, options)
-    return arrange(graph, options)
+    placed, measures = arrange(graph, options)
+    if options.wrap:
+        placed = in_columns(placed, graph, options.wrap, options.rankdir == "LR")
+    return placed, measures
 
 
 def arrange_ladder(

@@ -1,0 +1,338 @@
+"""`in_columns(placed, ...)`: a long picture cut between its rows and set in columns side by side.
+
+It is cut only where no box and no frame lies, so that the columns are about equally high. An arrow
+over a cut goes on in the next column: below its own one, up between the two, and in from above, in
+a lane of its own. Lanes are nested, so that they cross no more than the arrows did before. A
+picture from left to right is cut into bands, one below the other.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kerascope.viz.graph import Graph
+from kerascope.viz.layout.arrange import MARGIN, Path, Placed, Point, Rect, place_edge_labels
+from kerascope.viz.layout.measures import caption_size
+
+LANE = 9.0  # from lane to lane
+ROOM = 12.0  # between lanes and what they go round
+CORNER = 6.0  # the radius of a lane's corners
+SHORTEST = 0.02  # places are rounded to hundredths
+MOST_COLUMNS = 40
+PAGE = 4 / 3  # width by height of the picture that `wrap=True` comes closest to
+
+
+def in_columns(placed: Placed, graph: Graph, wrap: int | bool, is_sideways: bool) -> Placed:
+    """Return a picture set in columns.
+
+    Parameters
+    ----------
+    placed : Placed
+        Of rows; not of a ladder.
+    graph : Graph
+    wrap : int or bool
+        How many columns, if there are so many rows; True: as many as come closest to a page.
+    is_sideways : bool
+        Its rows are columns already: then what is set below each other are bands.
+
+    Returns
+    -------
+    Placed
+    """
+    if wrap is not True:
+        return _set(placed, graph, int(wrap), is_sideways)
+    best = placed
+    for number in range(2, MOST_COLUMNS + 1):
+        found = _set(placed, graph, number, is_sideways)
+        if _strangeness(found) >= _strangeness(best):
+            break
+        best = found
+    return best
+
+
+def _strangeness(placed: Placed) -> float:
+    return abs(math.log(placed.width / placed.height / PAGE))
+
+
+def _set(placed: Placed, graph: Graph, number: int, is_sideways: bool) -> Placed:
+    picture = _turned(placed) if is_sideways else placed
+    cuts = _cuts(_spans([*picture.boxes.values(), *picture.frames.values()]), number)
+    if not cuts:
+        return placed
+    found = _Columns(picture, cuts).placed()
+    if is_sideways:
+        found = _turned(found)
+    labels = place_edge_labels(graph, found.boxes, found.paths)
+    left = placed.caption.x
+    ends = [found.width - MARGIN, left + caption_size(graph)[0]]
+    right = max([*ends, *(rect.right for rect in labels.values())])
+    caption = replace(placed.caption, width=round(right - left, 2))
+    return replace(found, width=round(right + MARGIN, 2), edge_labels=labels, caption=caption)
+
+
+def _turned(placed: Placed) -> Placed:
+    """Return a picture with x and y exchanged; captions and labels are not looked at."""
+
+    def rects(of: Mapping[object, Rect]) -> dict[object, Rect]:
+        return {key: Rect(r.y, r.x, r.height, r.width) for key, r in of.items()}
+
+    return replace(
+        placed,
+        width=placed.height,
+        height=placed.width,
+        boxes=rects(placed.boxes),  # type: ignore[arg-type]
+        frames=rects(placed.frames),  # type: ignore[arg-type]
+        depths=rects(placed.depths),  # type: ignore[arg-type]
+        paths=tuple(Path(tuple((y, x) for x, y in path.points)) for path in placed.paths),
+    )
+
+
+# --- where to cut ---------------------------------------------------------------------------------
+
+
+def _spans(rects: Iterable[Rect]) -> list[Point]:
+    """Return from where to where there are boxes or frames, from above to below.
+
+    Examples
+    --------
+    >>> _spans([Rect(0, 0, 9, 5), Rect(9, 3, 9, 5), Rect(0, 10, 9, 5)])
+    [(0, 8), (10, 15)]
+    """
+    spans: list[Point] = []
+    for top, bottom in sorted((rect.y, rect.bottom) for rect in rects):
+        if spans and top < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(bottom, spans[-1][1])
+        else:
+            spans.append((top, bottom))
+    return spans
+
+
+def _cuts(spans: list[Point], number: int) -> list[float]:
+    """Return where to cut so that the highest of at most so many columns is as low as it can be.
+
+    Examples
+    --------
+    >>> _cuts([(0, 8), (10, 18), (20, 28), (30, 38)], 2)
+    [19.0]
+    """
+    low = max((bottom - top for top, bottom in spans), default=0.0)
+    high = spans[-1][1] - spans[0][0] if spans else 0.0
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        if len(_starts(spans, middle)) <= number:
+            high = middle
+        else:
+            low = middle
+    starts = _starts(spans, high)
+    return [(spans[start - 1][1] + spans[start][0]) / 2 for start in starts[1:]]
+
+
+def _starts(spans: list[Point], height: float) -> list[int]:
+    """Return with which spans columns begin that are filled up to a height."""
+    starts: list[int] = []
+    for number, (_, bottom) in enumerate(spans):
+        if not starts or bottom - spans[starts[-1]][0] > height:
+            starts.append(number)
+    return starts
+
+
+# --- the columns ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Part:
+    """What of an arrow lies in one column."""
+
+    column: int
+    points: list[Point]
+
+
+@dataclass(slots=True)
+class _Crossing:
+    """An arrow's way over a cut: which arrow, after which of its parts, and where it comes down."""
+
+    edge: int
+    part: int
+    across: float
+
+
+@dataclass(slots=True)
+class _Column:
+    """A column: what it takes of the old picture, and by how much that moves."""
+
+    top: float
+    bottom: float
+    left: float = math.inf
+    right: float = -math.inf
+    move: Point = (0.0, 0.0)
+    crossings: list[_Crossing] = field(default_factory=list)  # to the next column, right ones first
+
+    def moved(self, point: Point) -> Point:
+        return point[0] + self.move[0], point[1] + self.move[1]
+
+
+class _Columns:
+    """A picture from above to below, cut and set anew."""
+
+    def __init__(self, placed: Placed, cuts: list[float]) -> None:
+        self.old = placed
+        self.cuts = cuts
+        rects = [*placed.boxes.values(), *placed.frames.values()]
+        first, last = min(rect.y for rect in rects), max(rect.bottom for rect in rects)
+        self.columns = [_Column(*ends) for ends in pairwise([first, *cuts, last])]
+        self.parts = [_parts(path.points, cuts) for path in placed.paths]
+        for rect in rects:
+            self._reach(self._column_of(rect), (rect.x, rect.right))
+        for edge, parts in enumerate(self.parts):
+            for number, part in enumerate(parts):
+                column = self.columns[part.column]
+                self._reach(column, [across for across, _ in part.points])
+                along = [along for _, along in part.points]
+                if part.column == 0:
+                    column.top = min(column.top, *along)
+                if part.column == len(cuts):
+                    column.bottom = max(column.bottom, *along)
+                if number + 1 < len(parts):
+                    self._note_crossing(edge, number)
+        for column in self.columns:
+            column.crossings.sort(key=lambda one: -one.across)
+        self._move_all()
+
+    def _column_of(self, rect: Rect) -> _Column:
+        return self.columns[bisect_right(self.cuts, rect.y + rect.height / 2)]
+
+    def _reach(self, column: _Column, across: Iterable[float]) -> None:
+        lengths = list(across)
+        column.left = min(column.left, *lengths)
+        column.right = max(column.right, *lengths)
+
+    def _note_crossing(self, edge: int, number: int) -> None:
+        one, other = self.parts[edge][number : number + 2]
+        upper = one.points[-1] if one.column < other.column else other.points[0]
+        column = self.columns[min(one.column, other.column)]
+        column.crossings.append(_Crossing(edge, number, upper[0]))
+
+    def _move_all(self) -> None:
+        """Find out where each column goes; all begin at the same height."""
+        most = max(len(column.crossings) for column in self.columns)
+        strip = max((rect.width for rect in self.old.depths.values()), default=0.0)
+        top = self.columns[0].top + (ROOM + LANE * most if most else 0.0)
+        across = self.columns[0].left
+        for column in self.columns:
+            column.move = round(across - column.left, 2), round(top - column.top, 2)
+            lanes = len(column.crossings)
+            across += column.right - column.left + 2 * ROOM + LANE * max(lanes - 1, 0) + strip
+        self.right = across - 2 * ROOM - strip
+        lowest = (c.moved((0, c.bottom))[1] + _depth(len(c.crossings)) for c in self.columns)
+        self.bottom = max(lowest)
+
+    def placed(self) -> Placed:
+        """Return the picture in columns."""
+        depths = {}
+        for depth, rect in self.old.depths.items():
+            column = self._column_of(rect)
+            left, top = column.moved((column.left - rect.width, rect.y))
+            depths[depth] = Rect(round(left, 2), round(top, 2), rect.width, rect.height)
+        return replace(
+            self.old,
+            width=round(self.right + MARGIN, 2),
+            height=round(self.bottom + MARGIN, 2),
+            boxes={name: self._moved(rect) for name, rect in self.old.boxes.items()},
+            frames={name: self._moved(rect) for name, rect in self.old.frames.items()},
+            paths=self._paths(),
+            depths=depths,
+        )
+
+    def _moved(self, rect: Rect) -> Rect:
+        x, y = self._column_of(rect).moved((rect.x, rect.y))
+        return Rect(round(x, 2), round(y, 2), rect.width, rect.height)
+
+    def _paths(self) -> tuple[Path, ...]:
+        lanes: dict[tuple[int, int], list[Point]] = {}
+        for number, column in enumerate(self.columns):
+            for place, one in enumerate(column.crossings):
+                lanes[one.edge, one.part] = self._lane(number, place, one)
+        found = []
+        for edge, parts in enumerate(self.parts):
+            points: list[Point] = []
+            for number, part in enumerate(parts):
+                moved = [self.columns[part.column].moved(point) for point in part.points]
+                points += moved[1:] if points else moved
+                points += lanes.get((edge, number), [])
+            found.append(Path(tuple((round(x, 2), round(y, 2)) for x, y in points)))
+        return tuple(found)
+
+    def _lane(self, number: int, place: int, crossing: _Crossing) -> list[Point]:
+        """Return the way from an arrow's part to its next, without the point it begins at."""
+        upper, lower = self.columns[number], self.columns[number + 1]
+        one, other = self.parts[crossing.edge][crossing.part : crossing.part + 2]
+        is_upward = one.column > other.column
+        first, last = (other, one) if is_upward else (one, other)
+        start = upper.moved(first.points[0 if is_upward else -1])
+        end = lower.moved(last.points[-1 if is_upward else 0])
+        below = upper.moved((0, upper.bottom))[1] + ROOM + LANE * place
+        above = lower.moved((0, lower.top))[1] - ROOM - LANE * (len(upper.crossings) - 1 - place)
+        between = upper.moved((upper.right, 0))[0] + ROOM + LANE * place
+        turns = [start, (start[0], below), (between, below), (between, above), (end[0], above), end]
+        points = _rounded(turns)
+        return points[::-1][1:] if is_upward else points[1:]
+
+
+def _depth(lanes: int) -> float:
+    """Return how far so many lanes reach below a column."""
+    return ROOM + LANE * (lanes - 1) if lanes else 0.0
+
+
+# --- arrows ---------------------------------------------------------------------------------------
+
+
+def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
+    """Return what of an arrow lies in which column.
+
+    A straight curve is cut in two; one that swings across lies between two rows and falls away.
+    """
+    parts = [_Part(bisect_right(cuts, points[0][1]), [points[0]])]
+    for at in range(0, len(points) - 1, 3):
+        curve = points[at : at + 4]
+        column = bisect_right(cuts, curve[-1][1])
+        is_straight = len({across for across, _ in curve}) == 1
+        while parts[-1].column != column:
+            step = 1 if column > parts[-1].column else -1
+            cut = cuts[min(parts[-1].column, parts[-1].column + step)]
+            start = curve[0][0], cut
+            if is_straight:
+                parts[-1].points += _straight(parts[-1].points[-1], start)
+            parts.append(_Part(parts[-1].column + step, [start if is_straight else curve[-1]]))
+        if is_straight:
+            parts[-1].points += _straight(parts[-1].points[-1], curve[-1])
+        elif parts[-1].points[-1] != curve[-1]:
+            parts[-1].points += curve[1:]
+    return parts
+
+
+def _straight(start: Point, end: Point) -> list[Point]:
+    """Return a straight line as a curve, without the point it begins at; none of no length."""
+    if math.dist(start, end) < SHORTEST:
+        return []
+    (x0, y0), (x1, y1) = start, end
+    return [(x0 + (x1 - x0) * t, y0 + (y1 - y0) * t) for t in (1 / 3, 2 / 3, 1.0)]
+
+
+def _rounded(turns: list[Point]) -> list[Point]:
+    """Return the curves through points, with its corners rounded."""
+    points = [turns[0]]
+    for before, corner, after in zip(turns, turns[1:], turns[2:], strict=False):
+        radius = min(CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
+        come, go = _towards(corner, before, radius), _towards(corner, after, radius)
+        points += [*_straight(points[-1], come), corner, corner, go]
+    return points + _straight(points[-1], turns[-1])
+
+
+def _towards(start: Point, end: Point, far: float) -> Point:
+    """Return the point that lies so far from one point towards another."""
+    share = far / (math.dist(start, end) or 1.0)
+    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
