@@ -64,11 +64,11 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
         _custom_objects.reset(token)
 
 
-def did_you_mean(name: str, known: Any) -> str:
+def did_you_mean(name: str, known: Any, cutoff: float = 0.6) -> str:
     """Return "Did you mean 'relu'? " for a near miss, else an empty string."""
     from difflib import get_close_matches  # only a mistake needs it
 
-    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"Did you mean {close[0]!r}? " if close else ""
 
 

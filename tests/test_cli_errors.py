@@ -268,3 +268,27 @@ def test_help_is_a_word_too(capsys):
     assert capsys.readouterr().out.startswith("usage: kerascope draw")
     assert main(["help"]) == 0
     assert capsys.readouterr().out.startswith("usage: kerascope [-h]")
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong", "right"),
+    [
+        ("play", "--levle", "--level"),
+        ("play", "--batchs=2", "--batches"),
+        ("trace", "--formt", "--format"),
+        ("trace", "--lvie", "--live"),
+        ("profile", "--repeat", "--repeats"),
+    ],
+)
+def test_a_misspelt_option_behind_the_script_is_not_given_to_the_script(
+    command, wrong, right, capsys
+):
+    write("script.py", f"{MODEL}\nprint('it ran')\n")
+    said = error_of(capsys, command, "script.py", wrong)
+    assert f"Did you mean {right!r}? The script's own words stand behind --." in said
+
+
+def test_options_of_the_scripts_own_stand_behind_it_and_all_behind_two_dashes(capsys):
+    write("script.py", f"import sys\n{MODEL}\nprint('words', sys.argv[1:])\n")
+    assert main(["trace", "script.py", "--epochs", "3", "--level", "op", "--", "--levle"]) == 0
+    assert "words ['--epochs', '3', '--levle']" in capsys.readouterr().out

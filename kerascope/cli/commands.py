@@ -97,7 +97,7 @@ COMMANDS = {
         "run a script and print what happens in it",
         options.TRACE_EXAMPLES,
         options.add_trace_options,
-        options.split_trace_words,
+        Parser.split_around_script,
     ),
     "debug": Command(
         "kerascope.cli.debugging.run_debug",
@@ -118,14 +118,14 @@ COMMANDS = {
         "play a script's first training step in a page or a picture",
         options.PLAY_EXAMPLES,
         options.add_play_options,
-        options.split_play_words,
+        Parser.split_around_script,
     ),
     "profile": Command(
         "kerascope.cli.profiling.run_profile",
         "measure where a script's models spend time and memory",
         options.PROFILE_EXAMPLES,
         options.add_profile_options,
-        options.split_profile_words,
+        Parser.split_around_script,
     ),
     "draw": Command(
         "kerascope.cli.pictures.run_draw",

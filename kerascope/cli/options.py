@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from kerascope.cli.usage import Parser, UsageError, exit_codes
-from kerascope.registry import did_you_mean
+from kerascope.cli.usage import Parser, exit_codes
 from kerascope.viz.formats import FORMATS, OF_TENSORS
 
 # --- kerascope run and kerascope trace ------------------------------------------------------------
@@ -72,12 +71,6 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     _add_live(parser)
 
 
-def split_trace_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the script's arguments, which keep their order."""
-    ours, theirs, after = parser.split_around_script(words)
-    return ours, theirs + after
-
-
 # --- kerascope play -------------------------------------------------------------------------------
 
 
@@ -111,9 +104,6 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
         "--batches", type=_at_least(1), default=1, metavar="N",
         help="how many training steps of each model are played (default 1)",
     )  # fmt: skip
-
-
-split_play_words = split_trace_words
 
 
 # --- kerascope debug and kerascope replay ---------------------------------------------------------
@@ -307,33 +297,6 @@ def add_profile_options(parser: argparse.ArgumentParser) -> None:
         help="how many calls are measured (default: a second long)")  # fmt: skip
     add("--json", action="store_true",
         help="print JSON; what the script prints goes to standard error")  # fmt: skip
-
-
-def split_profile_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the script's arguments, which keep their order.
-
-    Raises
-    ------
-    UsageError
-        A word behind the script looks like one of our options misspelt.
-
-    Examples
-    --------
-    >>> parser = Parser()
-    >>> add_profile_options(parser)
-    >>> split_profile_words(parser, ["train.py", "data.csv", "-o", "p.svg", "--", "--all"])
-    (['train.py', '-o', 'p.svg'], ['data.csv', '--all'])
-    """
-    ours, theirs, after = parser.split_around_script(words, flags=parser.option_names)
-    for word in theirs:
-        name = word.partition("=")[0]
-        hint = did_you_mean(name, parser.option_names) if name.startswith("--") else ""
-        if hint:
-            raise UsageError(
-                f"unrecognized argument: {word}. {hint}The script's own words stand behind --.\n"
-                f"(kerascope profile --help shows examples)"
-            )
-    return ours, theirs + after
 
 
 # --- kerascope draw and kerascope summary ---------------------------------------------------------

@@ -7,7 +7,7 @@ cannot be read. 1: it ran, and the script or the work failed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NoReturn
@@ -74,6 +74,9 @@ def given(expected: str = "") -> Iterator[None]:
         raise UsageError(f"{error} {expected}".rstrip()) from None
 
 
+NEARLY_THE_SAME = 0.8  # of a word's letters; scripts have options of their own
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError`, and suggests the word that may have been meant."""
 
@@ -114,23 +117,27 @@ class Parser(argparse.ArgumentParser):
                 break
         return ours, words[len(ours) :]
 
-    def split_around_script(
-        self, words: list[str], flags: Sequence[str] = ()
-    ) -> tuple[list[str], list[str], list[str]]:
+    def split_around_script(self, words: list[str]) -> tuple[list[str], list[str]]:
         """Tell our own options, before the script or after it, from the script's arguments.
 
         The script is the first word that is neither an option nor an option's value.
 
-        Parameters
-        ----------
-        words : list of str
-        flags : sequence of str
-            Options without a value that are ours behind the script, too.
-
         Returns
         -------
-        ours, theirs, after : list of str
-            The last stand behind `--`, and are the script's in any case.
+        ours, theirs : list of str
+            Each in its order. What stands behind `--` is the script's in any case.
+
+        Raises
+        ------
+        UsageError
+            A word behind the script looks like one of our options misspelt.
+
+        Examples
+        --------
+        >>> parser = Parser()
+        >>> _ = parser.add_argument("-o")
+        >>> parser.split_around_script(["train.py", "data.csv", "-o", "p.svg", "--", "-o", "x"])
+        (['train.py', '-o', 'p.svg'], ['data.csv', '-o', 'x'])
         """
         ours: list[str] = []
         theirs: list[str] = []
@@ -139,14 +146,25 @@ class Parser(argparse.ArgumentParser):
             word = option[0]
             at += len(option)
             if word == "--" and script_seen:
-                return ours, theirs, words[at:]
-            is_option = word.partition("=")[0] in self.options_with_value or word in flags
+                return ours, theirs + words[at:]
+            is_option = word.partition("=")[0] in self.option_names
             if is_option or not script_seen:
                 ours += option
                 script_seen = script_seen or not word.startswith("-")
             else:
+                self._check_spelling(word)
                 theirs += option
-        return ours, theirs, []
+        return ours, theirs
+
+    def _check_spelling(self, word: str) -> None:
+        name = word.partition("=")[0]
+        if name.startswith("--") and name not in self.option_names:
+            hint = did_you_mean(name, self.option_names, NEARLY_THE_SAME)
+            if hint:
+                raise UsageError(
+                    f"unrecognized argument: {word}. {hint}The script's own words stand behind "
+                    f"--.\n({self.prog} --help shows examples)"
+                )
 
     def chosen(self, options: argparse.Namespace) -> Parser:
         """Return the parser of the innermost command that was typed: that of `lessons check`."""
