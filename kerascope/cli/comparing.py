@@ -8,14 +8,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from kerascope.cli.models import MODEL_FILES, ScriptFailed, find_model
+from kerascope.cli.models import ScriptFailed, find_model
 from kerascope.cli.pictures import arrays_in, reading_of
 from kerascope.cli.scripts import checked_file
 from kerascope.cli.usage import UsageError, given
 from kerascope.comparing.comparison import compare
-from kerascope.comparing.subjects import OF_TORCH, TAPES
 from kerascope.errors import KerascopeError
 from kerascope.foreign import library_of
+from kerascope.not_a_model import MODEL_FILES, OF_TORCH, TAPES
 from kerascope.viz.drawing import check_target
 from kerascope.viz.formats import FORMATS
 

@@ -18,13 +18,13 @@ from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.foreign import library_of
 from kerascope.limits import USUAL, Limits
 from kerascope.models import load_model, model_from_json, model_from_yaml
+from kerascope.not_a_model import MODEL_FILES
 from kerascope.registry import did_you_mean
 from kerascope.saving.untrusted import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
-MODEL_FILES = (".keras", ".h5", ".hdf5")
 TEXT_FILES = (".json", ".yaml", ".yml")
 FOREIGN_FILES = (".onnx",)
 FUNCTION = r"^model_from_\w+: "  # who typed a command did not call it

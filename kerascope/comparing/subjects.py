@@ -20,6 +20,7 @@ import numpy as np
 from kerascope import foreign
 from kerascope.comparing import own_models
 from kerascope.comparing.runs import Run
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.foreign.from_tape import calls_on_tape
@@ -27,14 +28,13 @@ from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
 from kerascope.layers.embeddings import Embedding
 from kerascope.models import load_model
+from kerascope.not_a_model import MODEL_FILES, OF_TORCH, TAPES, described, got_instead
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.kinds import KIND_OF_CLASS
 
-MODEL_FILES = (".keras", ".h5", ".hdf5")
-TAPES = (".jsonl",)
-OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
+CALL = "ks.compare(model, other, x)"
 SAMPLES = 2
 UNKNOWN_LENGTH = 8  # of an axis whose length a model leaves open
 KERAS = "keras"
@@ -76,11 +76,11 @@ def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> P
         return Prepared(subject, subject.library or "tape", subject.library.partition(" ")[0])
     if isinstance(subject, Network):
         return Prepared(subject, subject.name, own_models.LIBRARY)
-    if callable(subject) or foreign.library_of(subject):
-        return Prepared(subject, foreign.name_of(subject), foreign.library_of(subject))
+    library = foreign.library_of(subject)
+    if library or (callable(subject) and not isinstance(subject, (type, Layer))):
+        return Prepared(subject, foreign.name_of(subject), library)
     raise ArgumentError(
-        f"compare: expected a model, the path of a file, or a tape, got {type(subject).__name__} "
-        f"{subject!r:.60}."
+        f"compare: expected a model, the path of a file, or a tape, {got_instead(subject, CALL)}"
     )
 
 
@@ -96,12 +96,11 @@ def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
         return Prepared(str(path), name, library)
     if suffix in OF_TORCH:
         raise ArgumentError(
-            f"compare: {name!r} holds weights or code of PyTorch, which only the program that "
-            f"wrote it can open. Load it there, and call kerascope.compare(a, module, x)."
+            f"compare: expected a model, a file of one, or a tape, {got_instead(str(path), CALL)}"
         )
     raise ArgumentError(
-        f"compare: cannot tell what {name!r} is; expected {', '.join(MODEL_FILES)}, .onnx, or a "
-        f"tape (.jsonl)."
+        f"compare: cannot tell what {str(path)!r} is; expected {', '.join(MODEL_FILES)}, .onnx, or "
+        f"a tape (.jsonl)."
     )
 
 
@@ -125,13 +124,14 @@ def beside_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) 
         real = _real_keras().saving.load_model(fspath(subject), compile=False)
         return [mine, Prepared(real, mine.name, KERAS)]
     if foreign.library_of(subject) == KERAS:
-        mine = Prepared(foreign.converted(subject), subject.name, own_models.LIBRARY)
+        name = foreign.name_of(subject)
+        mine = Prepared(foreign.converted(subject), name, own_models.LIBRARY)
         if mine.subject is not None:
-            return [mine, Prepared(subject, subject.name, KERAS)]
+            return [mine, Prepared(subject, name, KERAS)]
     raise ArgumentError(
-        f"compare: expected two models, got one, {subject!r:.60}. Only a .keras or .h5 file, or a "
-        f"Functional or Sequential model of Keras 3 can be given alone: the real Keras runs it "
-        f"beside kerascope."
+        f"compare: expected two models, got one, {described(subject)}. Only a .keras or .h5 file, "
+        f"or a Functional or Sequential model of Keras 3 can be given alone: the real Keras runs "
+        f"it beside kerascope."
     )
 
 
@@ -197,7 +197,8 @@ def _recorded(side: Prepared, x: Any) -> Run:
         own_models.record(side.subject, x, writer)
     else:
         several = isinstance(x, list) and side.library != KERAS
-        writer, _ = foreign.record(side.subject, tuple(x) if several else x, budget=0)
+        fed = tuple(x) if several else x
+        writer, _ = foreign.record(side.subject, fed, budget=0, where=CALL)
     return Run(side.name, side.library, writer.calls, writer.frames)
 
 

@@ -32,6 +32,7 @@ from kerascope.foreign.graphs import numbers_given
 from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
+from kerascope.not_a_model import got_instead
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.walking import walk
 
@@ -111,7 +112,10 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
         The library that reads such a file is not installed.
     """
     library = library_of(subject, *inputs)
-    return adapter_named(library, f"{subject!r:.80}") if library else None
+    if not library:
+        return None
+    is_path = isinstance(subject, (str, PathLike))
+    return adapter_named(library, repr(fspath(subject)) if is_path else type(subject).__name__)
 
 
 def adapter_named(library: str, where: str) -> ModuleType:
@@ -256,7 +260,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     if inputs is None and read is not None:
         read(subject, writer := TapeWriter("none"))
     else:
-        writer, _ = record(subject, inputs, arrays="none")
+        writer, _ = record(subject, inputs, arrays="none", where="ks.summary(model, x)")
     edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **known)
 
 
@@ -267,8 +271,11 @@ def record(
     loss: Any = None,
     arrays: str = "all",
     budget: int | None = HISTORY,
+    where: str = "record(model, x)",
 ) -> tuple[TapeWriter, Any]:
     """Run a foreign model once; return what was recorded, and what it gave.
+
+    `where` says in messages how the caller is called on a model.
 
     Raises
     ------
@@ -276,7 +283,7 @@ def record(
         It is of no library that has an adapter.
     """
     given = fed(inputs)
-    adapter = _needed(subject, *given.values)
+    adapter = _needed(subject, *given.values, where=where)
     writer = TapeWriter(arrays, budget)
     options = {} if loss is None else {"loss": loss}
     result = adapter.record(subject, *given.values, writer=writer, **options, **given.names)
@@ -299,8 +306,8 @@ def tracing(
     watch = getattr(adapter, "tracing", None)
     if watch is None:
         raise ArgumentError(
-            f"trace: kerascope runs {type(subject).__name__} call by call itself; expected a model "
-            f"that runs by itself. Use kerascope.walk(model, x) or kerascope.play(model, x)."
+            f"trace: kerascope runs {name_of(subject)} call by call itself; expected a model that "
+            f"runs by itself. Use kerascope.walk(model, x) or kerascope.play(model, x)."
         )
     return _traced(watch, subject, TapeWriter("statistics" if statistics_only else "all", history))
 
@@ -314,13 +321,11 @@ def _traced(watch: Any, subject: Any, writer: TapeWriter) -> Iterator[Tape]:
         writer.close()
 
 
-def _needed(subject: Any, *inputs: Any) -> ModuleType:
+def _needed(subject: Any, *inputs: Any, where: str) -> ModuleType:
     adapter = adapter_of(subject, *inputs)
     if adapter is None:
-        raise ArgumentError(
-            f"expected a model of PyTorch, Keras, ONNX or JAX, got {type(subject).__name__}. "
-            f"A function of JAX is known by its inputs: give arrays of JAX."
-        )
+        verb = where.partition("(")[0].removeprefix("ks.")
+        raise ArgumentError(f"{verb}: expected a model, {got_instead(subject, where)}")
     return adapter
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
+from kerascope.not_a_model import got_instead
 from kerascope.player.player import Player, When, end_of, kind_of_file, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
@@ -133,7 +134,7 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
     if not isinstance(subject, Network):
         raise ArgumentError(
             f"play: expected a model with a batch, play(model, x, y), or a tape from `with "
-            f"ks.trace() as tape:`, got {subject!r:.60}."
+            f"ks.trace() as tape:`, {got_instead(subject, 'ks.play(model, x, y)')}"
         )
     model: Any = subject
     if x is None:

@@ -14,6 +14,7 @@ from kerascope import edge
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
 from kerascope.errors import DtypeError
+from kerascope.not_a_model import got_instead
 from kerascope.stage import Stage, observing
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Passage
@@ -80,7 +81,7 @@ def trace(
                 yield tape
             return
         raise DtypeError(
-            f"trace: expected a model, or nothing; got {type(model).__name__} {model!r:.60}."
+            f"trace: expected a model, or nothing; {got_instead(model, 'ks.trace(model)')}"
         )
     recorder = Recorder(level, statistics_only=bool(statistics_only), history=history)
     if model is not None:

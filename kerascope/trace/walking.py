@@ -25,6 +25,7 @@ from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
+from kerascope.not_a_model import got_instead
 from kerascope.printable import printable
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.statistics import statistics_of
@@ -126,7 +127,8 @@ def forward_stage(model: Any, x: Any, where: str) -> tuple[Network, Stage]:
         The arrays do not fit the model, as in `predict`.
     """
     if not isinstance(model, Network):
-        raise DtypeError(f"{where}: expected a model, got {type(model).__name__} {model!r}.")
+        call = f"ks.{where}(model, x)"
+        raise DtypeError(f"{where}: expected a model, {got_instead(model, call)}")
     make_ready = getattr(model, "_make_ready", None)
     if make_ready is not None:
         make_ready(x, to_train=False)

@@ -28,7 +28,7 @@ from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
-from kerascope.viz.extract.subjects import graph_of, model_with_graph
+from kerascope.viz.extract.subjects import check_subject, graph_of, model_with_graph
 from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.layout.columns import MOST_COLUMNS
@@ -297,6 +297,7 @@ def _own(
     if not isinstance(subject, OURS):
         own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
     if own is subject and inputs is not None:
+        check_subject(subject, "draw")
         raise ArgumentError(
             "draw: inputs=... is what a model of another library is called on; this one is drawn "
             "without. Leave it out, or show what each call gives: values=..."

@@ -435,7 +435,7 @@ def test_inputs_are_drawn_as_the_model_wants_them():
     ("arguments", "words"),
     [
         ((3, 4), "expected a model, the path of a file, or a tape, got int 3"),
-        (("a.pt", "b.pt"), "Load it there, and call kerascope.compare(a, module, x)"),
+        (("a.pt", "b.pt"), "load them into it, module.load_state_dict(torch.load('a.pt'))"),
         (("a.txt", "b.txt"), "cannot tell what 'a.txt' is"),
     ],
     ids=["no model", "torch file", "text"],

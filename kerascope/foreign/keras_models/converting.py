@@ -114,7 +114,8 @@ def graph_class(model: Any) -> type | None:
     """
     for cls in type(model).__mro__:
         if cls.__module__.startswith(_OF_KERAS) and cls.__name__ in _GRAPHS:
-            return cls if type(model).call is cls.call else None  # type: ignore[attr-defined]
+            own = getattr(type(model), "call", None)
+            return cls if own is getattr(cls, "call", None) else None
     return None
 
 

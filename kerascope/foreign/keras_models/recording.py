@@ -311,7 +311,7 @@ def record(
     ArgumentError
         There are no inputs.
     """
-    keras = library("record")
+    keras = library(type(model).__name__)
     arrays = Arrays(keras)
     inputs, keywords = _as_called(model, inputs, keywords)
     given, named = _as_tensors(keras, model, arrays, inputs, keywords)

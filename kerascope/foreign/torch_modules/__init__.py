@@ -21,6 +21,7 @@ from kerascope.foreign.torch_modules.recording import Recorder
 from kerascope.foreign.torch_modules.training import Training
 from kerascope.foreign.torch_modules.watching import Watched, all_modules_met
 from kerascope.foreign.writer import TapeWriter
+from kerascope.not_a_model import got_instead
 from kerascope.viz.graph import Graph
 
 LIBRARY = "torch"
@@ -220,7 +221,8 @@ def check_recordable(module: Any) -> None:
     """
     name = type(module).__name__
     if not isinstance(module, nn.Module):
-        raise ArgumentError(f"expected a torch.nn.Module, got {name}.")
+        call = "ks.draw(model, inputs=x)"
+        raise ArgumentError(f"PyTorch: expected a torch.nn.Module, {got_instead(module, call)}")
     for path, one in module.named_modules():
         what, remedy = _deaf(one)
         if what:

@@ -22,6 +22,7 @@ from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.layers.opaque import Opaque
+from kerascope.not_a_model import got_instead
 from kerascope.registry import did_you_mean
 from kerascope.viz.extract.failure import failure_graph
 from kerascope.viz.extract.gradients import gradient_graph
@@ -177,14 +178,24 @@ def _of_tensors(
     return gradient_graph(subject, wrt, feed=data, where=where)
 
 
+def check_subject(subject: Any, where: str) -> None:
+    """Raise an error if there is no graph of something.
+
+    Raises
+    ------
+    DtypeError
+    """
+    if isinstance(subject, (Graph, BaseException, Layer, Function)) or _is_tensors(subject):
+        return
+    raise DtypeError(
+        f"{where}: expected a model (Model, Sequential or Network), a layer, a tensor, a "
+        f"K.function or an error that came from building one, "
+        f"{got_instead(subject, f'ks.{where}(model)')}"
+    )
+
+
 def _require_op_level(subject: Any, level: str | None, where: str) -> None:
-    if not isinstance(subject, (Layer, Function)):
-        name = subject.__name__ if isinstance(subject, type) else None
-        got = name or f"{type(subject).__name__} {subject!r:.60}"
-        raise DtypeError(
-            f"{where}: expected a model (Model, Sequential or Network), a layer, a tensor, a "
-            f"K.function or an error that came from building one, got {got}."
-        )
+    check_subject(subject, where)
     if level not in (None, "op"):
         what = "a layer" if isinstance(subject, Layer) else "a function"
         raise ArgumentError(f"{where}: {what} has level 'op' only, got {level!r}.")
