@@ -19,6 +19,7 @@ from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.layers import Conv1D, Conv2D, Dense, Input, Lambda, Layer, MaxPooling2D
 from kerascope.models import Model
 from kerascope.viz.extract.settings import settings_of
+from tests.viz.test_to_html import data_of
 
 NEVER_ALONE = ("Cell", "StackedRNNCells", "Wrapper")
 CALLS = "layers wrapped in it, functions and vocabularies are no literals"
@@ -95,6 +96,15 @@ def test_every_form_of_the_graph_has_the_settings(case):
         assert told.items() <= read[box.id].items()
     parsed = nx.parse_graphml(graphml).nodes
     assert all(told.items() <= parsed[box.id].items() for box in boxes)
+    page = data_of(drawing.html)
+    names = page["strings"]
+    pairs = {
+        (names[key], names[value])
+        for one in page["attributes"]
+        for key, value in zip(one[::2], one[1::2], strict=True)
+        if isinstance(value, int)
+    }
+    assert told.items() <= pairs
     if "settings" in told:
         first = re.match(r"[\w ]+", told["settings"])[0]
         for text in (drawing.text(200), drawing.source, drawing.mermaid):
