@@ -28,13 +28,14 @@ def run_live(options: Namespace) -> int:
             check_writable(target)
         if target.suffix == ".npz":
             raise UsageError(f"--tape: expected a name like run.jsonl, got '{target}'.")
-    with TapeWriter(path=target) as writer:
-        story = LiveStory(_Alarm(), batches=0)
-        code = _run(script, writer, story)
-    print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
-    if target is not None and story.count:
-        print(f"kerascope: wrote {target}; look: kerascope replay {target}", file=sys.stderr)
-    return code
+    writer, story = TapeWriter(path=target), LiveStory(_Alarm(), batches=0)
+    try:
+        with writer:
+            return _run(script, writer, story)
+    finally:  # after Ctrl-C, too, which ends most long runs
+        print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
+        if target is not None and story.count:
+            print(f"kerascope: wrote {target}; look: kerascope replay {target}", file=sys.stderr)
 
 
 def trace_live(options: Namespace, script: ScriptRun) -> int:

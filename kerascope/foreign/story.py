@@ -16,6 +16,7 @@ from kerascope.trace.statistics import Statistics, statistics_of
 
 PHASES = {"forward": "forward", "loss": "loss", "backward": "backward", "update": "update"}
 _TOLD = ("forward", "loss", "backward", "update")
+_SECTIONS = ("fit", "evaluate", "predict")
 
 
 class LiveStory:
@@ -46,6 +47,7 @@ class LiveStory:
         self._batches = batches
         self._spans: list[Event] = []
         self._is_alarmed = False
+        self._has_line = False  # the batch that runs
 
     @property
     def _is_whole(self) -> bool:
@@ -60,20 +62,28 @@ class LiveStory:
             self._end(self._spans.pop(), event)
 
     def _begin(self, event: Event) -> None:
-        if event.kind == "fit":
-            self._tell(Record("fit", "section", 0, event.name, ("watched",)))
+        if event.kind in _SECTIONS:
+            is_inside = any(span.kind in _SECTIONS for span in self._spans)  # as validation is
+            self._tell(Record("fit", "section", int(is_inside), event.name, ("watched",)))
+        elif event.kind == "epoch":
+            self._tell(Record("fit", "epoch", 1, event.name, ()))
         elif event.kind == "batch":
-            self.batch, self._is_alarmed = event.name, False
+            self.batch, self._is_alarmed, self._has_line = event.name, False, False
             self.count += 1
             if self._is_whole:
-                size = value_of_event(event, "size")
-                cells = () if size is None else (f"{size} samples",)
-                self._tell(Record("fit", "batch", 1, event.name, cells))
+                self._tell_batch(value_of_event(event, "size"))
         elif event.kind in _TOLD and self._is_whole:
             self._tell(Record(PHASES[event.kind], "begin", 2, event.name, _place(event)))
         elif event.kind == "node" and _is_frame(event) and self._is_whole:
             layer = value_of_event(event, "layer")
             self._tell(Record("forward", "begin", self._depth, event.name, (layer.kind,)))
+
+    def _tell_batch(self, size: int | None = None) -> None:
+        """Begin to tell of the batch that runs; of a size that nobody knows it has none."""
+        if self.batch and not self._has_line:
+            self._has_line = True
+            cells = (f"{size} samples",) if size else ()
+            self._tell(Record("fit", "batch", 1, self.batch, cells))
 
     def _end(self, begin: Event, event: Event) -> None:
         error = value_of_event(event, "error")
@@ -84,7 +94,7 @@ class LiveStory:
         if begin.kind == "batch":
             outs = value_of_event(event, "outs") or ()
             cells = tuple(_figure(one) for one in outs)
-            if not self._is_whole:
+            if not self._has_line:
                 self._tell(Record("fit", "batch", 1, begin.name, cells))
             elif cells:
                 self._tell(Record("loss", "loss", 2, "loss", cells))
@@ -106,6 +116,7 @@ class LiveStory:
         phase = begin.phase if begin.phase in PHASES else "forward"
         if not is_sound and not self._is_alarmed:
             self._is_alarmed = True
+            self._tell_batch()  # what is wrong stands below its batch
             first = Record(phase, "not_finite", self._depth, begin.name, (*cells, *_place(begin)),
                            {"batch": self.batch}, alarm=True)  # fmt: skip
             self.alarms.append(first)

@@ -118,6 +118,53 @@ def test_a_trace_is_data_too(script, capsys):
     ]
 
 
+def test_what_is_not_finite_stands_below_its_own_batch(script, capsys):
+    main(["trace", "--live", script])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    told = [line for line in lines if line[:1] in (["batch"], ["x"], ["loss"])][2:]
+    assert [" ".join(line[:2]) for line in told if line[0] != "loss"] == [
+        *("batch 1", "x Input", "batch 2"),
+    ]
+    assert ["loss", "1", "NaN!"] in told
+
+
+def test_epochs_and_what_is_no_training_have_lines(script, tmp_path, capsys, monkeypatch):
+    @contextmanager
+    def watching(writer):
+        for number in (1, 2):
+            with writer.span("fit", "fit net"), writer.span("epoch", f"epoch {number}"):
+                with writer.span("batch", "batch 0", batch_index=0, size=0):
+                    pass
+                with writer.span("evaluate", "evaluate net"):
+                    pass
+        with writer.span("predict", "predict net"):
+            pass
+        yield
+
+    monkeypatch.setattr(sys.modules["mylib_adapter"], "watching", watching)
+    assert main(["trace", "--live", "--format", "jsonl", script]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["depth"], line["name"], line["text"]) for line in lines if line["depth"] < 2] == [
+        *((0, "fit net", "watched"), (1, "epoch 1", ""), (1, "batch 0", "")),
+        *((1, "evaluate net", "watched"), (0, "fit net", "watched"), (1, "epoch 2", "")),
+        *((1, "batch 0", ""), (1, "evaluate net", "watched"), (0, "predict net", "watched")),
+    ]
+
+
+def test_an_interrupted_run_says_what_it_wrote(script, tmp_path, capsys):
+    stopped = (
+        SCRIPT.format(imported="mylib") + "    if number == 1:\n        raise KeyboardInterrupt"
+    )
+    (tmp_path / "script.py").write_text(stopped, "utf-8")
+    assert main(["run", "--live", "--tape", "run.jsonl", script]) == 130
+    said = capsys.readouterr().err
+    assert "mylib 1.0: 2 batches watched" in said
+    assert "wrote run.jsonl; look: kerascope replay run.jsonl" in said
+    assert said.endswith("interrupted\n")
+    assert len(list(Tape.load("run.jsonl").batches())) == 2
+    assert sys.modules["mylib"].Net.__call__.__qualname__ == "Net.__call__"
+
+
 def test_the_library_is_as_it_was_afterwards(script):
     main(["run", "--live", script])
     mylib = sys.modules["mylib"]

@@ -50,6 +50,7 @@ def watching(writer: TapeWriter) -> Iterator[None]:
                     heard.close()
                     known.clear()
                 known[id(model)] = model
+                writer.library = ""  # it is Keras's, also where PyTorch is heard beneath it
                 heard.enter_context(tracing(model, writer))
                 return getattr(model, name)(*args, **keywords)  # its own now, which tells
 
