@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kerascope.comparing.arrays import Moments, Part, compared, compared_figures, could_agree
-from kerascope.comparing.families import WITH_ACTIVATION
+from kerascope.comparing.families import KERAS, WITH_ACTIVATION
 from kerascope.comparing.runs import GIVEN, Run, Unit, bits_of
 from kerascope.comparing.weights import ENOUGH, overlap, part_of
 from kerascope.foreign.records import Recorded
@@ -57,6 +57,7 @@ class Alignment:
         self._by_weights()
         self._by_structure()
         self._ends()
+        self._part_strangers()
         self.parts = self._parts()
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
@@ -146,6 +147,31 @@ class Alignment:
             if self._fits(one, other):
                 self._pair(one, other)
 
+    def _part_strangers(self) -> None:
+        """Undo pairs of calls without weights that read nothing alike, though all before agrees.
+
+        Only their sizes brought them together: what one of them is fed with differs from what the
+        other one is, and no call before them is to blame.
+        """
+        for one in self.a.units:
+            if one.number not in self.pairs or one.family in GIVEN or one.weights:
+                continue
+            other = self.b.units[self.pairs[one.number]]
+            if self.value_equal(one, other):
+                continue
+            front, back = (
+                self.nearest_sources(one),
+                set(bits_of(self._fronts("b", False)[other.number])),
+            )
+            if not front or not back or {self.pairs[n] for n in front} & back:
+                continue
+            agree = all(self._agrees(n, self.pairs[n]) for n in front)
+            if agree and all(self._agrees(self._back[n], n) for n in back):
+                self._unpair(one.number)
+
+    def _agrees(self, a: int, b: int) -> bool:
+        return self.value_equal(self.a.units[a], self.b.units[b])
+
     def _parts(self) -> list[tuple[int, int]]:
         """Return layers of which another one does the work beside that of others."""
         found = []
@@ -209,12 +235,20 @@ class Alignment:
         """Return the nearest paired units before a unit of the first run."""
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
+    def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
+        """Tell of two units whether calls without partners read them, and no others do."""
+        return (
+            bool(a.readers) and not self.pairs.keys() & set(a.readers),
+            bool(b.readers) and not self._back.keys() & set(b.readers),
+        )
+
     def alone_before(self, a: Unit, b: Unit) -> tuple[list[Unit], list[Unit]]:
         """Return the units without a partner between two units and the nearest pairs before."""
         found: tuple[list[Unit], list[Unit]] = ([], [])
+        parts = [{pair[side] for pair in self.parts} for side in (0, 1)]
         for units, run, unit, known in (
-            (found[0], self.a, a, self.pairs),
-            (found[1], self.b, b, self._back),
+            (found[0], self.a, a, self.pairs.keys() | parts[0]),
+            (found[1], self.b, b, self._back.keys() | parts[1]),
         ):
             waiting = list(unit.sources)
             while waiting:
@@ -257,6 +291,11 @@ class Alignment:
         self._bits |= 1 << a.number
         self._nearest.clear()
 
+    def _unpair(self, number: int) -> None:
+        del self._back[self.pairs.pop(number)]
+        self._bits &= ~(1 << number)
+        self._nearest.clear()
+
 
 def _is_part(unit: Unit, other: Unit) -> bool:
     """Tell whether a layer may do the work of another one beside that of others."""
@@ -278,5 +317,4 @@ def _sizes(unit: Unit) -> set[int]:
 
 def is_same_layout(a: str, b: str) -> bool:
     """Tell whether two libraries lay out arrays alike: ours is Keras's."""
-    keras = ("kerascope", "keras", "tape")
-    return a == b or (a in keras and b in keras)
+    return a == b or (a in KERAS and b in KERAS)

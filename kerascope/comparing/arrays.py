@@ -9,6 +9,7 @@ axes of size 1 left out, or, of what a flatten gives, with their features in ano
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -232,6 +233,21 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
                 yield f"axes {axes}", b.transpose(axes)
     elif a.ndim != b.ndim or [n for n in a.shape if n != 1] == [n for n in b.shape if n != 1]:
         yield f"shape {b.shape}", b.reshape(a.shape)
+
+
+def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
+    """Return the second array in the form in which it was compared; None if that is not known.
+
+    Examples
+    --------
+    >>> in_layout(np.ones((2, 3)), "axes (1, 0)", np.ones((3, 2))).shape
+    (3, 2)
+    """
+    if layout.startswith("axes"):
+        return b.transpose([int(n) for n in re.findall(r"\d+", layout)])
+    if layout.startswith("shape ") and b.size == a.size:
+        return b.reshape(a.shape)
+    return b if not layout and a.shape == b.shape else None
 
 
 def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agreement, Part] | None:

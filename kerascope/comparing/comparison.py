@@ -111,8 +111,8 @@ class Comparison:
         return replace(graph, attrs={**graph.attrs, "caption": self._caption()})
 
     def _mark(self, pair: Pair) -> tuple[str, str]:
-        if pair is self.first and pair.verdict is Verdict.WEIGHTS:
-            return "failed", "its weights differ first"
+        if pair is self.first and pair.verdict.is_hidden:
+            return "failed", f"its {pair.verdict.value} first"
         if pair is self.first:
             return "failed", f"differs first: {pair.difference.relative:.2g}"
         if pair.verdict.is_difference:

@@ -7,7 +7,7 @@ setting; `kernel` and `weight` one role of an array.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from kerascope.foreign.records import Call
@@ -65,6 +65,7 @@ _FAMILIES = tuple(
 )
 # Kinds of boxes that tell a family where the name of the operation does not.
 _FAMILY_OF_KIND = {"merge": "merging", "model": "other", "layer": "other", "wrapper": "other"}
+KERAS = ("kerascope", "keras", "tape")  # libraries that lay out arrays as Keras does
 WITH_ACTIVATION = ("dense", "convolution")
 
 # The name of a setting in some library -> its name here.
@@ -90,6 +91,7 @@ _ALONE: dict[str, dict[str, dict[str, Setting]]] = {
     "onnx": {"normalization": {"epsilon": 1e-5}},
     "keras": {"normalization": {"epsilon": 1e-3}},
 }
+_WITH_EPSILON = re.compile(".*(batch|layer|group|instance)_?norm")
 _OF_POOLING: dict[str, Setting] = {"padding": 0}
 _OF_ALL: dict[str, Setting] = {
     **{"approximate": False, "mask": False, "ceil_mode": False, "training": False},
@@ -161,10 +163,60 @@ def role_of(name: str, axes: int = 2) -> str:
     return "kernel" if last == "b" and axes > 1 else role  # the second operand of a product
 
 
+def lays_inputs_first(library: str, call: Call) -> bool | None:
+    """Tell whether a layer's weights have the inputs before the outputs; None if nobody knows.
+
+    Examples
+    --------
+    >>> gemm = Call("g", "g", "Gemm", "dense", (), (), settings={"transB": 1})
+    >>> lays_inputs_first("onnx", gemm), lays_inputs_first("keras", gemm)
+    (False, True)
+    """
+    if library in KERAS:
+        return True
+    if library == "torch":
+        return False
+    if library != "onnx" or family_of(call) not in WITH_ACTIVATION:
+        return None
+    is_turned = family_of(call) == "convolution" or call.settings.get("transB") in (1, "1")
+    return not is_turned
+
+
+def is_same_layout(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
+    """Tell whether two layers, each of a library, lay their weights out alike; None: unknown."""
+    first, second = lays_inputs_first(*a), lays_inputs_first(*b)
+    if first is None or second is None:
+        return True if a[0] == b[0] and a[0] != "onnx" else None
+    return first == second
+
+
 def activation_of(settings: Mapping[str, Setting]) -> str:
     """Return the name of the activation that a layer applies itself; "" for none."""
     name = str(settings.get("activation", "")).lower()
     return "" if name in _NOTHING else name
+
+
+def may_be_gelu(calls: Sequence[Call]) -> bool:
+    """Tell whether a layer ends in a gelu, or in a function of which only the numbers are known.
+
+    Examples
+    --------
+    >>> def layer(op, **settings):
+    ...     return [Call("c", "c", op, "layer", (), (), settings=settings)]
+    >>> [may_be_gelu(one) for one in (layer("gelu"), layer("Dense", activation="mine"))]
+    [True, True]
+    >>> [may_be_gelu(one) for one in (layer("ReLU"), layer("Dense", activation="relu"))]
+    [False, False]
+    """
+    last = calls[-1]
+    name = activation_of(last.settings)
+    if not name:
+        family = family_of(last)
+        if family in ("other", "merging"):  # a Lambda; the product that ends a gelu of ONNX
+            return True
+        name = last.op if family == "activation" else ""
+    name = plain_name(name)
+    return bool(name) and ("gelu" in name or _family(name, "function") != "activation")
 
 
 def canonical(
@@ -187,14 +239,18 @@ def canonical(
     return found
 
 
-def usual(library: str, family: str) -> dict[str, Setting]:
-    """Return what the settings of a family are in a library where nobody has set them.
+def usual(library: str, call: Call) -> dict[str, Setting]:
+    """Return what the settings of a call are in a library where nobody has set them.
 
     Examples
     --------
-    >>> usual("torch", "normalization")["epsilon"], usual("keras", "normalization")["epsilon"]
+    >>> call = Call("norm", "norm", "LayerNorm", "normalization", (), ())
+    >>> usual("torch", call)["epsilon"], usual("keras", call)["epsilon"]
     (1e-05, 0.001)
     """
+    family = family_of(call)
+    if family == "normalization" and not _WITH_EPSILON.match(plain_name(call.op)):
+        family = "other"  # the norm of a vector, or one whose epsilon depends on its type
     shared = {"convolution": _WINDOW, "pooling": _OF_POOLING}.get(family, {})
     return {**_OF_ALL, **shared, **_ALONE.get(library, {}).get(family, {})}
 

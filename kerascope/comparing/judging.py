@@ -27,9 +27,18 @@ from kerascope.comparing.arrays import (
     compared,
     compared_figures,
     compared_part,
+    in_layout,
 )
-from kerascope.comparing.families import WITH_ACTIVATION, family_of
-from kerascope.comparing.reasons import Side, reasons_of, settings_that_differ, words_of_weights
+from kerascope.comparing.families import WITH_ACTIVATION, family_of, is_same_layout, may_be_gelu
+from kerascope.comparing.gelu import told_apart
+from kerascope.comparing.groups import Group, group_before, group_folded, reasons_of_group
+from kerascope.comparing.reasons import (
+    Side,
+    certain_settings,
+    reasons_of,
+    settings_that_differ,
+    words_of_weights,
+)
 from kerascope.comparing.runs import Run, Unit, moments, parameters_of
 from kerascope.comparing.weights import (
     ENOUGH,
@@ -44,6 +53,7 @@ from kerascope.foreign.records import Call, Recorded
 from kerascope.trace.records import listed
 
 GROWTH = 10.0  # a call that makes a difference of its inputs no larger than this only carries it on
+MOST_JOINED = 3  # names of calls that are all written
 FEW_WEIGHTS = 0.5  # of an array: more that differ without effect are laid out otherwise
 
 
@@ -53,6 +63,7 @@ class Verdict(Enum):
     EQUAL = "equal"
     DIFFERS = "differs"
     WEIGHTS = "weights differ"
+    SETTINGS = "settings differ"
     UPSTREAM = "inputs differ"
     GROWN = "rounding grew"
     MADE_GOOD = "made good"
@@ -61,7 +72,12 @@ class Verdict(Enum):
     @property
     def is_difference(self) -> bool:
         """Whether two models with such a pair are not the same."""
-        return self in (Verdict.DIFFERS, Verdict.WEIGHTS, Verdict.UPSTREAM, Verdict.GROWN)
+        return self not in (Verdict.EQUAL, Verdict.MADE_GOOD, Verdict.UNKNOWN)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether what differs lies in the layer and does not show in what it gives."""
+        return self in (Verdict.WEIGHTS, Verdict.SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -71,7 +87,8 @@ class Pair:
     Attributes
     ----------
     a, b : tuple of Call
-        One each; a layer and its activation where the other side does both in one.
+        One each; a layer and its activation where the other side does both in one; several where
+        one side does by many calls what the other does by others, as an attention.
     verdict : Verdict
     difference : Difference
         Of the outputs.
@@ -94,15 +111,26 @@ class Pair:
     @property
     def name_a(self) -> str:
         """Ids of the calls of the first side."""
-        return " + ".join(call.id for call in self.a)
+        return joined([call.id for call in self.a])
 
     @property
     def name_b(self) -> str:
         """Ids of the calls of the second side."""
-        return " + ".join(call.id for call in self.b)
+        return joined([call.id for call in self.b])
 
     def __repr__(self) -> str:
         return f"<Pair {self.name_a} | {self.name_b}: {self.verdict.value}>"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return the names of calls that belong together; of many the first and the last.
+
+    Examples
+    --------
+    >>> joined(["dense", "relu"]), joined(["q", "k", "v", "attend", "out"])
+    ('dense + relu', 'q + ... + out')
+    """
+    return " + ".join(names if len(names) <= MOST_JOINED else (names[0], "...", names[-1]))
 
 
 class _Meeting:
@@ -158,9 +186,15 @@ class _Meeting:
             return a, b
         return (a, part_of(b, self.part, a)) if self.part.is_of_b else (part_of(a, self.part, b), b)
 
+    @property
+    def layout_of_weights(self) -> bool | None:
+        """Whether both lay their weights out alike; None if that is not known."""
+        a, b = self.judge.alignment.a.library, self.judge.alignment.b.library
+        return is_same_layout((a, self.a[0]), (b, self.b[0]))
+
     @cached_property
     def weight_differences(self) -> list[WeightDifference]:
-        layout, tolerance = self.judge.layout_of_weights, self.judge.tolerance
+        layout, tolerance = self.layout_of_weights, self.judge.tolerance
         a, b = self.weights
         if self.order is not None:
             b = reordered(b, self.order)
@@ -171,7 +205,7 @@ class _Meeting:
         """Whether features arrive in another order, but the weights lie as on the first side."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
-        layout, tolerance = self.judge.layout_of_weights, self.judge.tolerance
+        layout, tolerance = self.layout_of_weights, self.judge.tolerance
         return not weight_differences(*self.weights, tolerance, same_layout=layout)
 
     @cached_property
@@ -187,9 +221,33 @@ class _Meeting:
         """Tell whether both are surely meant to be the same, so that a difference is one."""
         if not self.is_one_family:
             return False
+        has_form = self.outputs is not None and not self.outputs.layout.startswith("shape")
+        if not has_form and not self.judge.alignment.same_layout:
+            return False  # as the outputs of an LSTM, of which ONNX has an axis for the directions
         if self.weights[0] and self.weights[1]:
             return overlap(*self.weights) >= ENOUGH
-        return not self.weights[0] and not self.weights[1] and bool(self.settings)
+        if self.weights[0] or self.weights[1]:
+            return False
+        return bool(self.settings or self.gelu_forms)
+
+    @cached_property
+    def gelu_forms(self) -> str:
+        """Which side computes gelu in which form; "" if both do it alike, or do none."""
+        if self.outputs is None or self.part is not None:
+            return ""
+        if not (may_be_gelu(self.a) and may_be_gelu(self.b)):
+            return ""
+        a, b = (side[-1].outputs[0].array for side in (self.a, self.b))
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+            return ""
+        placed = in_layout(b, self.outputs.layout, a)
+        return "" if placed is None else told_apart(a, placed)
+
+    @property
+    def hidden_settings(self) -> list[str]:
+        """Settings that surely change the numbers, though not by more than the tolerance."""
+        found = certain_settings(self.settings) if self.is_one_family else []
+        return [*found, self.gelu_forms] if self.gelu_forms else found
 
     def hidden_difference(self) -> WeightDifference | None:
         """Return a difference of the weights that the outputs do not show."""
@@ -205,7 +263,9 @@ class _Meeting:
         if self.outputs is None:
             return Verdict.UNKNOWN
         if self.outputs.agrees:
-            return Verdict.WEIGHTS if self.hidden_difference() else Verdict.EQUAL
+            if self.hidden_difference():
+                return Verdict.WEIGHTS
+            return Verdict.SETTINGS if self.hidden_settings else Verdict.EQUAL
         if self.inputs_agree is False:
             return Verdict.UPSTREAM
         tolerance, gap = self.judge.tolerance, self.input_gap
@@ -226,8 +286,6 @@ class Judge:
     def __init__(self, alignment: Alignment, tolerance: Tolerance) -> None:
         self.alignment = alignment
         self.tolerance = tolerance.value
-        a, b = alignment.a.library, alignment.b.library
-        self.layout_of_weights = None if "onnx" in (a, b) else alignment.same_layout
         self.orders: dict[Hashable, np.ndarray] = {}  # by the tokens of values of the first run
 
     def pairs(self) -> list[Pair]:
@@ -236,7 +294,7 @@ class Judge:
         meetings: list[tuple[_Meeting, Verdict]] = []
         for number, other in sorted([*self.alignment.pairs.items(), *self.alignment.parts]):
             units = a.units[number], b.units[other]
-            for calls in _parts(*units):
+            for calls in self._parts(*units):
                 meeting = _Meeting(units, calls, self)
                 meetings.append((meeting, meeting.verdict()))
         agreeing = {
@@ -245,12 +303,49 @@ class Judge:
             if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
         }
         differing = {m.units[0].number for m, verdict in meetings if verdict is not Verdict.EQUAL}
-        found = []
+        found: list[Pair] = []
+        seen: set[tuple[tuple[Unit, ...], tuple[Unit, ...]]] = set()
         for meeting, verdict in meetings:
             if self._begins_there(meeting, verdict, differing):
                 verdict, meeting.is_behind_others = Verdict.DIFFERS, True
-            found.append(self._pair(meeting, self._after_all(meeting, verdict, agreeing)))
+            verdict = self._after_all(meeting, verdict, agreeing)
+            group = None
+            if verdict is Verdict.DIFFERS and meeting.is_behind_others:
+                group = group_before(self.alignment, *meeting.units)
+                if group is not None:  # it begins in what both do by other calls
+                    verdict = Verdict.UPSTREAM
+            if verdict is Verdict.DIFFERS:
+                group = group_folded(self.alignment, *meeting.units)
+            if group is not None and (group.a, group.b) not in seen:
+                found.append(self._pair_of_group(group))
+                seen.add((group.a, group.b))
+            if group is None or group.folded is None:
+                found.append(self._pair(meeting, verdict))
         return found
+
+    def _pair_of_group(self, group: Group) -> Pair:
+        """Return a pair of several calls on either side."""
+        a, b = group.calls
+        found = self.outputs(group.outputs[0], group.outputs[1], any_order=True)
+        reasons = reasons_of_group(group, self.alignment, self.tolerance)
+        gap = found.difference if found else NO_FORM
+        layout = found.layout if found else ""
+        return Pair(a, b, Verdict.DIFFERS, gap, layout, tuple(reasons))
+
+    def _parts(self, a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
+        """Return what is judged at once: an activation by itself if it is a call on both sides.
+
+        One side may write it out, as the Div, Erf, Add and Mul of a gelu: then without it.
+        """
+        if a.activation is not None and b.activation is not None:
+            return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
+        free_a, free_b = self.alignment.free_readers(a, b)
+        is_equal = self.alignment.value_equal(a, b)
+        if a.activation is not None and free_b and not is_equal:
+            return [(a.calls[:-1], b.calls)]
+        if b.activation is not None and free_a and not is_equal:
+            return [(a.calls, b.calls[:-1])]
+        return [(a.calls, b.calls)]
 
     def _begins_there(self, meeting: _Meeting, verdict: Verdict, differing: set[int]) -> bool:
         """Tell whether inputs differ only by calls before it that have no partner: a padding."""
@@ -287,6 +382,11 @@ class Judge:
             hidden = meeting.hidden_difference()
             told = [words_of_weights(hidden)] if hidden else []
             return (*told, "its outputs do not show it on this input")
+        if verdict is Verdict.SETTINGS:
+            return (
+                *meeting.hidden_settings,
+                "its outputs differ by less than the tolerance on this input",
+            )
         if verdict is Verdict.GROWN:
             return ("no single call: the difference of its inputs is nearly as large",)
         if verdict is not Verdict.DIFFERS:
@@ -296,15 +396,17 @@ class Judge:
         is_old = meeting.has_old_order
         weights = [] if is_old else meeting.weight_differences
         is_part = meeting.part is not None
-        told = reasons_of(a, b, weights, meeting.settings, is_old, is_part)
+        forms = meeting.gelu_forms
+        told = reasons_of(a, b, weights, meeting.settings, is_old, is_part, forms)
         return (*self._between(meeting), *told) if meeting.is_behind_others else tuple(told)
 
     def _between(self, meeting: _Meeting) -> list[str]:
         """Say which calls stand before only one of both."""
         told = []
         for word, behind in zip("ab", self.alignment.alone_before(*meeting.units), strict=True):
-            if behind:
-                told.append(f"only {word} has before it: {listed([u.words for u in behind], 4)}")
+            names = [unit.words for unit in behind]
+            if names:
+                told.append(f"only {word} has before it: {listed(names, 4)}")
         return told
 
     # --- values -----------------------------------------------------------------------------------
@@ -364,13 +466,6 @@ def _rank(agreement: Agreement) -> tuple[bool, float]:
     return not agreement.agrees, agreement.difference.relative
 
 
-def _parts(a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
-    """Return what is judged at once: an activation by itself if it is a call on both sides."""
-    if a.activation is None or b.activation is None:
-        return [(a.calls, b.calls)]
-    return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
-
-
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
     """Return in which order a call on the second side flattens what one on the first does."""
     shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
@@ -389,7 +484,7 @@ def first_of(pairs: Sequence[Pair], run: Run) -> Pair | None:
     places = {call.id: place for place, call in enumerate(run.calls)}
     ordered = sorted(pairs, key=lambda pair: places[pair.a[-1].id])
     for wanted in (
-        (Verdict.DIFFERS, Verdict.WEIGHTS),
+        (Verdict.DIFFERS, Verdict.WEIGHTS, Verdict.SETTINGS),
         (Verdict.GROWN,),
         (Verdict.UPSTREAM,),
     ):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kerascope.comparing.arrays import number
 from kerascope.comparing.families import (
+    KERAS,
     SHARED,
     STATISTICS,
     activation_of,
@@ -25,12 +26,12 @@ from kerascope.comparing.runs import parameters_of
 from kerascope.comparing.weights import WeightDifference, place_of
 from kerascope.foreign.records import Call
 
-KERAS = ("kerascope", "keras", "tape")
 _IGNORED = frozenset((
     "", "activation.name", "data_format", "function_type", "output_shape_type", "filters", "units",
     "in_features", "out_features", "in_channels", "out_channels", "input_dim", "output_dim",
     "num_features", "device", "dtype",
 ))  # fmt: skip
+_CERTAIN = ("epsilon ", "approximate ")
 _ACTIVATION_NAMES = {"silu": "swish"}
 
 
@@ -53,14 +54,17 @@ def reasons_of(
     settings: Sequence[str],
     has_old_order: bool,
     is_part: bool,
+    gelu_forms: str,
 ) -> list[str]:
     """Return what could be found of why two calls differ whose inputs agree, most likely first."""
-    has_other_shape = a.library == b.library and _shapes(a) != _shapes(b) and not is_part
+    has_other_shape = _have_other_shapes(a, b) and not is_part
     told = [_words_of_shapes(a, b)] if has_other_shape else []
     told += [words_of_weights(one) for one in weights]
     told += _arrays_of_one(a, b)
     if settings:
         told.append("settings differ: " + "; ".join(settings))
+    if gelu_forms:
+        told.append(gelu_forms)
     if has_old_order:
         told.append(
             "the features arrive in another order (channels first or last?), but the weights lie "
@@ -75,6 +79,17 @@ def reasons_of(
 
 def _shapes(side: Side) -> list[tuple[int | None, ...]]:
     return [value.shape for value in side.calls[-1].outputs[:1]]
+
+
+def _have_other_shapes(a: Side, b: Side) -> bool:
+    """Tell whether two calls give other shapes: of two libraries, in whatever order of axes."""
+    shapes = [_shapes(side) for side in (a, b)]
+    if a.library == b.library:
+        return shapes[0] != shapes[1]
+    sizes = [sorted(n or 0 for shape in one for n in shape if n != 1) for one in shapes]
+    return (
+        len(_shapes(a)[0]) == len(_shapes(b)[0]) and sizes[0] != sizes[1] if all(shapes) else False
+    )
 
 
 def _words_of_shapes(a: Side, b: Side) -> str:
@@ -104,14 +119,22 @@ def words_of_weights(one: WeightDifference) -> str:
     if one.name_b != one.name_a:
         name = f"{one.name_a} ({one.name_b} in b)"
     if one.is_misplaced:
-        how = f"transposed, {one.layout}" if one.layout.startswith("axes") else one.layout
-        return f"{name} holds the same numbers in the wrong order: {how}"
+        return f"{name} holds the same numbers in the wrong order: {_words_of_order(one.layout)}"
     where = f"{one.name_a}{place_of(found.place)} is {number(found.value_a)} in a"
     where += f", {number(found.value_b)} in b"
     if found.differing == 1:
         return f"{name} differs at one number of {found.size:,}: {where}"
     share = f"at {found.differing:,} of {found.size:,} numbers"
     return f"{name} differs {share}, most at {place_of(found.place)}: {where}"
+
+
+def _words_of_order(layout: str) -> str:
+    if not layout.startswith("axes"):
+        return layout
+    axes = [int(n) for n in re.findall(r"\d+", layout)]
+    if axes == sorted(axes):
+        return "they lie as in a, but b lays them out transposed"
+    return f"transposed, {layout}"
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -137,9 +160,21 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
     return told
 
 
+def certain_settings(settings: Sequence[str]) -> list[str]:
+    """Return those settings that change the numbers of any input, by however little.
+
+    Examples
+    --------
+    >>> certain_settings(["epsilon 0.001 in a, 1e-05 in b", "padding same in a, 0 in b"])
+    ['settings differ: epsilon 0.001 in a, 1e-05 in b']
+    """
+    found = [one for one in settings if one.startswith(_CERTAIN)]
+    return ["settings differ: " + "; ".join(found)] if found else []
+
+
 def _settings(side: Side) -> dict[str, object]:
     """Return the settings of a layer, with its activation where that is a call of its own."""
-    found: dict[str, object] = dict(usual(side.library, family_of(side.call)))
+    found: dict[str, object] = dict(usual(side.library, side.call))
     found |= canonical(side.call.settings)
     own = activation_of(side.call.settings)
     if family_of(side.calls[-1]) == "activation":
@@ -153,6 +188,11 @@ def _settings(side: Side) -> dict[str, object]:
         own = own.removeprefix("ft").removesuffix("activation") or "none"
         found["activation"] = _ACTIVATION_NAMES.get(own, own)
     return found
+
+
+def setting_of(call: Call, name: str, library: str = "") -> object:
+    """Return one setting of a call by the name that all libraries share; None if it is not told."""
+    return {**usual(library, call), **canonical(call.settings)}.get(name)
 
 
 def _is_same(a: object, b: object) -> bool:

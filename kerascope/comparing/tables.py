@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from kerascope.comparing.arrays import NO_FORM, number
 from kerascope.comparing.families import family_of
-from kerascope.comparing.judging import Pair, Verdict
+from kerascope.comparing.judging import Pair, Verdict, joined
 from kerascope.comparing.runs import GIVEN
 from kerascope.comparing.weights import place_of
 from kerascope.foreign.records import Call
@@ -28,6 +28,7 @@ STYLES = {
     Verdict.EQUAL: "green",
     Verdict.DIFFERS: "bold red",
     Verdict.WEIGHTS: "bold red",
+    Verdict.SETTINGS: "bold red",
     Verdict.UPSTREAM: "yellow",
     Verdict.GROWN: "yellow",
 }
@@ -90,8 +91,8 @@ def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
     """Return the columns; where both sides have other names, a row has a line for each."""
     pairs = list(rows)
     gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
-    names = [(_joined(call.id for call in p.a), _joined(call.id for call in p.b)) for p in pairs]
-    ops = [(_joined(call.op for call in p.a), _joined(call.op for call in p.b)) for p in pairs]
+    names = [(p.name_a, p.name_b) for p in pairs]
+    ops = [(joined([c.op for c in p.a]), joined([c.op for c in p.b])) for p in pairs]
     return [
         Column("Call in a, in b", [_both(*pair) for pair in names]),
         Column("Op", [_both(*pair) for pair in ops]),
@@ -103,10 +104,6 @@ def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
         Column("Ulp", [word(_ulp(pair)) for pair in pairs], is_number=True),
         Column("Verdict", [_verdict(found, pair) for pair in pairs]),
     ]
-
-
-def _joined(names: Iterable[str]) -> str:
-    return " + ".join(names)
 
 
 def _both(a: str, b: str) -> Cell:
@@ -158,7 +155,7 @@ def verdict_lines(found: Comparison) -> list[Line]:
     where = f"{first.name_a} in a, {first.name_b} in b"
     lines: list[Line] = [[("first difference:", "bold red"), (printable(where), "bold")]]
     gap = first.difference
-    if gap.place is not None and first.verdict is not Verdict.WEIGHTS:
+    if gap.place is not None and not first.verdict.is_hidden:
         place = f"at {place_of(gap.place)} {number(gap.value_a)} in a, {number(gap.value_b)} in b; "
         share = f"{gap.differing:,} of {gap.size:,} numbers differ"
         lines.append([(f"  {place}{share}", "")])

@@ -95,7 +95,7 @@ def overlap(a: Weights, b: Weights) -> float:
         fitting = [other for other in free if free[other].size == numbers.size]
         if not fitting:
             continue
-        counts = {o: _in_common(numbers, free[o], a.dtypes[name], b.dtypes[o]) for o in fitting}
+        counts = {o: in_common(numbers, free[o], a.dtypes[name], b.dtypes[o]) for o in fitting}
         best = max(fitting, key=lambda other: (counts[other], _role(b, other) == _role(a, name)))
         common += counts[best]
         del free[best]
@@ -103,7 +103,7 @@ def overlap(a: Weights, b: Weights) -> float:
     return common / total
 
 
-def _in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
+def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
     """Count numbers that two sorted arrays share, as the shorter type writes them."""
     if dtype_a != dtype_b:
         shorter = min((dtype_a, dtype_b), key=lambda dtype: dtype.itemsize)

@@ -235,7 +235,9 @@ def _as_array(data: Any, where: str) -> Any:
         )
     if is_sparse_matrix(data):
         data = data.tocsr()  # the only form whose rows can be taken one by one
-    is_lazy = hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")
+    # tensors of other libraries have types of their own, and become arrays
+    is_lazy = hasattr(data, "shape") and isinstance(getattr(data, "dtype", None), np.dtype)
+    is_lazy = is_lazy and hasattr(data, "__getitem__")
     if is_lazy and not hasattr(data, "iloc"):  # pandas has both, and is turned into an array
         array = data
     else:

@@ -71,6 +71,9 @@ class Recorded(NamedTuple):
     array: np.ndarray | Statistics | None = None
     trainable: bool = True
 
+    def __repr__(self) -> str:
+        return f"<Recorded {self.dtype}{tuple(self.shape)}>"
+
 
 @dataclass(frozen=True)
 class Call:

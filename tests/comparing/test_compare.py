@@ -295,6 +295,47 @@ def test_the_two_forms_of_gelu_are_told_apart():
     assert first(found) == ("agelu", "bgelu")
 
 
+@pytest.mark.parametrize("op", [Lambda, Activation])
+def test_the_two_forms_of_gelu_are_told_apart_beside_large_numbers(op):
+    def build(prefix, exact):
+        def form(t):
+            return ks.activations.gelu(t, approximate=not exact)
+
+        x = ks.Input((6,), name=f"{prefix}x")
+        h = op(form, name=f"{prefix}gelu")(Dense(30, name=f"{prefix}1")(x))
+        return ks.Model(x, Dense(2, name=f"{prefix}2")(h))
+
+    one, other = fill(build("a", True), 7), build("b", False)
+    other.set_weights(one.get_weights())
+    x = np.random.default_rng(0).normal(size=(9, 6)) * 10
+    found = ks.compare(one, other, x)
+    assert first(found) == ("agelu", "bgelu")
+    assert found.first.difference.relative < found.tolerance.value
+    assert found.first.reasons[0] == "gelu is computed exactly in a, by a tanh in b"
+    assert "gelu is computed by a tanh in a" in ks.compare(other, one, x).first.reasons[0]
+    assert ks.compare(one, one, x).equal
+    assert "its settings differ first" in str(found.graph())
+
+
+def test_an_epsilon_that_the_tolerance_hides_is_found(model):
+    ks.backend.set_floatx("float16")
+    try:
+        halves = [port_of(model, epsilon=epsilon) for epsilon in (1e-3, 1e-5)]
+    finally:
+        ks.backend.set_floatx("float32")
+    assert ks.compare(model, halves[0]).equal
+    found = ks.compare(model, halves[1])
+    assert first(found) == ("a_norm", "b_norm")
+    assert found.first.verdict.is_difference
+    assert found.first.reasons[0] == "settings differ: epsilon 0.001 in a, 1e-05 in b"
+    assert "less than the tolerance" in str(found)
+
+
+def test_what_is_known_of_a_call_is_short_to_print(model):
+    found = ks.compare(model, port_of(model))
+    assert len(repr(found.pairs[1].a)) < 2000
+
+
 def test_a_mask_that_was_dropped_is_found_where_it_counts():
     def build(prefix, mask_zero):
         x = ks.Input((6,), dtype="int32", name=f"{prefix}x")

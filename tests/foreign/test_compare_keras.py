@@ -49,6 +49,24 @@ def test_another_setting_is_found_and_told(keras, changes, name, reason):
     assert reason in " ".join(found.first.reasons)
 
 
+def test_the_two_forms_of_gelu_are_told_apart_in_functions_of_the_user(keras):
+    def exact(x):
+        return keras.activations.gelu(x, approximate=False)
+
+    def by_tanh(x):
+        return ks.activations.gelu(x, approximate=True)
+
+    def own_exact(x):
+        return ks.activations.gelu(x, approximate=False)
+
+    x = np.random.default_rng(0).normal(size=(16, 8, 8, 3)).astype("float32") * 2
+    found = ks.compare(real(keras, gelu=exact), mine(gelu=by_tanh), x)
+    assert first(found) == ("dense1", "dense1")
+    assert "gelu is computed exactly in a, by a tanh in b" in found.first.reasons
+    assert "activation exact in a" not in str(found) or "by_tanh in b" in str(found)
+    assert ks.compare(real(keras, gelu=exact), mine(gelu=own_exact), x).equal
+
+
 @pytest.mark.parametrize("name", ["conv1", "conv2", "dense1", "dense2"])
 def test_one_weight_is_found_and_told(keras, name):
     arrays = weights()

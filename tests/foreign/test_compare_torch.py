@@ -2,6 +2,7 @@
 
 import copy
 
+import models_and_ports
 import numpy as np
 import pytest
 from compared_models import images, keras_model, onnx_file, torch_module, weights
@@ -186,6 +187,141 @@ def test_models_that_nobody_here_wrote_are_equal_until_one_weight_changes(name):
         assert key.startswith(found.first.b[0].name), (key, str(found))
 
 
+# --- several calls for one ------------------------------------------------------------------------
+
+
+class OwnAttention(torch.nn.Module):
+    """What MultiHeadAttention does in one layer: two heads, with a causal mask."""
+
+    def __init__(self, arrays, *, is_causal=True, fused=False, by_hand=False):
+        super().__init__()
+        self.is_causal, self.by_hand = is_causal, by_hand
+        q, qb, k, kb, v, vb, out, bias = (a.reshape(-1, 8) if a.ndim > 2 else a for a in arrays)
+        kernels, biases = [a.reshape(8, 8) for a in (q, k, v)], [b.ravel() for b in (qb, kb, vb)]
+        if fused:
+            self.qkv = self._linear(np.concatenate(kernels, 1), np.concatenate(biases))
+        else:
+            self.q, self.k, self.v = map(self._linear, kernels, biases)
+        self.out = self._linear(out.reshape(8, 8), bias)
+        self.fused = fused
+
+    def _linear(self, kernel, bias):
+        made = torch.nn.Linear(*kernel.shape)
+        made.weight.data = torch.tensor(np.ascontiguousarray(kernel.T))
+        made.bias.data = torch.tensor(np.ascontiguousarray(bias))
+        return made
+
+    def forward(self, x):
+        parts = self.qkv(x).chunk(3, -1) if self.fused else (self.q(x), self.k(x), self.v(x))
+        q, k, v = (part.view(2, 5, 2, 4).transpose(1, 2) for part in parts)
+        if self.by_hand:
+            scores = q @ k.transpose(-1, -2) / 2
+            if self.is_causal:
+                later = torch.triu(torch.ones(5, 5, dtype=torch.bool), 1)
+                scores = scores.masked_fill(later, float("-inf"))
+            heads = scores.softmax(-1) @ v
+        else:
+            attend = torch.nn.functional.scaled_dot_product_attention
+            heads = attend(q, k, v, is_causal=self.is_causal)
+        return torch.relu(x + self.out(heads.transpose(1, 2).reshape(2, 5, 8)))
+
+
+@pytest.fixture
+def attention():
+    x = ks.Input((5, 8), name="x")
+    h = ks.layers.MultiHeadAttention(2, 4, name="att")(x, x, use_causal_mask=True)
+    model = ks.Model(x, ks.layers.ReLU(name="end")(ks.layers.Add(name="add")([x, h])))
+    return models_and_ports.fill(model, 4)
+
+
+TOKENS = np.random.default_rng(3).normal(size=(2, 5, 8)).astype("float32")
+
+
+@pytest.mark.parametrize("fused", [False, True], ids=["three", "fused"])
+@pytest.mark.parametrize("by_hand", [False, True], ids=["in one call", "by hand"])
+def test_an_attention_in_one_layer_stands_beside_all_its_calls(attention, fused, by_hand):
+    arrays = attention.get_weights()
+    options = {"fused": fused, "by_hand": by_hand}
+    assert ks.compare(attention, OwnAttention(arrays, **options), TOKENS).equal
+    for number, name in ((0, "query/kernel"), (5, "value/bias"), (6, "attention_output/kernel")):
+        others = [array.copy() for array in arrays]
+        others[number].flat[3] += 1
+        found = ks.compare(attention, OwnAttention(others, **options), TOKENS)
+        assert found.first.name_a == "att", str(found)
+        assert found.first.name_b.endswith("+ ... + out")
+        assert f"att.{name} (" in found.first.reasons[0]
+        assert "differs at one number of" in found.first.reasons[0]
+        assert [pair.verdict.value for pair in found.pairs[-2:]] == ["inputs differ"] * 2
+    found = ks.compare(attention, OwnAttention(arrays, is_causal=False, **options), TOKENS)
+    assert found.first.name_a == "att", str(found)
+    assert "is_causal yes in a" in found.first.reasons[0]
+    turned = [arrays[0].reshape(8, 8).T.reshape(8, 2, 4), *arrays[1:]]
+    found = ks.compare(attention, OwnAttention(turned, **options), TOKENS)
+    assert "in the wrong order: they lie as in a, but" in found.first.reasons[0]
+    assert ks.compare(OwnAttention(arrays, **options), attention, TOKENS).equal
+
+
+def test_a_mask_dropped_by_hand_is_found_in_the_calls_between(attention):
+    arrays = attention.get_weights()
+    one = OwnAttention(arrays)
+    for fused in (False, True):
+        other = OwnAttention(arrays, is_causal=False, fused=fused, by_hand=True)
+        found = ks.compare(one, other, torch.tensor(TOKENS))
+        assert found.first.name_a == "scaled_dot_product_attention", str(found)
+        assert {"softmax", "matmul"} <= {call.op for call in found.first.b}
+        assert not {"Linear", "view"} & {call.op for call in found.first.b}
+
+
+def test_calls_that_only_their_sizes_would_pair_are_no_first_difference(attention):
+    """The product by hand has one transposition more, of the keys; the other mask begins later."""
+    arrays = attention.get_weights()
+    one = OwnAttention(arrays, by_hand=True)
+    found = ks.compare(one, OwnAttention(arrays, is_causal=False), torch.tensor(TOKENS))
+    assert found.first.name_b == "scaled_dot_product_attention"
+    assert {"masked_fill", "softmax"} <= {call.op for call in found.first.a}
+
+
+def test_a_normalization_folded_by_the_exporter_is_compared_with_both():
+    def build():
+        torch.manual_seed(1)
+        parts = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU()
+        module = torch.nn.Sequential(*parts, torch.nn.Conv2d(4, 2, 1)).eval()
+        module[1].running_var += 0.5
+        module[1].running_mean += 0.3
+        return module
+
+    folded = build()
+    norm, folded[1] = folded[1], torch.nn.Identity()
+    folded[0] = torch.nn.utils.fusion.fuse_conv_bn_eval(folded[0], norm)
+    x = torch.tensor(images(first=True))
+    assert ks.compare(folded, build(), x).equal
+    other = build()
+    with torch.no_grad():
+        other[1].weight[2] += 1
+    for pair, word in (((folded, other), "b"), ((other, folded), "a")):
+        first = ks.compare(*pair, x).first
+        calls = {"a": first.a, "b": first.b}[word]
+        assert [call.op for call in calls] == ["Conv2d", "BatchNorm2d"]
+        assert f"has 1 of {word} folded into the weights of 0" in first.reasons[0]
+        assert "differs at 27 of 108 numbers" in first.reasons[1]
+    other = build()
+    with torch.no_grad():
+        other[0].weight[1, 2, 0, 1] += 1
+    told = ks.compare(folded, other, x).first.reasons
+    assert "differs at one number of 108" in told[1]
+    assert "[1, 2, 0, 1]" in told[1]
+
+
+def test_tensors_of_torch_are_inputs_of_any_side():
+    words = torch.tensor([[1, 2, 3]])
+    module = torch.nn.Embedding(9, 4)
+    x = ks.Input((3,), dtype="int32")
+    model = ks.Model(x, ks.layers.Embedding(9, 4)(x))
+    model.set_weights([module.weight.detach().numpy()])
+    assert ks.compare(module, model, words).equal
+    assert ks.compare(model, module, words).equal
+
+
 # --- ONNX -----------------------------------------------------------------------------------------
 
 
@@ -225,6 +361,48 @@ def test_one_weight_of_a_file_is_found_and_told(onnx, tmp_path, name):
     found = ks.compare(path, port(), images(first=True))
     assert found.first.b[0].id == name
     assert "differs at one number of" in found.first.reasons[0]
+
+
+def test_a_product_of_onnx_says_how_its_weights_lie(onnx, tmp_path):
+    arrays = weights()
+    square = arrays["dense2/kernel"] = np.random.default_rng(1).normal(size=(10, 10))
+    arrays = {name: array.astype("float32") for name, array in arrays.items()}
+    arrays["dense2/bias"] = np.zeros(10, "float32")
+
+    def module(kernel):
+        made = port({**arrays, "dense2/kernel": weights()["dense2/kernel"],
+                     "dense2/bias": weights()["dense2/bias"]})  # fmt: skip
+        made.scores = torch.nn.Linear(10, 10)
+        made.scores.weight.data = torch.tensor(np.ascontiguousarray(kernel.T, "float32"))
+        made.scores.bias.data = torch.zeros(10)
+        return made
+
+    path = onnx_file(onnx, module(square), tmp_path / "port.onnx")  # a MatMul, inputs first
+    assert ks.compare(path, module(square), images(first=True)).equal
+    found = ks.compare(path, module(square.T), images(first=True))
+    assert "in the wrong order" in found.first.reasons[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_outputs_of_a_recurrent_layer_that_lie_otherwise_are_no_difference(tmp_path):
+    pytest.importorskip("onnx")
+
+    class Last(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
+            self.out = torch.nn.Linear(8, 2)
+
+        def forward(self, x):
+            return self.out(self.lstm(x)[0][:, -1])
+
+    torch.manual_seed(0)
+    module, x = Last().eval(), torch.randn(2, 7, 5)
+    torch.onnx.export(module, (x,), str(tmp_path / "last.onnx"), dynamo=False)
+    found = ks.compare(tmp_path / "last.onnx", module, x)
+    assert found.equal, str(found)
+    found = ks.compare(tmp_path / "last.onnx", changed(module, "lstm.weight_hh_l0", 5), x)
+    assert found.first.b[0].id == "lstm"
 
 
 def test_a_keras_file_and_an_onnx_file_are_compared_by_the_command(onnx, tmp_path, capsys):

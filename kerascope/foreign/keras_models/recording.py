@@ -258,6 +258,8 @@ def settings_of(layer: Any) -> dict[str, Any]:
             if all(x == as_numbers for x in value):
                 continue
             value = "x".join(map(str, value))
+        if isinstance(value, dict) and value.get("class_name") == "function":
+            value = value.get("config")  # the name of a function of the user's
         if isinstance(value, (str, int, float, bool)):
             told[name] = value
     return told
