@@ -17,6 +17,7 @@ TAPES = (".jsonl",)
 OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
 _TEXTS = {".json": "model_from_json", ".yaml": "model_from_yaml", ".yml": "model_from_yaml"}
 _ARRAYS = (".npz", ".npy", ".msgpack")
+WEIGHTS_FILES = (*OF_TORCH, *_ARRAYS)
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _OLD_KERAS = "tf_keras"
 _TENSORFLOW = "tensorflow"

@@ -166,6 +166,8 @@ def test_markdown_can_be_had(capsys):
         (["draw", "m.keras"], "there is no file 'm.keras'"),
         (["summary", "m.h5"], "there is no file 'm.h5'"),
         (["draw", "what.txt"], "cannot tell what 'what.txt' is"),
+        (["draw", "net.pt"], "load_state_dict(torch.load('net.pt')), then give the script"),
+        (["summary", "arrays.npz"], "load them into it, then give the script: script.py:model"),
         (["draw", "no.such.module:model"], "there is no module 'no.such.module'"),
         (["draw", "empty.py"], "builds no model"),
     ],
@@ -423,3 +425,10 @@ def test_a_file_of_a_model_will_do(name, capsys):
     Path(name).write_bytes(Path(name).read_bytes()[:100])
     assert main(["draw", name]) == 2
     assert f"'{name}' is no whole" in capsys.readouterr().err
+
+
+def test_a_file_is_not_suggested_in_place_of_itself(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "what.txt").write_text("words", "utf-8")
+    assert main(["draw", "what.txt"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from kerascope.cli.scripts import ScriptRun, output_aside, script_of
@@ -73,9 +74,14 @@ class _Alarm:
 def _said(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
     """Return what was recorded, in a sentence."""
     if not story.count:
+        missing = "".join(
+            f' {name} is not installed: pip install "kerascope[{name}]".'
+            for name in WATCHED
+            if name not in sys.modules and find_spec(name) is None
+        )
         return (
-            f"'{script.path}' ran no model of {' or '.join(WATCHED)}: nothing was recorded. "
-            f"Without --live its `import keras` is kerascope."
+            f"'{script.path}' ran no model of {' or '.join(WATCHED)}: nothing was recorded."
+            f"{missing} Without --live its `import keras` is kerascope."
         )
     events = len(writer.tape)
     said = f"{writer.library}: {story.count} batches watched, {events:,} events"

@@ -18,7 +18,7 @@ from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.foreign import library_of
 from kerascope.limits import USUAL, Limits
 from kerascope.models import load_model, model_from_json, model_from_yaml
-from kerascope.not_a_model import MODEL_FILES
+from kerascope.not_a_model import MODEL_FILES, WEIGHTS_FILES, got_instead
 from kerascope.registry import did_you_mean
 from kerascope.saving.untrusted import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
@@ -108,8 +108,13 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
             f"{name!r} looks like a tape; expected {EXPECTED}. A tape is opened by "
             f"kerascope replay {name}, or kerascope play {name}."
         )
+    if Path(name).suffix.lower() in WEIGHTS_FILES:
+        raise UsageError(
+            f"expected {EXPECTED}, {got_instead(name, 'give the script: script.py:model')}"
+        )
     folder = Path(name).parent
     beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    beside = [other for other in beside if other != Path(name).name]
     raise UsageError(
         f"cannot tell what {argument!r} is; expected {EXPECTED}. "
         f"{did_you_mean(Path(name).name, beside)}".rstrip()

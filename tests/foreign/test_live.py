@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kerascope import foreign
+from kerascope.cli import live as live_commands
 from kerascope.cli import main
 from kerascope.foreign import Value
 from kerascope.foreign import live as live_module
@@ -185,6 +186,17 @@ def test_a_script_without_such_a_model_is_told(script, tmp_path, capsys):
     (tmp_path / "script.py").write_text("print(1)", "utf-8")
     assert main(["run", "--live", script]) == 0
     assert "ran no model" in capsys.readouterr().err
+
+
+def test_a_library_that_is_not_installed_is_named_with_its_extra(
+    script, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(live_commands, "WATCHED", ("no_such_library", "json"))
+    (tmp_path / "script.py").write_text("import no_such_library", "utf-8")
+    assert main(["run", "--live", script]) == 1
+    said = capsys.readouterr().err
+    assert 'no_such_library is not installed: pip install "kerascope[no_such_library]".' in said
+    assert "kerascope[json]" not in said
 
 
 def test_a_tape_without_live_makes_no_sense(script, capsys):

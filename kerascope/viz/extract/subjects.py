@@ -198,4 +198,7 @@ def _require_op_level(subject: Any, level: str | None, where: str) -> None:
     check_subject(subject, where)
     if level not in (None, "op"):
         what = "a layer" if isinstance(subject, Layer) else "a function"
-        raise ArgumentError(f"{where}: {what} has level 'op' only, got {level!r}.")
+        raise ArgumentError(
+            f"{where}: {what} has level 'op' only, got {level!r}. Say level='op', or "
+            f"give the model."
+        )
