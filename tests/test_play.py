@@ -13,7 +13,7 @@ import kerascope as ks
 from kerascope.applications import ResNet50
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.layers import Add, Dense, Input
-from kerascope.models import Model
+from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD
 from kerascope.player.captions import Narrator, sources_of
 from kerascope.player.picture import DONE, NOW
@@ -485,9 +485,13 @@ def test_every_control_has_a_name_and_the_language_is_the_readers(opened, small,
         "all => all.map((one) => +one.tagName[1])"
     )
     assert set(headings) == {1, 2}  # none is skipped
+    assert "call" in page.locator("option").all_inner_texts()
     page.click("label:has(#language-zh)")
     page.keyboard.press("End")
     assert "这一步完成了" in page.inner_text(".sentence")
+    units = page.locator("option").all_inner_texts()
+    assert "调用" in units
+    assert "call" not in units
 
 
 @pytest.mark.browser
@@ -500,6 +504,21 @@ def test_two_tapes_are_played_side_by_side_and_linked_in_time(opened, tmp_path):
     page.keyboard.press("ArrowRight")
     first, second = page.locator(".told").all_inner_texts()
     assert first == second != ""
+
+
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [(("soft", "hard"), ["soft", "hard"]), (("same", "same"), ["left", "right"])],
+)
+def test_two_sides_are_called_as_their_models_where_these_differ(names, called):
+    models = []
+    for name in names:
+        model = Sequential([Dense(1, input_shape=(3,), name="d")], name=name)
+        model.compile("sgd", "mse")
+        models.append(model)
+    batch = np.ones((2, 3)), np.ones((2, 1))
+    player = ks.play(models[0], *batch, beside=models[1])
+    assert [name["en"] for name in player.names] == called
 
 
 # --- the command ----------------------------------------------------------------------------------

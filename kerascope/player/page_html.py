@@ -179,6 +179,13 @@ def _switch() -> str:
     return f'<fieldset><legend class="unseen">Language / 语言</legend>{radios}</fieldset>'
 
 
+def _unit(name: str) -> str:
+    """Return a choice of steps; the page's script writes it in the language that is shown."""
+    english, chinese = map(escape, WORDS[f"unit {name}"])
+    data = f'value="{name}" data-en="{english}" data-zh="{chinese}"'
+    return f"<option {data}>{english}</option>"
+
+
 def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
     buttons = "".join(
         f'<button type="button" data-do="{name}" aria-label="{_both(name)}" '
@@ -188,10 +195,7 @@ def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
     skips = "".join(
         f'<button type="button" data-do="{name}">{_word(name)}</button>' for name in SKIPS
     )
-    units = "".join(
-        f'<option value="{name}">{" / ".join(dict.fromkeys(WORDS["unit " + name]))}</option>'
-        for name in UNITS
-    )
+    units = "".join(map(_unit, UNITS))
     rows = "".join(
         f'<li><button type="button" data-go="{moment}">{each(text)}</button></li>'
         for moment, text in stops

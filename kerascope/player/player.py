@@ -338,7 +338,7 @@ class Player:
     beside : Tape or Player, optional
         Shown at the right side; steps of the same kind and name are shown together.
     names : pair of dict or str, optional
-        What the two sides are called.
+        What the two sides are called: their models' names, or left and right, if nothing is said.
     unit : {"all", "op", "call", "depth", "phase", "batch"}
         What a step is until the reader chooses another.
     with_loss : bool
@@ -422,10 +422,17 @@ class Player:
             if names is not None:
                 raise ArgumentError("Player: names are those of two sides; give beside= too.")
             return [None]
-        given = names or ({"en": "left", "zh": "左"}, {"en": "right", "zh": "右"})
+        given = names or self._names_of_models()
         if isinstance(given, str) or len(given) != 2:
             raise ArgumentError(f"Player: names: expected two, one of each side, got {names!r}.")
         return [in_languages(name, "Player: names") for name in given]
+
+    def _names_of_models(self) -> Sequence[Text | str]:
+        """Return what the two sides are called if nobody says it."""
+        names = [getattr(side._model, "name", "") for side in self.sides]
+        if all(names) and names[0] != names[1]:
+            return names
+        return {"en": "left", "zh": "左"}, {"en": "right", "zh": "右"}
 
     # --- stop-points and gates --------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ def play(
     beside : Model or Tape, optional
         Played at the right side, linked in time; a model takes the same batch.
     names : pair of dict or str, optional
-        What the two sides are called.
+        What the two sides are called: their models' names, or left and right, if nothing is said.
     title : dict or str, optional
         `{"en": ..., "zh": ...}`.
     from_, until : int or str, optional

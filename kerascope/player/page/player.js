@@ -626,6 +626,7 @@
     document.documentElement.lang = wanted === "zh" ? "zh-Hans" : wanted;
     document.title = data.title[wanted];
     one("#language-" + wanted).checked = true;
+    for (const option of all("option")) text(option, option.dataset[wanted]);
     sign();
     showLanes();
     go(now, true);
