@@ -169,7 +169,9 @@ def test_another_question_is_refused(monkeypatch, library, recorded, tmp_path, c
         through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, **changed)
 
 
-def test_rounding_makes_no_other_question(monkeypatch, library, recorded, tmp_path):
+def test_rounding_makes_no_other_question_so_nothing_is_raised(
+    monkeypatch, library, recorded, tmp_path
+):
     numbers = (1.0 + 1e-7, 2.0)
     through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, numbers=numbers)
 

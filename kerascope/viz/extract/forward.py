@@ -375,14 +375,16 @@ def _without(graph: Graph, passed: Container[str]) -> Graph:
     fed = {edge.target: edge for edge in graph.edges if edge.target in passed}
 
     def around(edge: GraphEdge) -> GraphEdge:
-        source, attrs = edge.source, dict(edge.attrs)
-        while source in fed:
-            own = fed[source]
-            source = own.source
-            attrs["output"] = own.attrs.get("output", 0)
-            attrs.pop("leaves_as", None)
-            attrs.update((key, own.attrs[key]) for key in ("leaves_as",) if key in own.attrs)
-        return dataclasses.replace(edge, source=source, attrs=attrs)
+        first = edge
+        while first.source in fed:
+            first = fed[first.source]
+        if first is edge:
+            return edge
+        attrs = {key: value for key, value in edge.attrs.items() if key != "leaves_as"}
+        attrs["output"] = first.attrs.get("output", 0)
+        if "leaves_as" in first.attrs:
+            attrs["leaves_as"] = first.attrs["leaves_as"]
+        return dataclasses.replace(edge, source=first.source, attrs=attrs)
 
     nodes = tuple(node for node in graph.nodes if node.id not in passed)
     edges = tuple(around(edge) for edge in graph.edges if edge.target not in passed)
