@@ -10,7 +10,7 @@ from typing import Any
 
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import Tolerance, tolerance_for
-from kerascope.comparing.judging import Judge, Pair, Verdict, first_of
+from kerascope.comparing.judging import MOST_JOINED, Judge, Pair, Verdict, first_of
 from kerascope.comparing.runs import GIVEN, Run, moments
 from kerascope.comparing.subjects import (
     Prepared,
@@ -30,6 +30,7 @@ from kerascope.viz.overlays import marking
 _TABLES = "kerascope.comparing.tables"  # with rich: loaded when something is shown
 _DRAW = "kerascope.viz.draw"
 SEED = 0
+REASONS_DRAWN = 2  # why, under the title of a picture
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +108,8 @@ class Comparison:
         for pair in self.pairs:
             for call in pair.a:
                 states[call.id], notes[call.id] = self._mark(pair)
+            if len(pair.a) > MOST_JOINED:  # of a group the last one gives what was compared
+                notes.update((call.id, "belongs to it") for call in pair.a[:-1])
         graph = marking.with_states(graph, states, notes, where="compare")
         return replace(graph, attrs={**graph.attrs, "caption": self._caption()})
 
@@ -122,7 +125,9 @@ class Comparison:
     def _caption(self) -> str:
         if self.first is None:
             return f"{self.a.name} and {self.b.name} agree"
-        return f"{self.a.name} and {self.b.name} differ from {self.first.name_a} on"
+        words = f"{self.a.name} (a) and {self.b.name} (b) differ from {self.first.name_a} on"
+        short = [reason for reason in self.first.reasons if "..." not in reason]
+        return "; ".join((words, *short[:REASONS_DRAWN]))
 
     def draw(self, to: str | PathLike[str] | None = None, **options: Any) -> Drawing:
         """Draw the graph of the first side with the point at which both stop agreeing.
@@ -209,7 +214,7 @@ def compare(
             notes.append(f"no input was given: random numbers were drawn, seed {seed}")
     found: list[Ran] = []
     for side, given, word in zip(sides, (x, x if x_b is None else x_b), "ab", strict=True):
-        found.append(ran(side, given))
+        found.append(ran(side, given, word))
         if found[-1].note:
             notes.append(f"{word}: {found[-1].note}")
     return _of_runs(found[0].runs, found[1].runs, tolerance, notes)

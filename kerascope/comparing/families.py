@@ -23,7 +23,7 @@ _FAMILIES = tuple(
         ("constant", "constant|parameter|initializer"),
         ("attention", ".*attention.*"),
         ("normalization", ".*norm(alization)?[123]?d?"),
-        ("pooling", ".*pool(ing)?([123]d)?"),
+        ("pooling", ".*pool(ing)?([123]d)?|(reduce)?mean"),
         (
             "convolution",
             "(q?linear)?(depthwise|separable|lazy)*conv(olution)?(general(dilated)?)?"

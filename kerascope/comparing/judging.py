@@ -128,9 +128,9 @@ def joined(names: Sequence[str]) -> str:
     Examples
     --------
     >>> joined(["dense", "relu"]), joined(["q", "k", "v", "attend", "out"])
-    ('dense + relu', 'q + ... + out')
+    ('dense + relu', 'q to out')
     """
-    return " + ".join(names if len(names) <= MOST_JOINED else (names[0], "...", names[-1]))
+    return " + ".join(names) if len(names) <= MOST_JOINED else f"{names[0]} to {names[-1]}"
 
 
 class _Meeting:

@@ -22,7 +22,7 @@ from kerascope.comparing import own_models
 from kerascope.comparing.runs import Run
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
-from kerascope.errors import ArgumentError, KerascopeError
+from kerascope.errors import ArgumentError, DataError, KerascopeError
 from kerascope.foreign.from_tape import calls_on_tape
 from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
@@ -154,8 +154,8 @@ class Ran(NamedTuple):
     note: str = ""
 
 
-def ran(side: Prepared, x: Any) -> Ran:
-    """Run a side once on arrays.
+def ran(side: Prepared, x: Any, word: str) -> Ran:
+    """Run a side, "a" or "b", once on arrays.
 
     Images whose channels lie where this side does not expect them are turned, and that is said.
 
@@ -184,10 +184,12 @@ def ran(side: Prepared, x: Any) -> Ran:
                     return Ran([_recorded(side, turned)], f"its input was turned: channels {turn}")
                 except Exception:  # it was not that: the first error says what is wrong
                     continue
+        if isinstance(error, (ArgumentError, DataError)):
+            raise ArgumentError(f"compare: {word}, {side.name!r}: {error}") from error
         if isinstance(error, KerascopeError):
             raise
         raise ArgumentError(
-            f"compare: {side.name!r} failed on this input: {type(error).__name__}: {error}"
+            f"compare: {word}, {side.name!r}, failed on this input: {type(error).__name__}: {error}"
         ) from error
 
 
@@ -205,8 +207,8 @@ def _recorded(side: Prepared, x: Any) -> Run:
 def _turned(x: Any, to: str) -> Any:
     """Return arrays with their channels last or first; None if there are no images among them."""
     if isinstance(x, Mapping):
-        turned = {name: _turned(one, to) for name, one in x.items()}
-        return None if None in turned.values() else turned
+        turned = _turned(list(x.values()), to)
+        return None if turned is None else dict(zip(x, turned, strict=True))
     if isinstance(x, (list, tuple)) and any(np.ndim(one) >= 3 for one in x):
         several = [one if np.ndim(one) < 3 else _turned(np.asarray(one), to) for one in x]
         return type(x)(several)

@@ -57,7 +57,7 @@ def _lines(found: Comparison, width: int) -> Iterator[Line]:
     for word_, calls in (("a", found.only_a), ("b", found.only_b)):
         if calls:
             names = listed([_words(call) for call in calls], MOST_NAMES)
-            yield from wrapped(Cell([[(f"only in {word_}: {printable(names)}", "")]]), width)
+            yield from wrapped(Cell([_in_words(f"only in {word_}: {printable(names)}")]), width)
     if found.not_finite is not None:
         where = f"from {found.not_finite.name_a} on both have NaN or Inf, which prove nothing"
         yield from wrapped(Cell([[(printable(where), "bold yellow")]]), width)
@@ -153,16 +153,23 @@ def verdict_lines(found: Comparison) -> list[Line]:
     if first is None:
         return [[("equal:", "bold green"), (_words_of_equal(found), "")]]
     where = f"{first.name_a} in a, {first.name_b} in b"
-    lines: list[Line] = [[("first difference:", "bold red"), (printable(where), "bold")]]
+    lines: list[Line] = [[("first difference:", "bold red"), *_in_words(printable(where), "bold")]]
     gap = first.difference
     if gap.place is not None and not first.verdict.is_hidden:
         place = f"at {place_of(gap.place)} {number(gap.value_a)} in a, {number(gap.value_b)} in b; "
         share = f"{gap.differing:,} of {gap.size:,} numbers differ"
-        lines.append([(f"  {place}{share}", "")])
-    lines += [[(f"  {printable(reason)}", "")] for reason in first.reasons]
+        lines.append(_in_words(f"  {place}{share}"))
+    lines += [_in_words(f"  {printable(reason)}") for reason in first.reasons]
     if first.verdict is Verdict.UPSTREAM:
         lines.append([("  its inputs differ already, by a call that has no partner", "")])
     return lines
+
+
+def _in_words(text: str, style: str = "") -> Line:
+    """Return a text that breaks between words, so that no number is torn."""
+    first, *rest = text.split()
+    indent = " " * (len(text) - len(text.lstrip()))
+    return [(indent + first, style), *((one, style) for one in rest)]
 
 
 def _words_of_equal(found: Comparison) -> str:

@@ -453,6 +453,7 @@ def test_the_picture_marks_the_point(model):
     assert graph.node("a_norm").attrs["state"] == "failed"
     assert graph.node("a_scores").attrs["state"] == "changed"
     assert "a_norm" in found.draw().text(100)
+    assert "epsilon 0.001 in a, 0.01 in b" in graph.attrs["caption"]
 
 
 def test_numbers_that_are_no_numbers_are_told(model):

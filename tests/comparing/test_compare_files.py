@@ -75,16 +75,33 @@ def test_the_command_takes_inputs_and_a_tolerance(files, capsys):
         (["a.keras", "weights.pt"], "weights.pt"),
         (["a.keras", "b.h5", "--input", "nothing.npy"], "--input"),
         (["a.keras", "b.h5", "--input", "wrong.npy"], "x for 'a_x': array has 2 axes (1, 5)"),
+        (["a.keras", "b.h5", "--input", "wrong.npy"], "compare: a, 'model"),
+        (["a.keras", "b.h5", "--input", "two.npz"], "no array called 'one' is expected"),
+        (["a.keras", "notes.txt"], "cannot tell what 'notes.txt' is"),
         (["a.keras", "b.h5", "--tolerance", "-1"], "tolerance expected"),
         (["script.py"], "the real Keras runs it beside kerascope"),
     ],
-    ids=["no file", "torch", "no input", "wrong input", "tolerance", "one script"],
+    ids=[
+        "no file",
+        "torch",
+        "no input",
+        "wrong input",
+        "which side",
+        "two for one",
+        "no model",
+        "tolerance",
+        "one script",
+    ],
 )
 def test_what_cannot_be_done_is_code_2(files, words, told, capsys, monkeypatch):
     monkeypatch.chdir(files)
     np.save("wrong.npy", np.ones((1, 5), "float32"))
+    np.savez("two.npz", one=np.ones((1, 6, 6, 2), "float32"), other=np.ones((1, 6, 6, 2)))
+    (files / "notes.txt").write_text("words", encoding="utf-8")
     assert main(["compare", *words]) == 2
-    assert told in capsys.readouterr().err
+    complaint = capsys.readouterr().err
+    assert told in complaint
+    assert "Did you mean 'notes.txt'" not in complaint
 
 
 def test_models_of_two_variables_of_a_script_are_compared(tmp_path, capsys):

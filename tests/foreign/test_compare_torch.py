@@ -248,7 +248,7 @@ def test_an_attention_in_one_layer_stands_beside_all_its_calls(attention, fused,
         others[number].flat[3] += 1
         found = ks.compare(attention, OwnAttention(others, **options), TOKENS)
         assert found.first.name_a == "att", str(found)
-        assert found.first.name_b.endswith("+ ... + out")
+        assert found.first.name_b.endswith(" to out")
         assert f"att.{name} (" in found.first.reasons[0]
         assert "differs at one number of" in found.first.reasons[0]
         assert [pair.verdict.value for pair in found.pairs[-2:]] == ["inputs differ"] * 2
@@ -259,6 +259,25 @@ def test_an_attention_in_one_layer_stands_beside_all_its_calls(attention, fused,
     found = ks.compare(attention, OwnAttention(turned, **options), TOKENS)
     assert "in the wrong order: they lie as in a, but" in found.first.reasons[0]
     assert ks.compare(OwnAttention(arrays, **options), attention, TOKENS).equal
+
+
+def test_a_group_is_told_in_words_that_a_line_holds(attention):
+    arrays = attention.get_weights()
+    one = OwnAttention(arrays)
+    others = [array.copy() for array in arrays]
+    others[2].flat[5] = -0.123456
+    found = ks.compare(one, OwnAttention(others, by_hand=True), torch.tensor(TOKENS))
+    assert found.first.name_a == "k"
+    attention.set_weights(others)
+    found = ks.compare(one, attention, torch.tensor(TOKENS))
+    assert found.first.name_a == "q to out"
+    marks = {call.id: found.graph().node(call.id).attrs for call in found.first.a}
+    assert {one["state"] for one in marks.values()} == {"failed"}
+    assert "differs first" in str(marks["out"])
+    assert "belongs to it" in str(marks["q"])
+    assert "k.weight (att.key/kernel in b) differs at one number" in found.graph().attrs["caption"]
+    for width in range(60, 120, 3):
+        assert any("-0.1235" in line for line in found.lines(width))
 
 
 def test_a_mask_dropped_by_hand_is_found_in_the_calls_between(attention):
