@@ -1,6 +1,8 @@
 """Run by a test with KERAS_BACKEND set: what holds on jax holds on this backend."""
 
+import contextlib
 import warnings
+from collections import Counter
 
 import keras
 import numpy as np
@@ -85,8 +87,33 @@ def trains(x):
     ]
 
 
+def makes_weights_in_its_first_step(x):
+    """As a model that was never called does on TensorFlow, where Keras does not build it before."""
+    histories = []
+    for context in (contextlib.nullcontext(), None):
+        keras.utils.set_random_seed(3)
+        model = Free()
+        model._symbolic_build = lambda *args, **kwargs: None
+        model.compile("adam", "mse")
+        with context or ks.trace(model) as tape:
+            history = model.fit(x, x[:, :2], batch_size=2, epochs=2, verbose=0, shuffle=False)
+            histories.append(history.history)
+    assert histories[0] == histories[1]
+    told = Counter(e.name for e in tape if e.kind == "update.param" and e.ph == "B")
+    assert told == {variable.path: 3 for variable in model.trainable_variables}  # of 4 batches
+
+    model = Free()
+    model._symbolic_build = lambda *args, **kwargs: None
+    model.compile("sgd", "mse")
+    with warnings.catch_warnings(record=True) as caught, ks.trace(model):
+        warnings.simplefilter("always")
+        model.train_on_batch(x * np.nan, x[:, :2])
+    assert any("loss is nan" in str(one.message) for one in caught)
+
+
 numbers = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
 records(numbers)
 converts(numbers)
 trains(numbers)
+makes_weights_in_its_first_step(numbers)
 print("all of it holds on", keras.backend.backend())

@@ -76,8 +76,19 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
 
 
 class Before(NamedTuple):
-    """What a step of training begins with: copies, since a step may overwrite them."""
+    """What a step of training begins with: copies, since a step may overwrite them.
 
+    A model that nobody has called yet has no weights then: on TensorFlow its first step makes them.
+
+    Attributes
+    ----------
+    weights : list of keras.Variable
+        The trainable ones, then the others.
+    trainable, others : list of np.ndarray
+    gradients : list of np.ndarray or None
+    """
+
+    weights: list[Any]
     trainable: list[np.ndarray]
     others: list[np.ndarray]
     gradients: list[np.ndarray] | None
@@ -242,12 +253,14 @@ class Training:
         return args, None
 
     def _before(self, args: Any, data: Any) -> Before:
+        model = self._model
+        weights = [*model.trainable_variables, *model.non_trainable_variables]
         if self._is_jax:
             trainable, others, optimizer, metrics = args[0]
             gradients = self._gradients_again(trainable, others, optimizer, metrics, data)
-            return Before(self._copies(trainable), self._copies(others), gradients)
-        model = self._model
+            return Before(weights, self._copies(trainable), self._copies(others), gradients)
         return Before(
+            weights,
             self._copies(model.trainable_variables),
             self._copies(model.non_trainable_variables),
             None,
@@ -282,6 +295,7 @@ class Training:
             gradients = [v.value.grad for v in variables]
             gradients = [None if g is None else self._arrays.numbers(g) for g in gradients]
         names = [str(variable.path) for variable in variables]
+        old = {id(v): array for v, array in zip(before.weights, before.trainable, strict=False)}
         writer = self.writer
         with writer.span("function", f"step of {self._model.name}"):
             if any(gradient is not None for gradient in gradients):
@@ -290,8 +304,9 @@ class Training:
                         if gradient is not None:
                             writer.gradient(name, gradient)
             with writer.span("update", "new weights"):
-                for facts in zip(names, before.trainable, new, gradients, strict=True):
-                    writer.update(*facts)
+                for name, v, array, gradient in zip(names, variables, new, gradients, strict=True):
+                    if id(v) in old:  # else this step has made it
+                        writer.update(name, old[id(v)], array, gradient)
 
     # --- a loss that is not finite ----------------------------------------------------------------
 
@@ -308,7 +323,7 @@ class Training:
             warnings.warn_explicit(message, KerascopeWarning, line.file, line.line)
 
     def _cause(self, number: int, before: Before, data: Any) -> str:
-        for variable, array in zip(self._model.trainable_variables, before.trainable, strict=True):
+        for variable, array in zip(before.weights, before.trainable, strict=False):
             if not np.isfinite(array).all():
                 return f"the weight {variable.path} was not finite before this batch"
         if not self._passes.number:
@@ -317,6 +332,8 @@ class Training:
                     "which layer came first is not known, since TensorFlow hides the batch of a "
                     "compiled step: compile(run_eagerly=True) shows it"
                 )
+            if not before.weights and self._model.weights:
+                return "which layer came first is not known, since this batch made the weights"
             self._run_again(number, before, data)
         if self._passes.first is not None:
             return self._passes.first
@@ -328,11 +345,8 @@ class Training:
         """Run the forward pass of a batch eagerly, as it began; so it is recorded."""
         keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-        values = [*before.trainable, *before.others]
-        variables = [*model.trainable_variables, *model.non_trainable_variables]
-        state = [
-            (v, convert(array, dtype=v.dtype)) for v, array in zip(variables, values, strict=True)
-        ]
+        values = zip(before.weights, [*before.trainable, *before.others], strict=True)
+        state = [(v, convert(array, dtype=v.dtype)) for v, array in values]
         options = {"training": True} if model._call_has_training_arg else {}
         self._passes.name = f"forward pass of batch {number} again"
         try:
