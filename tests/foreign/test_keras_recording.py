@@ -352,3 +352,32 @@ def test_several_inputs_of_a_graph_come_as_a_tuple(keras, rng):
     given = keras_models.record(model, x, y, writer=writer)
     np.testing.assert_allclose(np.asarray(given), x + y, rtol=1e-6)
     assert [len(call.inputs) for call in writer.calls if call.op == "Add"] == [2]
+
+
+def test_inputs_in_a_dict_have_the_names_of_its_keys(keras, rng):
+    class Pair(keras.Model):
+        def __init__(self):
+            super().__init__(name="pair")
+            self.dense = keras.layers.Dense(2, name="dense")
+
+        def call(self, inputs):
+            return self.dense(inputs["right"]) - self.dense(inputs["left"])
+
+    words = {side: rng.normal(size=(3, 4)).astype("float32") for side in ("right", "left")}
+    steps = list(ks.walk(Pair(), words))
+    for step in steps[:2]:
+        np.testing.assert_array_equal(step.outputs[0], words[step.call.id])
+    assert {step.call.id for step in steps[:2]} == {"left", "right"}
+
+
+def test_a_setting_that_nobody_has_made_is_not_told(keras, rng):
+    class Norm(keras.Model):
+        def __init__(self):
+            super().__init__(name="norm")
+            self.norm = keras.layers.LayerNormalization(name="n")
+
+        def call(self, x):
+            return self.norm(x)
+
+    text = ks.draw(Norm(), values=rng.normal(size=(3, 4)).astype("float32")).text()
+    assert "rms_scaling" not in text

@@ -251,6 +251,7 @@ def settings_of(layer: Any) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for name, value in config.items():
         is_usual = value == usual.get(name) or (value == "linear" and usual.get(name) is None)
+        is_usual = is_usual or (value is False and name not in usual)  # none that is written down
         if name in NOT_SETTINGS or value is None or is_usual:
             continue
         if isinstance(value, (list, tuple)) and all(isinstance(x, int) for x in value):
@@ -437,9 +438,12 @@ def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list
         arguments = signature.bind(*inputs, **keywords).arguments
     except TypeError:
         arguments = {"inputs": (inputs, keywords)}
-    named = []
+    named: list[tuple[str, Any]] = []
     for name, value in arguments.items():
         inside = arrays.inside(value)
-        for number, array in enumerate(inside):
-            named.append((name if len(inside) == 1 else f"{name}_{number}", array))
+        names = [f"{name}_{number}" if len(inside) > 1 else name for number in range(len(inside))]
+        if isinstance(value, dict):  # each key is a name, if each holds one array
+            by_id = {id(array): str(key) for key, array in value.items()}
+            names = [by_id.get(id(array), own) for array, own in zip(inside, names, strict=True)]
+        named += zip(names, inside, strict=True)
     return named
