@@ -217,12 +217,16 @@ class _Meeting:
     def is_one_family(self) -> bool:
         return family_of(self.a[0]) == family_of(self.b[0])
 
+    @property
+    def has_form(self) -> bool:
+        """Whether both outputs have the same axes, in whatever order."""
+        return self.outputs is not None and not self.outputs.layout.startswith("shape")
+
     def is_well_founded(self) -> bool:
         """Tell whether both are surely meant to be the same, so that a difference is one."""
         if not self.is_one_family:
             return False
-        has_form = self.outputs is not None and not self.outputs.layout.startswith("shape")
-        if not has_form and not self.judge.alignment.same_layout:
+        if not self.has_form and not self.judge.alignment.same_layout:
             return False  # as the outputs of an LSTM, of which ONNX has an axis for the directions
         if self.weights[0] and self.weights[1]:
             return overlap(*self.weights) >= ENOUGH
@@ -302,6 +306,12 @@ class Judge:
             for meeting, verdict in meetings
             if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
         }
+        for meeting, verdict in reversed(
+            meetings
+        ):  # of what has no common form, the next calls tell
+            is_good = self._after_all(meeting, verdict, agreeing) is Verdict.MADE_GOOD
+            if is_good and not meeting.has_form and not self.alignment.same_layout:
+                agreeing.add(meeting.units[0].number)
         differing = {m.units[0].number for m, verdict in meetings if verdict is not Verdict.EQUAL}
         found: list[Pair] = []
         seen: set[tuple[tuple[Unit, ...], tuple[Unit, ...]]] = set()

@@ -410,10 +410,11 @@ def test_outputs_of_a_recurrent_layer_that_lie_otherwise_are_no_difference(tmp_p
         def __init__(self):
             super().__init__()
             self.lstm = torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
-            self.out = torch.nn.Linear(8, 2)
+            self.gru = torch.nn.GRU(8, 3, batch_first=True)
+            self.out = torch.nn.Linear(3, 2)
 
         def forward(self, x):
-            return self.out(self.lstm(x)[0][:, -1])
+            return self.out(self.gru(self.lstm(x)[0])[0][:, -1])
 
     torch.manual_seed(0)
     module, x = Last().eval(), torch.randn(2, 7, 5)
