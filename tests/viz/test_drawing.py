@@ -250,7 +250,8 @@ def test_what_is_no_model_is_refused(function):
     where = function.__name__
     with pytest.raises(DtypeError, match=rf"{where}: expected a model .*, got int 3"):
         function(3)
-    with pytest.raises(DtypeError, match=rf"{where}: expected a model .*, got Model"):
+    words = rf"{where}: expected a model .*, got the class Model\. Make a model of it: "
+    with pytest.raises(DtypeError, match=words):
         function(ks.Model)
 
 
