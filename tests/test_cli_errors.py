@@ -219,7 +219,7 @@ def test_what_cannot_be_read_is_2(words, capsys):
     write("bad.jsonl", "{}")
     Path("binary.py").write_bytes(b"\0\1")
     Path("folder").mkdir()
-    error_of(capsys, *words)
+    assert error_of(capsys, *words)
 
 
 @pytest.mark.parametrize("command", ["run", "trace", "profile"])

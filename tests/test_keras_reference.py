@@ -172,8 +172,9 @@ def test_another_question_is_refused(monkeypatch, library, recorded, tmp_path, c
 def test_rounding_makes_no_other_question_so_nothing_is_raised(
     monkeypatch, library, recorded, tmp_path
 ):
-    numbers = (1.0 + 1e-7, 2.0)
-    through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, numbers=numbers)
+    numbers, told = (1.0 + 1e-7, 2.0), recorded[0]
+    again = through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, numbers=numbers)
+    assert repr(again) == repr(told)
 
 
 def test_one_question_more_or_less_is_refused(monkeypatch, library, recorded, tmp_path):

@@ -362,12 +362,8 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--rankdir", choices=("TB", "LR"),
         help="from top to bottom (default, but for wide pictures of gradients and training), or "
              "left to right")  # fmt: skip
-    add(
-        "--wrap",
-        type=positive,
-        metavar="N",
-        help="set a long chain in so many columns, side by side",
-    )
+    add("--wrap", type=positive, metavar="N", default=False,
+        help="set a long chain in so many columns, side by side")  # fmt: skip
     add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
     add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
         help="auto (default): as the reader's system wants it; print: without colours"

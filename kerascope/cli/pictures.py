@@ -26,8 +26,8 @@ from kerascope.viz.overlays.diff import diff_lines
 STANDARD_OUTPUT = "-"
 LEVELS_WITH_LOSS = ("gradient", "training")
 ARGUMENTS = (  # of `draw`, which are called as the options are
-    "level", "rankdir", "depth_ranks", "theme", "engine", "dpi", "expand_nested", "most",
-    "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",
+    "level", "rankdir", "wrap", "depth_ranks", "theme", "font", "engine", "dpi", "expand_nested",
+    "most", "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",
     "show_trainable", "show_settings", "show_lines",
 )  # fmt: skip
 
@@ -41,8 +41,7 @@ def run_draw(options: Namespace) -> int:
                 check_target(output, known)
     arguments = {name: getattr(options, name) for name in ARGUMENTS} | _figure(options)
     arguments["expand"] = _expanded(options.expand)
-    arguments |= {"wrap": options.wrap or False, "font": options.font}
-    arguments["colors"] = dict(map(_color, options.color)) or None
+    arguments["colors"] = dict(map(_color, options.color))
     if options.values is not None:
         arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
     elif options.at is not None:

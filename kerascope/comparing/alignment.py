@@ -159,10 +159,8 @@ class Alignment:
             other = self.b.units[self.pairs[one.number]]
             if self.value_equal(one, other):
                 continue
-            front, back = (
-                self.nearest_sources(one),
-                set(bits_of(self._fronts("b", False)[other.number])),
-            )
+            front = self.nearest_sources(one)
+            back = set(bits_of(self._fronts("b", False)[other.number]))
             if not front or not back or {self.pairs[n] for n in front} & back:
                 continue
             agree = all(self._agrees(n, self.pairs[n]) for n in front)

@@ -182,7 +182,7 @@ def lays_inputs_first(library: str, call: Call) -> bool | None:
     return not is_turned
 
 
-def is_same_layout(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
+def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
     """Tell whether two layers, each of a library, lay their weights out alike; None: unknown."""
     first, second = lays_inputs_first(*a), lays_inputs_first(*b)
     if first is None or second is None:

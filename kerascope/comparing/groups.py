@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from kerascope.comparing.alignment import Alignment
-from kerascope.comparing.families import KERAS, WITH_ACTIVATION, is_same_layout, role_of
+from kerascope.comparing.families import KERAS, WITH_ACTIVATION, are_weights_alike, role_of
 from kerascope.comparing.reasons import (
     Side,
     setting_of,
@@ -178,7 +178,7 @@ def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[W
     found: list[tuple[float, str, str, np.ndarray, np.ndarray, bool | None]] = []
     for name_a, (call_a, first) in a.items():
         for name_b, (call_b, second) in b.items():
-            same = is_same_layout((library_a, call_a), (library_b, call_b))
+            same = are_weights_alike((library_a, call_a), (library_b, call_b))
             for one, other in _pieces(first, second):
                 share = _share(one, other)
                 if share >= ENOUGH:
@@ -291,7 +291,9 @@ def _of_folded(
         return told
     made, known = Weights(_recorded(arrays)), whole.weights
     sides = (known, made) if is_in_a else (made, known)
-    layout = is_same_layout((libraries[not is_in_a], whole.call), (libraries[is_in_a], layer.call))
+    layout = are_weights_alike(
+        (libraries[not is_in_a], whole.call), (libraries[is_in_a], layer.call)
+    )
     for one in weight_differences(*sides, tolerance, same_layout=layout):
         told.append(f"folded alike, {words_of_weights(one)}")
     sides_of_layers = Side(whole.calls[:1], libraries[not is_in_a]), Side([layer.call], library)

@@ -29,7 +29,7 @@ from kerascope.comparing.arrays import (
     compared_part,
     in_layout,
 )
-from kerascope.comparing.families import WITH_ACTIVATION, family_of, is_same_layout, may_be_gelu
+from kerascope.comparing.families import WITH_ACTIVATION, are_weights_alike, family_of, may_be_gelu
 from kerascope.comparing.gelu import told_apart
 from kerascope.comparing.groups import Group, group_before, group_folded, reasons_of_group
 from kerascope.comparing.reasons import (
@@ -190,7 +190,7 @@ class _Meeting:
     def layout_of_weights(self) -> bool | None:
         """Whether both lay their weights out alike; None if that is not known."""
         a, b = self.judge.alignment.a.library, self.judge.alignment.b.library
-        return is_same_layout((a, self.a[0]), (b, self.b[0]))
+        return are_weights_alike((a, self.a[0]), (b, self.b[0]))
 
     @cached_property
     def weight_differences(self) -> list[WeightDifference]:
@@ -306,9 +306,8 @@ class Judge:
             for meeting, verdict in meetings
             if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
         }
-        for meeting, verdict in reversed(
-            meetings
-        ):  # of what has no common form, the next calls tell
+        for meeting, verdict in reversed(meetings):
+            # Of what has no common form, the next calls tell.
             is_good = self._after_all(meeting, verdict, agreeing) is Verdict.MADE_GOOD
             if is_good and not meeting.has_form and not self.alignment.same_layout:
                 agreeing.add(meeting.units[0].number)

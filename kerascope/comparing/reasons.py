@@ -83,13 +83,13 @@ def _shapes(side: Side) -> list[tuple[int | None, ...]]:
 
 def _have_other_shapes(a: Side, b: Side) -> bool:
     """Tell whether two calls give other shapes: of two libraries, in whatever order of axes."""
-    shapes = [_shapes(side) for side in (a, b)]
+    first, second = _shapes(a), _shapes(b)
     if a.library == b.library:
-        return shapes[0] != shapes[1]
-    sizes = [sorted(n or 0 for shape in one for n in shape if n != 1) for one in shapes]
-    return (
-        len(_shapes(a)[0]) == len(_shapes(b)[0]) and sizes[0] != sizes[1] if all(shapes) else False
-    )
+        return first != second
+    if not first or not second or len(first[0]) != len(second[0]):
+        return False
+    sizes = [sorted(n or 0 for shape in one for n in shape if n != 1) for one in (first, second)]
+    return sizes[0] != sizes[1]
 
 
 def _words_of_shapes(a: Side, b: Side) -> str:

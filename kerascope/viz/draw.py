@@ -134,7 +134,8 @@ def draw(
     colors : mapping of str to str, optional
         Colours of your own, "#RRGGBB", by kinds of boxes: ``{"dense": "#8E44AD"}``. Each is made
         lighter or darker so that words on it, and lines, can be seen. ``"background"`` is the
-        colour behind all, or "transparent". The kinds are those of `viz.theme.STYLES`.
+        colour behind all, or "transparent". The kinds are those of `viz.theme.STYLES`. A drawing
+        in characters has the colours of the terminal.
     font : str, optional
         The letters' font, "Georgia, serif", where the reader has it. A box is as wide as Helvetica
         needs; an SVG sets others as wide.

@@ -115,6 +115,17 @@ def test_a_transparent_picture_has_nothing_behind_it(model):
     assert first_pixel(none.render("png"))[3] == 0
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_around_the_picture_has_its_background(model, theme):
+    """Else the words of the picture, which suit its own ground, stand on another one."""
+    for color in ("#002B36", "#FDF6E3"):
+        page = ks.draw(model, theme=theme, colors={"background": color}).html
+        grounds = re.findall(r":root\[data-theme=\"\w+\"\]{[^}]*--background:(#\w+);", page)
+        assert grounds == [color, color]
+    clear = ks.draw(model, theme=theme, colors={"background": "transparent"}).html
+    assert "--background:#FFFFFF;" in clear
+
+
 @pytest.mark.parametrize("level", ["layer", "node", "op", "gradient", "training"])
 def test_it_holds_at_every_level(model, level):
     svg = ks.draw(model, level=level, theme="light", colors={"background": "#002B36"}).svg

@@ -93,7 +93,7 @@ def to_html(
         closed = closed_by_default(graph)
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
-    styles = [_page_colours(), _picture_styles(graph, options, frames), _part("viewer.css")]
+    styles = [_page_colours(options), _picture_styles(graph, options, frames), _part("viewer.css")]
     script = _script(is_ladder(graph))
     return Template(_part("page.html")).substitute(
         title=_escaped(graph.name or "graph"),
@@ -135,11 +135,11 @@ def _script(has_ladder: bool) -> str:
 # --- style ----------------------------------------------------------------------------------------
 
 
-def _page_colours() -> str:
+def _page_colours(options: PictureOptions) -> str:
     """Return the colours of what stands around the picture, light and dark."""
     return "\n".join(
-        f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(palette)}}}'
-        for name, palette in PALETTES.items()
+        f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(options.palette_of(name))}}}'
+        for name in PALETTES
     )
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import MARGIN, Path, Placed, Point, Rect, place_edge_labels
@@ -77,16 +78,16 @@ def _set(placed: Placed, graph: Graph, number: int, is_sideways: bool) -> Placed
 def _turned(placed: Placed) -> Placed:
     """Return a picture with x and y exchanged; captions and labels are not looked at."""
 
-    def rects(of: Mapping[object, Rect]) -> dict[object, Rect]:
+    def rects(of: Mapping[Any, Rect]) -> dict[Any, Rect]:
         return {key: Rect(r.y, r.x, r.height, r.width) for key, r in of.items()}
 
     return replace(
         placed,
         width=placed.height,
         height=placed.width,
-        boxes=rects(placed.boxes),  # type: ignore[arg-type]
-        frames=rects(placed.frames),  # type: ignore[arg-type]
-        depths=rects(placed.depths),  # type: ignore[arg-type]
+        boxes=rects(placed.boxes),
+        frames=rects(placed.frames),
+        depths=rects(placed.depths),
         paths=tuple(Path(tuple((y, x) for x, y in path.points)) for path in placed.paths),
     )
 
