@@ -22,6 +22,7 @@ from kerascope.viz.drawing import check_target
 from kerascope.viz.figure.marks import points_of
 from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.overlays.diff import diff_lines
+from kerascope.viz.own_look import own_colors, own_font
 
 STANDARD_OUTPUT = "-"
 LEVELS_WITH_LOSS = ("gradient", "training")
@@ -41,7 +42,7 @@ def run_draw(options: Namespace) -> int:
                 check_target(output, known)
     arguments = {name: getattr(options, name) for name in ARGUMENTS} | _figure(options)
     arguments["expand"] = _expanded(options.expand)
-    arguments["colors"] = dict(map(_color, options.color))
+    arguments["colors"] = _colors(options)
     if options.values is not None:
         arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
     elif options.at is not None:
@@ -60,6 +61,16 @@ def run_draw(options: Namespace) -> int:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
         print("\n".join(diff_lines(drawing.whole)), file=says)
     return 0
+
+
+def _colors(options: Namespace) -> dict[str, str]:
+    """Return the colours that were asked; they and the font are checked before a script runs."""
+    colors = dict(map(_color, options.color))
+    style = "figure" if options.figure else "graph"
+    with given():
+        own_colors(colors, options.theme, style)
+        own_font(options.font, style)
+    return colors
 
 
 def _color(word: str) -> tuple[str, str]:

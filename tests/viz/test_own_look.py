@@ -163,5 +163,9 @@ def test_the_command_line_has_them_too(tmp_path, monkeypatch, capsys, model):
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "Georgia" in text
     assert 'width="100%" height="100%"' not in text
+    (tmp_path / "long.py").write_text("raise SystemExit('it ran')", encoding="utf-8")
+    for wrong in (["--color", "dense=red"], ["--color", "Dense=#FFFFFF"], ["--font", "x}"]):
+        assert main(["draw", "long.py", *wrong]) == 2
+        assert "it ran" not in "".join(capsys.readouterr())
     assert main(["draw", "m.keras", "--color", "dense"]) == 2
     assert "as dense=#8E44AD" in capsys.readouterr().err
