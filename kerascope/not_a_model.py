@@ -15,9 +15,11 @@ from typing import Any
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TAPES = (".jsonl",)
 OF_TORCH = (".pt", ".pth", ".bin", ".safetensors", ".ckpt")
-_TEXTS = {".json": "model_from_json", ".yaml": "model_from_yaml", ".yml": "model_from_yaml"}
+TEXT_FILES = {".json": "model_from_json", ".yaml": "model_from_yaml", ".yml": "model_from_yaml"}
+OF_ONNX = (".onnx",)
+WEIGHTS_ALONE = ".weights.h5"
 _ARRAYS = (".npz", ".npy", ".msgpack")
-WEIGHTS_FILES = (*OF_TORCH, *_ARRAYS)
+WEIGHTS_FILES = (*OF_TORCH, *_ARRAYS, WEIGHTS_ALONE)
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _OLD_KERAS = "tf_keras"
 _TENSORFLOW = "tensorflow"
@@ -94,7 +96,7 @@ def _remedy_of_file(path: str, call: str) -> str:
     name = path.lower()
     said = repr(path)
     loaded = f"{WEIGHTS} Make the model and load them into it"
-    if name.endswith(".weights.h5"):
+    if name.endswith(WEIGHTS_ALONE):
         return f"{loaded}, model.load_weights({said}), then {call}."
     if name.endswith(MODEL_FILES):
         return f"Read the file: model = ks.models.load_model({said}), then {call}."
@@ -108,12 +110,15 @@ def _remedy_of_file(path: str, call: str) -> str:
         return f"A tape is read by kerascope.trace.tape.Tape.load({said}), and drawn or played."
     if name.endswith(_ARRAYS):
         return f"{loaded}, then {call}."
-    for ending, reader in _TEXTS.items():
+    for ending, reader in TEXT_FILES.items():
         if name.endswith(ending):
             return f"Read the text: model = ks.models.{reader}(open({said}).read()), then {call}."
     if name.endswith(".py"):
         return f"Import what makes the model, and call it; then {call}."
-    return f"Of paths only an .onnx file is read here; give the model itself: {call}."
+    return (
+        f"Of paths, those that end in {', '.join((*MODEL_FILES, *TEXT_FILES))} or "
+        f"{', '.join(OF_ONNX)} are read; or give the model itself: {call}."
+    )
 
 
 def _remedy_of_weights(weights: Any, call: str) -> str:

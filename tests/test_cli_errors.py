@@ -60,7 +60,7 @@ def test_a_model_of_ones_own_class_in_a_file_is_drawn_and_computes_nothing(capsy
     write("m.json", '{"class_name": "NobodysOwn", "config": {}}')
     assert main(("draw", "m.json", "-o", "m.svg")) == 0
     assert "NobodysOwn" in Path("m.svg").read_text(encoding="utf-8")
-    error = error_of(capsys, "draw", "m.json", "--level", "training", code=1)
+    error = error_of(capsys, "draw", "m.json", "--level", "training", code=2)
     assert "NobodysOwn 'nobodys_own" in error
 
 

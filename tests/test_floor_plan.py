@@ -34,7 +34,7 @@ FLOOR_PLAN: dict[int, list[str]] = {
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",
-        4: "layers models preprocessing datasets utils wrappers applications saving",
+        4: "layers models model_files preprocessing datasets utils wrappers applications saving",
         5: "trace",
         6: "viz",
         7: "__init__ __main__ cli demo debugger walkthrough compat lessons learn player foreign "

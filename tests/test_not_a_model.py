@@ -84,13 +84,11 @@ def test_each_verb_says_what_came_and_what_to_do(subject, got, remedy):
 @pytest.mark.parametrize(
     ("subject", "remedy"),
     [
-        ("x.keras", "model = ks.models.load_model('x.keras'), then ks."),
         ("w.weights.h5", "model.load_weights('w.weights.h5'), then ks."),
         ("x.npz", "Make the model and load them into it, then ks."),
-        ("m.json", "model = ks.models.model_from_json(open('m.json').read()), then ks."),
         ("run.jsonl", "kerascope.trace.tape.Tape.load('run.jsonl')"),
         ("train.py", "Import what makes the model"),
-        ("resnet", "Of paths only an .onnx file is read here"),
+        ("resnet", ".yml or .onnx are read; or give the model itself: ks."),
         (None, "does it return it?"),
     ],
 )
@@ -98,6 +96,14 @@ def test_a_file_is_read_first_and_nothing_was_perhaps_not_returned(subject, reme
     for verb in VERBS:
         if not verb.startswith("compare") and not (subject is None and verb == "trace"):
             assert remedy in message_of(verb, subject)
+
+
+def test_a_file_that_nobody_could_run_is_read_before_it_is_traced():
+    for path, remedy in (
+        ("x.keras", "model = ks.models.load_model('x.keras'), then ks.trace(model)."),
+        ("m.json", "model_from_json(open('m.json').read()), then ks.trace(model)."),
+    ):
+        assert message_of("trace", path).endswith(remedy)
 
 
 def test_a_module_of_pytorch_is_drawn_with_inputs_and_traced_without():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -17,17 +16,13 @@ from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.foreign import library_of
 from kerascope.limits import USUAL, Limits
-from kerascope.models import load_model, model_from_json, model_from_yaml
-from kerascope.not_a_model import MODEL_FILES, WEIGHTS_FILES, got_instead
+from kerascope.model_files import is_model_file, opened
+from kerascope.not_a_model import OF_ONNX, WEIGHTS_FILES, got_instead
 from kerascope.registry import did_you_mean
-from kerascope.saving.untrusted import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
-TEXT_FILES = (".json", ".yaml", ".yml")
-FOREIGN_FILES = (".onnx",)
-FUNCTION = r"^model_from_\w+: "  # who typed a command did not call it
 EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json or .onnx file"
 
 
@@ -91,11 +86,9 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
     name, _, attribute = argument.rpartition(":") if ":" in argument else (argument, "", "")
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
-    if Path(argument).suffix.lower() in MODEL_FILES:
-        return _from_file(checked_file(argument, "a .keras or .h5 file"), reading)
-    if Path(argument).suffix.lower() in TEXT_FILES:
-        return _from_text(checked_file(argument, "the text of model.to_json()"), reading)
-    if Path(argument).suffix.lower() in FOREIGN_FILES:
+    if is_model_file(argument):
+        return _from_file(checked_file(argument, "a .keras, .h5 or .json file"), reading)
+    if argument.lower().endswith(OF_ONNX):
         return str(checked_file(argument, "an .onnx file"))
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
@@ -108,7 +101,7 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
             f"{name!r} looks like a tape; expected {EXPECTED}. A tape is opened by "
             f"kerascope replay {name}, or kerascope play {name}."
         )
-    if Path(name).suffix.lower() in WEIGHTS_FILES:
+    if name.lower().endswith(WEIGHTS_FILES):
         raise UsageError(
             f"expected {EXPECTED}, {got_instead(name, 'give the script: script.py:model')}"
         )
@@ -123,13 +116,18 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
 
 def _from_file(path: Path, reading: Reading) -> Network:
     known = own_classes(reading.custom)
-    with _reading(f"Write it with model.save({path.name!r})."):
-        model = load_model(
-            path, known, compile=reading.with_loss, limits=reading.limits, opaque=True
-        )
+    with _reading(f"Write it with {_how_written(path)}."):
+        model = opened(path, known, compile=reading.with_loss, limits=reading.limits, opaque=True)
         if reading.with_loss:
             model._require_that_it_runs()
         return _checked(model, f"'{path}'")
+
+
+def _how_written(path: Path) -> str:
+    writer = {".json": "to_json", ".yaml": "to_yaml", ".yml": "to_yaml"}.get(path.suffix.lower())
+    if writer is None:
+        return f"model.save({path.name!r})"
+    return f"Path({path.name!r}).write_text(model.{writer}())"
 
 
 def own_classes(words: Iterable[str]) -> dict[str, Any]:
@@ -163,36 +161,19 @@ def own_classes(words: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _from_text(path: Path, reading: Reading) -> Network:
-    is_json = path.suffix.lower() == ".json"
-    read, writer = (model_from_json, "to_json") if is_json else (model_from_yaml, "to_yaml")
-    how = f"Write it with Path({path.name!r}).write_text(model.{writer}())."
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(-1 if reading.limits is None else LARGEST_CONFIG + 1)
-    except UnicodeDecodeError:
-        raise UsageError(f"'{path}' is no text in UTF-8. {how}") from None
-    except OSError as error:
-        raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
-    known = own_classes(reading.custom)
-    with _reading(how, f"'{path}': "):
-        model = read(text, known, limits=reading.limits, opaque=True)
-        return _checked(model, f"'{path}'")
-
-
 @contextmanager
-def _reading(how: str, where: str = "") -> Iterator[None]:
+def _reading(how: str) -> Iterator[None]:
     """Let what is wrong with the file of a model be wrong usage, and say how one is written."""
     try:
         yield
     except UnknownNameError as error:
         raise UsageError(
-            f"{where}{error} A file is read without running any code: name your own with --custom "
+            f"{error} A file is read without running any code: name your own with --custom "
             f"MODULE:NAME, or write a script that loads it, and give script.py in its place."
         ) from None
     except KerascopeError as error:
-        words = f"{where}{re.sub(FUNCTION, '', str(error))}"
-        raise UsageError(f"{words} {how}" if isinstance(error, ConfigError) else words) from None
+        more = f" {how}" if isinstance(error, ConfigError) else ""
+        raise UsageError(f"{error}{more}") from None
 
 
 def _from_module(name: str, attribute: str) -> Any:

@@ -17,7 +17,7 @@ from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
 from kerascope.foreign import name_of, summary
 from kerascope.limits import USUAL
-from kerascope.viz.draw import draw
+from kerascope.viz.draw import LEVELS_WITH_LOSS, draw
 from kerascope.viz.drawing import check_target
 from kerascope.viz.figure.marks import points_of
 from kerascope.viz.formats import FORMATS, OF_FIGURES
@@ -25,7 +25,6 @@ from kerascope.viz.overlays.diff import diff_lines
 from kerascope.viz.own_look import own_colors, own_font
 
 STANDARD_OUTPUT = "-"
-LEVELS_WITH_LOSS = ("gradient", "training")
 ARGUMENTS = (  # of `draw`, which are called as the options are
     "level", "rankdir", "wrap", "depth_ranks", "theme", "font", "engine", "dpi", "expand_nested",
     "most", "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",

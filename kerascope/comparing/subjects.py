@@ -27,8 +27,16 @@ from kerascope.foreign.from_tape import calls_on_tape
 from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
 from kerascope.layers.embeddings import Embedding
-from kerascope.models import load_model
-from kerascope.not_a_model import MODEL_FILES, OF_TORCH, TAPES, described, got_instead
+from kerascope.model_files import is_model_file, opened
+from kerascope.not_a_model import (
+    MODEL_FILES,
+    OF_ONNX,
+    TAPES,
+    TEXT_FILES,
+    WEIGHTS_FILES,
+    described,
+    got_instead,
+)
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape_store import Tape
@@ -86,21 +94,20 @@ def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> P
 
 def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
     suffix, name = path.suffix.lower(), path.name
-    if suffix in MODEL_FILES:
-        model = load_model(path, dict(custom_objects or {}), compile=False)
-        return Prepared(model, name, own_models.LIBRARY)
+    if is_model_file(path):
+        return Prepared(opened(path, custom_objects), name, own_models.LIBRARY)
     if suffix in TAPES:
         return Prepared(Tape.load(path, history=None), name, "tape")
     library = foreign.library_of(path)
     if library:
         return Prepared(str(path), name, library)
-    if suffix in OF_TORCH:
+    if name.lower().endswith(WEIGHTS_FILES):
         raise ArgumentError(
             f"compare: expected a model, a file of one, or a tape, {got_instead(str(path), CALL)}"
         )
     raise ArgumentError(
-        f"compare: cannot tell what {str(path)!r} is; expected {', '.join(MODEL_FILES)}, .onnx, or "
-        f"a tape (.jsonl)."
+        f"compare: cannot tell what {str(path)!r} is; expected "
+        f"{', '.join((*MODEL_FILES, *TEXT_FILES, *OF_ONNX))}, or a tape ({', '.join(TAPES)})."
     )
 
 

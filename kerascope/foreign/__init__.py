@@ -32,7 +32,8 @@ from kerascope.foreign.graphs import numbers_given
 from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
-from kerascope.not_a_model import got_instead
+from kerascope.model_files import is_model_file, opened
+from kerascope.not_a_model import OF_ONNX, got_instead
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.walking import walk
 
@@ -51,7 +52,8 @@ _ADAPTERS = {
     ),
 }
 WATCHED = ("torch", "keras")  # whose adapters have `watching(writer)`: all models of a program
-_OF_FILES = {".onnx": "onnx"}
+_MODEL_FILES = "kerascope.model_files"
+_OF_FILES = dict.fromkeys(OF_ONNX, "onnx")
 # Whose arrays make a plain function one of theirs.
 _OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
@@ -72,7 +74,7 @@ def library_of(subject: Any, *inputs: Any) -> str:
     ('onnx', '')
     """
     if isinstance(subject, (str, PathLike)):
-        name = str(fspath(subject))
+        name = str(fspath(subject)).lower()
         return next((found for ending, found in _OF_FILES.items() if name.endswith(ending)), "")
     if isinstance(subject, (MethodType, partial)):  # `module.apply`
         inner = subject.__self__ if isinstance(subject, MethodType) else subject.func
@@ -111,6 +113,8 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
     MissingToolError
         The library that reads such a file is not installed.
     """
+    if is_model_file(subject):
+        return import_module(_MODEL_FILES)
     library = library_of(subject, *inputs)
     if not library:
         return None
@@ -213,8 +217,8 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
 
     Parameters
     ----------
-    subject : model
-        Of kerascope, or of another library.
+    subject : model or path
+        Of kerascope, or of another library; or of a file of one.
     inputs : optional
         What a foreign model is called on; several in a tuple, those with names in a dict.
     **options : object
@@ -241,6 +245,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     Trainable params: 15 (60.00 B)
     Non-trainable params: 0 (0.00 B)
     """
+    subject = opened(subject, opaque=True)
     model = subject if isinstance(subject, Network) else converted(subject)
     if model is not None and inputs is not None:
         raise ArgumentError(
@@ -300,8 +305,8 @@ def tracing(
     ArgumentError
         Models of this library do not run by themselves.
     """
-    adapter = adapter_of(subject)
-    if adapter is None:
+    adapter = None if is_model_file(subject) else adapter_of(subject)
+    if adapter is None:  # of a model that only a file holds nobody could run anything
         return None
     watch = getattr(adapter, "tracing", None)
     if watch is None:

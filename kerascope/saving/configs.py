@@ -7,6 +7,7 @@ the caller goes on to read them. Functions as byte code are refused, unless the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,30 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.engine.pickling import byte_code_in, function_of
 from kerascope.engine.stand_ins import Builder, built_by, current_builder
-from kerascope.errors import ConfigError, KerascopeError, NotHereError, UnknownNameError
+from kerascope.errors import (
+    ConfigError,
+    KerascopeError,
+    NotHereError,
+    UnavailableError,
+    UnknownNameError,
+)
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
 from kerascope.nested import dicts_in
-from kerascope.registry import custom_object_scope, get_custom_objects
+from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.older_keras import is_from_keras_1, today
 from kerascope.saving.opaque_reading import LenientBuilder
-from kerascope.saving.untrusted import check_values, parts_of, read_json, read_yaml
+from kerascope.saving.untrusted import (
+    LARGEST_CONFIG,
+    check_values,
+    parts_of,
+    read_json,
+    read_yaml,
+)
 from kerascope.spellings import changed_habits
 
-__all__ = ["model_from_config", "model_from_json", "model_from_yaml"]
+__all__ = ["model_from_config", "model_from_json", "model_from_text_file", "model_from_yaml"]
 
 
 # --- functions as byte code: refused, unless the caller trusts the file ---------------------------
@@ -194,6 +207,45 @@ def model_from_yaml(
     """
     config = read_yaml(yaml_string, "model_from_yaml", limits)
     return _model_of_text(config, "model_from_yaml", custom_objects, limits, opaque)
+
+
+def model_from_text_file(
+    path: Path,
+    custom_objects: dict[str, Any] | None = None,
+    *,
+    limits: Limits | None = USUAL,
+    opaque: bool = False,
+) -> Any:
+    """Make a model from a file with what `model.to_json()` or `to_yaml()` returned.
+
+    Parameters
+    ----------
+    path : Path
+        One that ends in .json is JSON, any other YAML.
+    custom_objects, limits, opaque : optional
+        As for `model_from_json`.
+
+    Raises
+    ------
+    UnavailableError
+        There is no such file, or it cannot be read.
+    ConfigError, UnknownNameError, MissingToolError
+        As for `model_from_json` and `model_from_yaml`.
+    """
+    where = f"'{path}'"
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(-1 if limits is None else LARGEST_CONFIG + 1)
+    except FileNotFoundError:
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, beside)
+        raise UnavailableError(f"there is no file {where}. {hint}".rstrip()) from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{where} is no text in UTF-8.") from None
+    except OSError as error:
+        raise UnavailableError(f"{where} cannot be read ({error.strerror}).") from None
+    read = read_json if path.suffix.lower() == ".json" else read_yaml
+    return _model_of_text(read(text, where, limits), where, custom_objects, limits, opaque)
 
 
 def _model_of_text(

@@ -25,6 +25,7 @@ from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
+from kerascope.model_files import opened
 from kerascope.not_a_model import got_instead
 from kerascope.printable import printable
 from kerascope.stage import Mark, Stage, observing
@@ -71,8 +72,8 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
 
     Parameters
     ----------
-    model : Model
-        A built model, or one that learns its input shape from `x`.
+    model : Model or path
+        A built model, or one that learns its input shape from `x`; or the file of one.
     x : array_like, list of array_like, or dict by input name
         As for `model.predict`; all samples go through together. Of a model of another library what
         it is called on: a tuple of several, or a dict of those with names.
@@ -108,6 +109,7 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     1 inputs [[1.0, 1.0, 1.0]] ['inputs']
     0 scores [[3.0, 3.0]] ['inputs', 'scores/add']
     """
+    model = opened(model)
     if not isinstance(model, Network):
         foreign: Iterator[WalkStep] | None = edge.show("walk", model, _nothing, inputs=x)
         if foreign is not None:

@@ -20,6 +20,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
+from kerascope.model_files import is_model_file, opened
 from kerascope.registry import did_you_mean
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
@@ -46,6 +47,7 @@ DIRECTIONS = ("TB", "LR")
 STYLES = ("graph", "figure")
 _FIGURES = "kerascope.viz.figure.figure"  # loaded when the first figure is drawn
 SHAPES = (True, False, "both")
+LEVELS_WITH_LOSS = ("gradient", "training")
 OURS = (Layer, Graph, Tensor, list, tuple, Function, BaseException)
 LONG_ROW = 8  # boxes; more are wider than a page
 
@@ -92,8 +94,9 @@ def draw(
     Parameters
     ----------
     subject : model, layer, tensor, list of tensors, K.function, exception, Graph, Drawing or Tape
-        An exception is one that a call of a layer, or `Model(...)`, raised: drawn is how far the
-        model was built, with what failed marked. Or a model of another library: see `inputs`.
+        A model, or the path of a file of one: .keras, .h5, .json, .yaml or .onnx. An exception is
+        one that a call of a layer, or `Model(...)`, raised: drawn is how far the model was built,
+        with what failed marked. Or a model of another library: see `inputs`.
         Of a tape: the model of which it tells, with the numbers of its first training step.
     to : path, optional
         Also save it there; see `Drawing.save`.
@@ -155,7 +158,7 @@ def draw(
         and by how much each weight changes. Nothing is trained.
     highlight : str, layer or list of these, optional
         Ids or names of boxes, or patterns with `*`.
-    diff : model, Graph, Drawing or list of arrays, optional
+    diff : model, path, Graph, Drawing or list of arrays, optional
         What it was before: what was added, removed and changed since is marked. If the graph is
         the same, how far the weights have moved; so also for the arrays that `get_weights()` gave.
     time_limit : float
@@ -199,8 +202,8 @@ def draw(
     look = own_colors(colors, theme, style), own_font(font, style)
     if to is not None:
         check_target(to, OF_FIGURES if figures else FORMATS)
-    subject, level, data, values = _own(_undrawn(subject), level, inputs, values)
-    diff, expand = _undrawn(diff), _as_expand(as_names(expand), expand_nested)
+    diff, expand = _undrawn(diff, level, gradients), _as_expand(expand, expand_nested)
+    subject, level, data, values = _own(_undrawn(subject, level, gradients), level, inputs, values)
     graph = _compared_graph(subject, diff, level, expand_nested, expand, wrt, data)
     graph = marked(graph, subject, values, at, gradients, highlight)
     options = PictureOptions(
@@ -208,11 +211,11 @@ def draw(
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
         _columns(graph, wrap), *look,
     )  # fmt: skip
+    how: Any = {"dpi": dpi, "time_limit": time_limit}
     if figures:
-        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
+        drawing = figures.figure_of(graph, expand, options, figure, width, **how)
     else:
-        view = view_of(graph, expand, most)
-        drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
+        drawing = Drawing(view_of(graph, expand, most), options, engine=engine, **how)
     if to is not None:
         drawing.save(to)
     return drawing
@@ -271,10 +274,9 @@ def _whole_graph(
             f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
             f"Use expand='all'."
         )
-    if level in ("gradient", "training"):
+    nested = expand_nested or level != "layer"
+    if level in LEVELS_WITH_LOSS:
         nested = expand not in (None, False)
-    else:
-        nested = expand_nested or level != "layer"
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
@@ -317,15 +319,18 @@ def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
     return subject, values
 
 
-def _undrawn(subject: Any) -> Any:
-    """Return the whole graph of what was drawn before."""
-    return subject.whole if isinstance(subject, Drawing) else subject
+def _undrawn(subject: Any, level: str | None, gradients: Any) -> Any:
+    """Return the whole graph of what was drawn before, and the model in a file."""
+    if isinstance(subject, Drawing):
+        return subject.whole
+    with_loss = level in LEVELS_WITH_LOSS or gradients is not None
+    return opened(subject, compile=with_loss, opaque=True)
 
 
 def _as_expand(expand: Any, expand_nested: bool) -> Any:
     """Return what shall be open, with Keras's word for nested models translated."""
     if not expand_nested:
-        return expand
+        return as_names(expand)
     if expand is not None:
         raise ArgumentError(
             f"draw: expand_nested=True and expand={expand!r} both say what is open. Leave one out."
@@ -408,7 +413,7 @@ def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, su
             f"draw: label is no function from a box to its name; got {label!r:.60}. "
             f"Write label=lambda box: box.id."
         )
-    if wrt is not None and isinstance(subject, Network):
+    if wrt is not None and (isinstance(subject, Network) or is_model_file(subject)):
         raise ArgumentError(
             "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
             "are shown. Leave it out, or draw model.total_loss."

@@ -28,6 +28,8 @@ from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.engine.training_data import inputs_as_arrays
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
+from kerascope.model_files import opened
+from kerascope.not_a_model import described
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
 from kerascope.trace.records import counted
@@ -247,7 +249,8 @@ def profile(
 
     Parameters
     ----------
-    subject : Model or Function
+    subject : Model, path or Function
+        A path is that of a file of a model.
     x, y : array_like, list of array_like or dict
         For a model a batch, as for `fit`; its first `batch_size` rows count. For a function `x` is
         the list of its inputs; if it is left out, made-up numbers in the shapes that came last.
@@ -290,6 +293,7 @@ def profile(
     (['forward', 'loss', 'backward', 'update', 'return'], ['sum', 'sum_loss'])
     """
     _check_order(sort)
+    subject = opened(subject, compile=y is not None)
     if isinstance(subject, Model):
         model: Network | None = subject
         function, inputs = function_of(subject, x, y, of, batch_size)
@@ -299,7 +303,7 @@ def profile(
         function, inputs, model = subject, x, owner_of(subject)
     else:
         raise DtypeError(
-            f"profile: expected a model or a function, got {type(subject).__name__}. Write "
+            f"profile: expected a model or a function, got {described(subject)}. Write "
             f"ks.profile(model, x, y) or ks.profile(model.train_function)."
         )
     measured = measure(function, inputs, repeats=repeats, seconds=seconds, clock=clock)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import model_files
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ConfigError, KerascopeError
 from kerascope.foreign.keras_models.library import library, parts_of
@@ -240,8 +241,8 @@ def to_keras(
 
     Parameters
     ----------
-    model : Model or Sequential
-        With a graph of layers. Its weights are copied.
+    model : Model, Sequential or path
+        With a graph of layers; or the file of one. Its weights are copied.
     custom_objects : mapping of str to object, optional
         Keras's counterparts of your own classes and functions, by their names.
     compile : bool
@@ -266,6 +267,7 @@ def to_keras(
     >>> real.save("model.keras")                                            # doctest: +SKIP
     """
     keras = library("to_keras")
+    model = model_files.opened(model, compile=compile)
     if not isinstance(model, Network):
         raise ArgumentError(
             f"to_keras: expected a model of kerascope, got {type(model).__name__} {model!r:.60}."

@@ -20,6 +20,7 @@ from kerascope import edge
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ConfigError, DtypeError
+from kerascope.model_files import opened
 from kerascope.printable import printable_json, printable_xml
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
@@ -44,8 +45,8 @@ def to_networkx(
 
     Parameters
     ----------
-    model : Network, Sequential or Graph
-        A built model, or a neutral graph.
+    model : Network, Sequential, Graph or path
+        A built model, the file of one, or a neutral graph.
     level : {"node", "layer"}
         One node per call, or one per layer.
     expand_nested : bool
@@ -74,6 +75,7 @@ def to_networkx(
     """
     import networkx
 
+    model = opened(model, opaque=True)
     if not isinstance(model, (Network, Graph)):
         model, _ = edge.renderer("drawable", lambda *given: (model, None))(model, inputs)
     graph = graph_of(model, level, expand_nested, where="to_networkx")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kerascope.errors import ArgumentError
+from kerascope.model_files import opened
 from kerascope.registry import did_you_mean
 from kerascope.viz.tensors.heat_maps import HeatMaps
 from kerascope.viz.tensors.panels import panels_of
@@ -35,7 +36,8 @@ def show(
 
     Parameters
     ----------
-    what : model, Layer, Tensor, or array_like
+    what : model, path, Layer, Tensor, or array_like
+        A path is that of a file of a model.
         A layer alone: its weights (filters of a convolution). A variable, a constant or an array:
         its numbers.
     x : array_like, or a list of them, optional
@@ -101,7 +103,7 @@ def show(
     if isinstance(sample, bool) or not isinstance(sample, int):
         raise ArgumentError(f"show: sample={sample!r}; expected the number of a sample.")
     limits = None if limits is None else check_limits(limits)
-    shown = shown_of(what, x, layer, call)
+    shown = shown_of(opened(what), x, layer, call)
     parts = tuple(panels_of(one_sample(part, sample), most, scale, limits) for part in shown.parts)
     name = shown.title if title is None else title
     if len(parts) == 1 and parts[0].title == "output":

@@ -1,0 +1,84 @@
+"""The path of a file of a model stands for the model in it, whoever is asked.
+
+`draw`, `walk` and the others open what they are given here, and so does the command line. Files of
+other libraries, as of ONNX, stay paths: `kerascope.foreign` reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from kerascope.errors import KerascopeError
+from kerascope.limits import USUAL, Limits
+from kerascope.not_a_model import MODEL_FILES, TEXT_FILES, WEIGHTS_ALONE
+
+_SAVING = "kerascope.saving"  # loaded when the first file is opened
+_CONFIGS = "kerascope.saving.configs"
+
+
+def is_model_file(subject: Any) -> bool:
+    """Tell whether something is the path of a file of a model of Keras, by its ending.
+
+    Examples
+    --------
+    >>> is_model_file("Net.H5"), is_model_file(Path("net.json")), is_model_file("net.weights.h5")
+    (True, True, False)
+    """
+    if not isinstance(subject, (str, os.PathLike)):
+        return False
+    name = os.fsdecode(subject).lower()
+    return name.endswith((*MODEL_FILES, *TEXT_FILES)) and not name.endswith(WEIGHTS_ALONE)
+
+
+def opened(
+    subject: Any,
+    custom_objects: Mapping[str, Any] | None = None,
+    *,
+    compile: bool = False,
+    limits: Limits | None = USUAL,
+    opaque: bool = False,
+) -> Any:
+    """Return the model for which a path stands; what is no such path comes as it is.
+
+    Parameters
+    ----------
+    subject : object
+        Of a .keras, .h5 or .hdf5 file the model with its weights, of a .json, .yaml or .yml file
+        one with fresh weights.
+    custom_objects, compile, limits, opaque : optional
+        As for `load_model`.
+
+    Raises
+    ------
+    KerascopeError
+        As from `load_model` or `model_from_json`.
+
+    Examples
+    --------
+    >>> opened("model.onnx"), opened(3)
+    ('model.onnx', 3)
+    """
+    if not is_model_file(subject):
+        return subject
+    path = Path(os.fsdecode(subject))
+    known = dict(custom_objects or {})
+    if path.suffix.lower() in TEXT_FILES:
+        read = import_module(_CONFIGS).model_from_text_file
+        return read(path, known, limits=limits, opaque=opaque)
+    load = import_module(_SAVING).load_model
+    return load(path, known, compile=compile, limits=limits, opaque=opaque)
+
+
+def converted(subject: Any) -> Any:
+    """Return the model for which a path stands, ready to train if the file says how.
+
+    With it this module is an adapter of `kerascope.foreign`, as `play` asks for one.
+    """
+    try:
+        return opened(subject, compile=True)
+    except KerascopeError:
+        return opened(subject)  # only its training may have no counterpart
