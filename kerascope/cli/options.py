@@ -84,13 +84,20 @@ step in a sentence, source and names. Options stand before the script or after i
   kerascope play train.py -o step.strip.svg        still pictures side by side, for a slide
   kerascope play --level op --batches 2 train.py
 
+A tape is played as it was recorded, and of the file of a model one forward pass:
+  kerascope play t.jsonl
+  kerascope play model.keras --input x.npy         without it on random numbers
+  kerascope play model.onnx -o pass.html
+
 {exit_codes()}
 """
 
 
 def add_play_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope play`."""
-    parser.add_argument("script", metavar="script.py [argument ...]")
+    parser.add_argument(
+        "script", metavar="script.py [argument ...]", help="or a tape, or the file of a model"
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help="the page (default: script.html), a picture that moves (step.svg), or still pictures "
@@ -104,6 +111,14 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
         "--batches", type=_at_least(1), default=1, metavar="N",
         help="how many training steps of each model are played (default 1)",
     )  # fmt: skip
+    parser.add_argument(
+        "--input", metavar="FILE",
+        help="arrays for the inputs of a model in a file (.npy, .npz); without it random numbers",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", type=_at_least(0), default=0, metavar="N", help="of the random numbers"
+    )
+    _add_reading(parser)
 
 
 # --- kerascope debug and kerascope replay ---------------------------------------------------------

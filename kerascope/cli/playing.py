@@ -1,4 +1,4 @@
-"""`kerascope play script.py`: run a script, and keep what it does as a page or a moving picture."""
+"""`kerascope play`: what a script does, or a model on one input, as a page or a moving picture."""
 
 from __future__ import annotations
 
@@ -6,24 +6,38 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from kerascope.cli.scripts import ScriptRun, checked_script, hint_of_live
-from kerascope.cli.usage import given
+from kerascope.cli.models import find_model
+from kerascope.cli.pictures import arrays_in, reading_of
+from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, hint_of_live
+from kerascope.cli.usage import UsageError, given
+from kerascope.comparing.drawn import drawn_inputs, note_of
+from kerascope.comparing.subjects import prepared
 from kerascope.errors import KerascopeError
 from kerascope.files import check_writable
-from kerascope.player.player import kind_of_file
+from kerascope.foreign import library_of
+from kerascope.model_files import is_model_file
+from kerascope.not_a_model import WEIGHTS_FILES, got_instead
+from kerascope.player.player import Player, kind_of_file
 from kerascope.player.playing import first_steps, play
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 
+EXPECTED = "a script, a tape (.jsonl), or a .keras, .h5, .json or .onnx file"
+
 
 def run_play(options: Namespace) -> int:
-    """Run the script of `kerascope play`, write what plays it, and return the exit code."""
+    """Run what `kerascope play` is given, write what plays it, and return the exit code."""
+    if is_model_file(options.script) or library_of(options.script):
+        return _play_model(options)
+    if options.script.lower().endswith(WEIGHTS_FILES):
+        raise UsageError(
+            f"expected {EXPECTED}, {got_instead(options.script, 'give the script: script.py')}"
+        )
+    if options.input is not None:
+        raise UsageError("--input belongs to the file of a model; a script has its own data.")
     path = checked_script(options.script)
     is_tape = path.suffix == ".jsonl"
-    target = Path(options.output or path.with_suffix(".html").name)
-    with given():  # before the script runs for an hour
-        kind_of_file(target)
-        check_writable(target)
+    target = _target(path, options)
     if is_tape:
         tape, code = Tape.load(path), 0
     else:
@@ -39,6 +53,39 @@ def run_play(options: Namespace) -> int:
         )
     steps, model = first_steps(tape, options.batches)
     player = play(steps, to=target, title=path.name, level=options.level, graph=model)
-    about = player.about["en"] if player.about else ""
-    print(f"wrote {target}: {about}", file=sys.stderr if code else sys.stdout)
+    print(_written(target, player), file=sys.stderr if code else sys.stdout)
     return code
+
+
+def _play_model(options: Namespace) -> int:
+    """Play one forward pass of the model in a file."""
+    path = checked_file(options.script, EXPECTED)
+    target = _target(path, options)
+    model = find_model(options.script, reading_of(options))
+    x, note = None, ""
+    if options.input is not None:
+        x = arrays_in(options.input, where="--input")
+    else:
+        x, note = drawn_inputs([prepared(model)], options.seed), f" ({note_of(options.seed)})"
+    if x is None:
+        raise UsageError(
+            f"'{path}' does not say what it reads; expected arrays: --input FILE (.npy, .npz)."
+        )
+    if isinstance(x, list) and isinstance(model, str):
+        x = tuple(x)  # as a model of another library is called
+    player = play(model, x, to=target, title=path.name, level=options.level)
+    print(f"{_written(target, player)}{note}")
+    return 0
+
+
+def _target(path: Path, options: Namespace) -> Path:
+    """Return what is written, checked before a script runs for an hour."""
+    target = Path(options.output or path.with_suffix(".html").name)
+    with given():
+        kind_of_file(target)
+        check_writable(target)
+    return target
+
+
+def _written(target: Path, player: Player) -> str:
+    return f"wrote {target}: {player.about['en'] if player.about else ''}"

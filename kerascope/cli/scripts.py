@@ -23,6 +23,8 @@ from types import CodeType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from kerascope.cli.usage import UsageError
+from kerascope.model_files import is_model_file
+from kerascope.not_a_model import OF_ONNX
 from kerascope.stage import observing
 
 if TYPE_CHECKING:
@@ -83,6 +85,11 @@ def checked_script(name: str) -> Path:
         There is no such file, or it is no Python script.
     """
     path = checked_file(name, "a Python script")
+    if is_model_file(name) or name.lower().endswith(OF_ONNX):
+        raise UsageError(
+            f"{name!r} is the file of a model, no Python script. Such files are taken by "
+            f"kerascope draw, summary, play, show and compare."
+        )
     _source(path)
     return path
 

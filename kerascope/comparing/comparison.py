@@ -10,13 +10,13 @@ from typing import Any
 
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import Tolerance, tolerance_for
+from kerascope.comparing.drawn import drawn_inputs, note_of
 from kerascope.comparing.judging import MOST_JOINED, Judge, Pair, Verdict, first_of
 from kerascope.comparing.runs import GIVEN, Run, moments
 from kerascope.comparing.subjects import (
     Prepared,
     Ran,
     beside_keras,
-    drawn_inputs,
     prepared,
     ran,
 )
@@ -30,6 +30,9 @@ from kerascope.viz.overlays import marking
 _TABLES = "kerascope.comparing.tables"  # with rich: loaded when something is shown
 _DRAW = "kerascope.viz.draw"
 SEED = 0
+REMEDY_OF_DRAWN = (
+    "The input was drawn at random; give your own: compare(a, b, x), or --input x.npy."
+)
 REASONS_DRAWN = 2  # why, under the title of a picture
 
 
@@ -208,13 +211,20 @@ def compare(
     check_tolerance(tolerance)
     sides = _sides(a, b, custom_objects)
     notes: list[str] = []
+    was_drawn = False
     if x is None and any(side.library != "tape" for side in sides):
         x = drawn_inputs(sides, seed)
-        if x is not None:
-            notes.append(f"no input was given: random numbers were drawn, seed {seed}")
+        was_drawn = x is not None
+        if was_drawn:
+            notes.append(note_of(seed))
     found: list[Ran] = []
     for side, given, word in zip(sides, (x, x if x_b is None else x_b), "ab", strict=True):
-        found.append(ran(side, given, word))
+        try:
+            found.append(ran(side, given, word))
+        except ArgumentError as error:
+            if was_drawn:
+                raise ArgumentError(f"{error} {REMEDY_OF_DRAWN}") from error
+            raise
         if found[-1].note:
             notes.append(f"{word}: {found[-1].note}")
     return _of_runs(found[0].runs, found[1].runs, tolerance, notes)

@@ -22,11 +22,10 @@ from kerascope.comparing import own_models
 from kerascope.comparing.runs import Run
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
-from kerascope.errors import ArgumentError, DataError, KerascopeError
+from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeError, ShapeError
 from kerascope.foreign.from_tape import calls_on_tape
 from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
-from kerascope.layers.embeddings import Embedding
 from kerascope.model_files import is_model_file, opened
 from kerascope.not_a_model import (
     MODEL_FILES,
@@ -43,8 +42,6 @@ from kerascope.trace.tape_store import Tape
 from kerascope.viz.kinds import KIND_OF_CLASS
 
 CALL = "ks.compare(model, other, x)"
-SAMPLES = 2
-UNKNOWN_LENGTH = 8  # of an axis whose length a model leaves open
 KERAS = "keras"
 BACKENDS = ("tensorflow", "jax", "torch")
 _KERAS_LIBRARY = "kerascope.foreign.keras_models.library"  # loaded when a file shall run in Keras
@@ -191,7 +188,7 @@ def ran(side: Prepared, x: Any, word: str) -> Ran:
                     return Ran([_recorded(side, turned)], f"its input was turned: channels {turn}")
                 except Exception:  # it was not that: the first error says what is wrong
                     continue
-        if isinstance(error, (ArgumentError, DataError)):
+        if isinstance(error, (ArgumentError, DataError, DtypeError, ShapeError)):
             raise ArgumentError(f"compare: {word}, {side.name!r}: {error}") from error
         if isinstance(error, KerascopeError):
             raise
@@ -287,50 +284,3 @@ def _recorded_values(value: Any) -> Iterator[Recorded]:
         yield Recorded(
             (array.shape, array.dtype.name, array.tobytes()), array.shape, array.dtype.name, array
         )
-
-
-# --- inputs that nobody gave ----------------------------------------------------------------------
-
-
-def drawn_inputs(sides: list[Prepared], seed: int) -> Any:
-    """Return random arrays for the first side that says what it reads; None if none does.
-
-    Whole numbers where an Embedding reads them, else numbers of a normal distribution.
-    """
-    for side in sides:
-        model = side.subject
-        if side.library != own_models.LIBRARY:
-            model = None if isinstance(model, Tape) else foreign.converted(model)
-        if isinstance(model, Network) and getattr(model, "inputs", None):
-            random = np.random.default_rng(seed)
-            found = [_drawn(model, place, random) for place in range(len(model.inputs))]
-            return found[0] if len(found) == 1 else found
-    return None
-
-
-def _drawn(model: Network, place: int, random: np.random.Generator) -> np.ndarray:
-    tensor = model.inputs[place]
-    batch, *sizes = tensor.shape
-    shape = [batch or SAMPLES, *(size or UNKNOWN_LENGTH for size in sizes)]
-    words = _vocabulary(model, tensor)
-    if words:
-        return random.integers(min(1, words - 1), words, shape).astype(tensor.dtype)
-    if not str(tensor.dtype).startswith(("float", "bfloat")):
-        return random.integers(0, 2, shape).astype(tensor.dtype)
-    return random.normal(size=shape).astype("float32")
-
-
-def _vocabulary(model: Network, tensor: Any) -> int:
-    """Return how many words an input may have: the fewest that an Embedding behind it knows."""
-    found = []
-    for nodes in model.nodes_by_depth.values():
-        for node in nodes:
-            layer = node.outbound_layer
-            for place, one in enumerate(node.input_tensors):
-                if one is not tensor or node.is_input:
-                    continue
-                if isinstance(layer, Embedding):
-                    found.append(int(layer.input_dim))
-                elif isinstance(layer, Network) and layer.inputs:
-                    found.append(_vocabulary(layer, layer.inputs[place]))
-    return min(filter(None, found), default=0)

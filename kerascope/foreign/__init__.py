@@ -8,6 +8,7 @@ kerascope alone. An adapter has
   `TapeWriter` (`writer.py`) what ran; returns what the subject gave;
 - `graph_of(subject, *inputs, **keywords)`: the `Graph`, without numbers;
 - perhaps `read(subject, writer)`: tells the writer what a file says, where nothing has to run;
+- perhaps `declared(subject)`: what it reads, as `Declared`;
 - perhaps `converted(subject)`: a model of kerascope that does the same, or None, with which all the
   rest of kerascope works;
 - perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
@@ -30,7 +31,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.foreign.graphs import numbers_given
 from kerascope.foreign.reading import CallStep, steps_of, summary_of
-from kerascope.foreign.records import Call, Frame, Recorded, Value
+from kerascope.foreign.records import Call, Declared, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
 from kerascope.model_files import is_model_file, opened
 from kerascope.not_a_model import OF_ONNX, got_instead
@@ -150,6 +151,16 @@ def converted(subject: Any) -> Any:
     adapter = adapter_of(subject)
     convert = getattr(adapter, "converted", None)
     return None if convert is None else convert(subject)
+
+
+def declared(subject: Any) -> list[Declared] | None:
+    """Return what a foreign model says that it reads; None if it says nothing."""
+    told: list[Declared] | None = getattr(adapter_of(subject), "declared", _nothing)(subject)
+    return told
+
+
+def _nothing(subject: Any) -> None:
+    return None
 
 
 class Fed(NamedTuple):

@@ -30,6 +30,7 @@ from kerascope.errors import (
 from kerascope.foreign.onnx_bodies import Body, Sort, body_of, sort_of
 from kerascope.foreign.onnx_nodes import is_external
 from kerascope.foreign.onnx_walk import Known, Reading, Running
+from kerascope.foreign.records import Declared
 from kerascope.foreign.writer import TapeWriter
 from kerascope.registry import did_you_mean
 from kerascope.viz.extract.layers import shapes_text
@@ -95,6 +96,29 @@ def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Conta
         _write_input(writer, declared, known)
     reading.walk(body, given, {})
     return reading.unknown
+
+
+def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
+    """Return the inputs that a file asks for.
+
+    Raises
+    ------
+    UnavailableError, ConfigError
+        There is no such file, or it is damaged.
+
+    Examples
+    --------
+    >>> from onnx import helper
+    >>> x, y = (helper.make_tensor_value_info(name, 1, ["batch", 4]) for name in "xy")
+    >>> model = helper.make_model(
+    ...     helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "small", [x], [y])
+    ... )
+    >>> declared(model)
+    [Declared(name='x', shape=('batch', 4), dtype='float32', words=0)]
+    """
+    model = _model_of(subject)
+    sorts = {one.name: sort_of(one.type) for one in _inputs(model, body_of(model, {}))}
+    return [Declared(name, sort.shape, sort.dtype) for name, sort in sorts.items()]
 
 
 def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Graph:

@@ -51,6 +51,26 @@ class Value(NamedTuple):
     same_as: Hashable = None
 
 
+class Declared(NamedTuple):
+    """An input that a model says it reads, before anything has run.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of (int, str or None), or None
+        Sizes of the same name are the same; None may be anything. None alone: nobody says it.
+    dtype : str
+        "float32"; "" if nobody says it.
+    words : int
+        Of whole numbers: how many, from 0 on, are known to what reads them; 0 if nobody says it.
+    """
+
+    name: str
+    shape: tuple[int | str | None, ...] | None
+    dtype: str
+    words: int = 0
+
+
 class Recorded(NamedTuple):
     """A value that was recorded: as `Value`, with what was kept of its numbers.
 
