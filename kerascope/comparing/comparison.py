@@ -121,8 +121,10 @@ class Comparison:
             return "failed", f"its {pair.verdict.value} first"
         if pair is self.first:
             return "failed", f"differs first: {pair.difference.relative:.2g}"
+        if pair.verdict.is_hidden:
+            return "changed", f"its {pair.verdict.value}"
         if pair.verdict.is_difference:
-            return "changed", f"differs: {pair.difference.relative:.2g}"
+            return "changed", f"{pair.verdict.value}: {pair.difference.relative:.2g}"
         return "done", f"= {pair.name_b}" if pair.name_a != pair.name_b else "equal"
 
     def _caption(self) -> str:

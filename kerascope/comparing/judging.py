@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -19,6 +20,7 @@ import numpy as np
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import (
     NO_FORM,
+    PERMUTED,
     SHAPES_DIFFER,
     Agreement,
     Difference,
@@ -28,6 +30,7 @@ from kerascope.comparing.arrays import (
     compared_figures,
     compared_part,
     in_layout,
+    measured,
 )
 from kerascope.comparing.families import WITH_ACTIVATION, are_weights_alike, family_of, may_be_gelu
 from kerascope.comparing.gelu import told_apart
@@ -145,15 +148,30 @@ class _Meeting:
         first, second = self.a[0].inputs, self.b[0].inputs
         self.inputs_agree, self.input_gap, self.input_layout = judge.inputs(first, second)
         self.outputs = judge.outputs(self.a[-1].outputs, self.b[-1].outputs)
+        for value in self.a[-1].outputs[:1]:
+            judge.note_layout(value, self.outputs)
         self.order = self._order()
         is_bare = self.order is not None and not self.a[0].parameters
         if is_bare and self.outputs and not self.outputs.agrees:
             values = self.a[-1].outputs[:1], self.b[-1].outputs[:1]
             self.outputs = judge.outputs(*values, any_order=True)
+            self._compare_in_order()
         self.is_behind_others = False  # its inputs differ by calls that have no partner
         self.part: Part | None = None
         if self.outputs and self.outputs.layout == SHAPES_DIFFER:
             self._compare_part()
+
+    def _compare_in_order(self) -> None:
+        """Compare features that arrive in another order and differ already, each with its own."""
+        a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
+        if self.outputs is None or self.outputs.agrees or self.order is None:
+            return
+        if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)) or a.shape != b.shape:
+            return
+        if a.shape[-1] == len(self.order):
+            difference = measured(a, b[..., self.order], self.judge.tolerance)
+            if difference.relative < self.outputs.difference.relative:
+                self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
         """Compare with a part of what the other gives, where one layer does the work of several."""
@@ -173,7 +191,7 @@ class _Meeting:
         known = self.judge.orders
         tokens = [value.token for value in self.a[0].inputs]
         order = next((known[token] for token in tokens if token in known), None)
-        if order is None and self.inputs_agree and self.input_layout.startswith("axes"):
+        if order is None and self.input_layout.startswith("axes"):
             order = _flattened(self.a[0], self.b[0], self.input_layout)
         if order is not None and not self.a[0].parameters:
             known.update((value.token, order) for value in self.a[-1].outputs)
@@ -291,6 +309,7 @@ class Judge:
         self.alignment = alignment
         self.tolerance = tolerance.value
         self.orders: dict[Hashable, np.ndarray] = {}  # by the tokens of values of the first run
+        self._layouts: Counter[tuple[int, str]] = Counter()  # of what agrees, by number of axes
 
     def pairs(self) -> list[Pair]:
         """Return all pairs, in the order of the first run."""
@@ -409,6 +428,11 @@ class Judge:
         told = reasons_of(a, b, weights, meeting.settings, is_old, is_part, forms)
         return (*self._between(meeting), *told) if meeting.is_behind_others else tuple(told)
 
+    def note_layout(self, value: Recorded, found: Agreement | None) -> None:
+        """Note how the axes of a value lie that agrees."""
+        if found is not None and found.agrees and _is_of_axes(found.layout):
+            self._layouts[len(value.shape), found.layout] += 1
+
     def _between(self, meeting: _Meeting) -> list[str]:
         """Say which calls stand before only one of both."""
         told = []
@@ -465,14 +489,34 @@ class Judge:
             return None
         if isinstance(x.array, np.ndarray) and isinstance(y.array, np.ndarray):
             layout = self.alignment.same_layout
-            return compared(
+            found = compared(
                 x.array, y.array, self.tolerance, same_layout=layout, any_order=any_order
             )
+            return found if found.agrees else self._as_others_lie(x.array, y.array, found)
         return compared_figures(m, n, self.tolerance)
+
+    def _as_others_lie(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
+        """Compare what differs in the order of axes in which others agree, not where it is least.
+
+        Images with as many channels as rows are about as far apart in many orders.
+        """
+        if self.alignment.same_layout or not _is_of_axes(found.layout):
+            return found
+        alike = [one for (ndim, one), _ in self._layouts.most_common() if ndim == x.ndim]
+        for layout in alike:
+            placed = in_layout(y, layout, x)
+            if placed is not None and placed.shape == x.shape:
+                return Agreement(False, layout, measured(x, placed, self.tolerance))
+        return found
 
 
 def _rank(agreement: Agreement) -> tuple[bool, float]:
     return not agreement.agrees, agreement.difference.relative
+
+
+def _is_of_axes(layout: str) -> bool:
+    """Tell whether values lie as they are, or with other axes."""
+    return not layout or layout.startswith("axes")
 
 
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:

@@ -102,6 +102,57 @@ def test_rows_that_were_not_permuted_behind_a_flatten_are_told():
     assert "the features arrive in another order" in found.first.reasons[0]
 
 
+@pytest.mark.parametrize("name", ["conv1", "norm", "conv2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flatten_that_only_carries_a_difference_on_is_no_second_one(name, seed):
+    """In another order of features, and as far apart as what it flattens."""
+    found = ks.compare(mine(), changed(port(), f"{NAMES[name]}.weight", 3 + seed), images(seed))
+    assert first(found) == (name, NAMES[name])
+    pairs = {pair.name_a: pair for pair in found.pairs}
+    assert pairs["flat"].verdict.value == "inputs differ"
+    assert pairs["flat"].difference.relative == pytest.approx(pairs["add"].difference.relative)
+    notes = [found.graph().node(one).attrs["note"] for one in ("flat", "dense1", "dense2")]
+    assert all(note.startswith("inputs differ: ") for note in notes)
+
+
+class Bare(torch.nn.Module):
+    """A convolution, perhaps a normalization, and rows that are flattened."""
+
+    def __init__(self, has_norm):
+        super().__init__()
+        self.conv, self.scores = torch.nn.Conv2d(3, 4, 3, padding=1), torch.nn.Linear(256, 3)
+        self.norm = torch.nn.BatchNorm2d(4, eps=0.1) if has_norm else torch.nn.Identity()
+
+    def forward(self, x):
+        return self.scores(self.norm(self.conv(x)).flatten(1))
+
+
+@pytest.mark.parametrize("of_mine", [False, True])
+def test_a_layer_that_only_one_has_before_a_flatten_differs_by_what_it_does(of_mine):
+    x = ks.Input((8, 8, 3), name="x")
+    h = ks.layers.Conv2D(4, 3, padding="same", name="conv")(x)
+    h = ks.layers.BatchNormalization(epsilon=0.1, name="norm")(h) if of_mine else h
+    h = ks.layers.Flatten(name="flat")(h)
+    model = models_and_ports.fill(ks.Model(x, ks.layers.Dense(3, name="scores")(h)), 2)
+    if of_mine:
+        norm = model.get_layer("norm")
+        norm.set_weights([np.ones(4), np.zeros(4), np.zeros(4), np.ones(4)])
+    module = Bare(not of_mine).eval()
+    kernel, bias = model.get_layer("conv").get_weights()
+    rows, shift = model.get_layer("scores").get_weights()
+    rows = rows.reshape(8, 8, 4, 3).transpose(3, 2, 0, 1).reshape(3, 256)
+    with torch.no_grad():
+        for parameter, array in (
+            (module.conv.weight, kernel.transpose(3, 2, 0, 1)), (module.conv.bias, bias),
+            (module.scores.weight, rows), (module.scores.bias, shift),
+        ):  # fmt: skip
+            parameter.copy_(torch.tensor(np.ascontiguousarray(array)))
+    found = ks.compare(model, module, images())
+    assert found.first.name_a == "flat"
+    assert found.first.difference.relative == pytest.approx(1 - 1.1**-0.5, rel=0.01)
+    assert f"only {'a' if of_mine else 'b'} has before it: " in found.first.reasons[0]
+
+
 # --- PyTorch and PyTorch --------------------------------------------------------------------------
 
 
