@@ -12,7 +12,7 @@ from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.records import Record
 from kerascope.trace.snapshots import LayerRef
-from kerascope.trace.statistics import Statistics, statistics_of
+from kerascope.trace.statistics import Statistics, figure, statistics_of
 
 PHASES = {"forward": "forward", "loss": "loss", "backward": "backward", "update": "update"}
 _TOLD = ("forward", "loss", "backward", "update")
@@ -93,11 +93,11 @@ class LiveStory:
             )
         if begin.kind == "batch":
             outs = value_of_event(event, "outs") or ()
-            cells = tuple(_figure(one) for one in outs)
+            cells, alarm = tuple(map(_figure, outs)), not all(map(_is_finite, outs))
             if not self._has_line:
-                self._tell(Record("fit", "batch", 1, begin.name, cells))
+                self._tell(Record("fit", "batch", 1, begin.name, cells, alarm=alarm))
             elif cells:
-                self._tell(Record("loss", "loss", 2, "loss", cells))
+                self._tell(Record("loss", "loss", 2, "loss", cells, alarm=alarm))
         elif begin.kind in ("node", "update.param") and not _is_frame(begin):
             self._value(begin, event)
 
@@ -143,8 +143,17 @@ def _statistics(value: Any) -> Statistics | None:
 
 
 def _figure(value: Any) -> str:
-    found = _statistics(np.asarray(value))
-    return str(value) if found is None else f"{found.cells[-1]}"
+    """Return a loss or a metric in words: "0.25", "nan", "-inf"."""
+    array = np.asarray(value)
+    if array.ndim == 0 and array.dtype.kind in "fiub":
+        return figure(array)
+    found = _statistics(value if isinstance(value, Statistics) else array)
+    return str(value) if found is None else found.cells[-1]
+
+
+def _is_finite(value: Any) -> bool:
+    found = _statistics(value if isinstance(value, Statistics) else np.asarray(value))
+    return found is None or found.is_sound
 
 
 def _place(event: Event) -> tuple[str, ...]:

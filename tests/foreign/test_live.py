@@ -13,6 +13,7 @@ from kerascope.cli import live as live_commands
 from kerascope.cli import main
 from kerascope.foreign import Value
 from kerascope.foreign import live as live_module
+from kerascope.foreign.story import LiveStory
 from kerascope.trace.tape import Tape
 
 LIBRARY = '''
@@ -126,7 +127,24 @@ def test_what_is_not_finite_stands_below_its_own_batch(script, capsys):
     assert [" ".join(line[:2]) for line in told if line[0] != "loss"] == [
         *("batch 1", "x Input", "batch 2"),
     ]
-    assert ["loss", "1", "NaN!"] in told
+    assert ["loss", "nan"] in told
+
+
+@pytest.mark.parametrize("in_full", [0, 9])
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [(0.25, "0.25"), (3, "3"), (np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf")],
+)
+def test_a_loss_is_told_as_a_number_whatever_it_is(loss, words, in_full):
+    told = []
+    writer = foreign.TapeWriter(library="mylib 1.0")
+    writer.listen(LiveStory(told.append, batches=in_full))
+    for outs in ((np.float32(loss),), (loss, np.float64(1.0)), (np.array(loss),)):
+        with writer.span("batch", "batch 0", batch_index=0) as names:
+            names["outs"] = outs
+    lines = [one for one in told if one.cells]
+    assert [one.cells for one in lines] == [(words,), (words, "1"), (words,)]
+    assert all(one.alarm is not np.isfinite(loss) for one in lines)
 
 
 def test_epochs_and_what_is_no_training_have_lines(script, tmp_path, capsys, monkeypatch):
