@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.live
 from torch import nn  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
@@ -595,6 +596,14 @@ def test_numbers_that_numpy_has_no_type_for_are_recorded():
     value = writer.calls[-1].outputs[0]
     assert value.dtype == "bfloat16"
     np.testing.assert_array_equal(value.array, result.detach().float().numpy())
+
+
+def test_a_fake_tensor_has_shapes_and_no_numbers():
+    with FakeTensorMode():
+        module, x = nn.Sequential(nn.Linear(3, 2), nn.ReLU()), torch.ones(4, 3)
+        writer, _ = recorded(module, x)
+    assert [call.outputs[0].shape for call in writer.calls] == [(4, 3), (4, 2), (4, 2)]
+    assert [value.array for call in writer.calls for value in call.outputs] == [None] * 3
 
 
 def test_a_module_without_numbers_is_drawn():

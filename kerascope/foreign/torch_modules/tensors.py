@@ -68,7 +68,12 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     True
     """
     try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
-        if tensor.is_neg() or tensor.is_conj() or not tensor.is_cpu:
+        if (
+            (tensor.__class__ is not Tensor and _may_be_fake(tensor))
+            or tensor.is_neg()
+            or tensor.is_conj()
+            or not tensor.is_cpu
+        ):
             return _numbers_of_others(tensor.detach())
         array: np.ndarray = np.from_dlpack(_Lent(tensor.detach()))
     except (TypeError, RuntimeError, BufferError):
@@ -77,6 +82,12 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
         with temporarily_clear_interpreter_stack():  # else all that is computed is wrapped
             return numbers_of(_unwrapped(tensor))
     return array
+
+
+def _may_be_fake(tensor: Tensor) -> bool:
+    """Return whether a class of tensors says itself what they do: they may have no numbers."""
+    dispatch = tensor.__class__.__torch_dispatch__
+    return dispatch is not Tensor.__torch_dispatch__  # type: ignore[comparison-overlap]
 
 
 class _Lent:
