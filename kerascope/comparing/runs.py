@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kerascope.comparing.arrays import Moments, moments_of
@@ -149,7 +149,7 @@ def _with_constants(calls: Sequence[Call]) -> list[Call]:
         own = {constants[v.token].name: v for v in call.inputs if _is_weight(v, constants)}
         rest = tuple(v for v in call.inputs if not _is_weight(v, constants))
         if own:
-            call = replace(call, inputs=rest, parameters={**call.parameters, **own})
+            call = call._replace(inputs=rest, parameters={**call.parameters, **own})
         found.append(call)
     return found
 

@@ -1,8 +1,8 @@
 """A tape that any library can write: what `kerascope.foreign`'s adapters tell, and yours can.
 
 A `TapeWriter` is told of spans and calls as they happen. It keeps them twice: as the events of a
-tape, with which the debugger's `replay`, its alarms and its questions work, and as the records of
-the last pass (`calls`, `frames`), of which its graph is made.
+tape (`notes.py`), with which the debugger's `replay`, its alarms and its questions work, and as the
+records of the last pass (`calls`, `frames`), of which its graph is made.
 
 What the debugger shows comes from the names that each event changes; `sources` are the calls from
 which the inputs come, "lstm[1]" for the second output of one, so that a tape alone has the graph:
@@ -23,25 +23,33 @@ any             what the writer is given    what is put into the dict that `span
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.errors import ArgumentError
 from kerascope.foreign.graphs import graph_of_calls
-from kerascope.foreign.records import Call, Frame, Line, Recorded, Setting, Value, kept_of
+from kerascope.foreign.notes import Notes
+from kerascope.foreign.records import (
+    Call,
+    Frame,
+    Line,
+    Recorded,
+    Setting,
+    Value,
+    kept_of,
+    new_call,
+    new_recorded,
+)
 from kerascope.registry import did_you_mean
-from kerascope.trace.event_writer import EventWriter, named
-from kerascope.trace.events import Delta, Event, Made, Where
-from kerascope.trace.snapshots import LayerRef, NodeRef, ObjectRef, error_ref
-from kerascope.trace.statistics import Figures, Statistics
+from kerascope.trace.events import Event
+from kerascope.trace.snapshots import ObjectRef, error_ref
+from kerascope.trace.statistics import MOST_ELEMENTS, Batch, Statistics
 from kerascope.trace.tape_files import GrowingFile
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.viz.graph import Graph
@@ -55,6 +63,13 @@ SPANS = (
     *("fit", "epoch", "batch", "evaluate", "predict", "function"),
     *("forward", "loss", "backward", "update", "commit", "node"),
 )
+
+
+class OpenSpan(NamedTuple):
+    """A span that has begun: its kind, and how many are open with it."""
+
+    kind: str
+    depth: int
 
 
 class TapeWriter:
@@ -109,23 +124,21 @@ class TapeWriter:
         self.library = library
         self.calls: list[Call] = []
         self.frames: list[Frame] = []
-        self._events = EventWriter(history=budget)
+        self._notes = Notes(budget, may_wait=arrays != "all")
         self._file = None if path is None else GrowingFile(path)
         if self._file is not None:
-            self._events.listeners.append(self._file.add)
+            self._notes.listen(self._file.add)
         self._open: list[str] = []  # frames
-        self._numbers: Counter[str] = Counter()  # of calls by name
+        self._numbers: dict[str, int] = {}  # of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
-        self._makers: dict[Any, str] = {}  # by token
         self._outputs: list[Hashable] = []
-        self._figures = Figures()
-        self._figures.may_wait = True  # it gets copies
+        self._batch = Batch()  # of small arrays, whose figures are found together
         self._values: dict[Hashable, Recorded] = {}  # what was read, by token
 
     @property
     def tape(self) -> Tape:
         """All that has happened."""
-        return self._events.tape
+        return self._notes.tape
 
     @contextmanager
     def span(
@@ -156,30 +169,46 @@ class TapeWriter:
         ArgumentError
             There are no spans of this kind.
         """
-        _check_choice("kind", kind, SPANS)
+        told: dict[str, Any] = {}
+        span = self.begin(kind, name, op=op, line=line, **names)
+        try:
+            yield told
+        except BaseException as error:
+            self.end(span, error, **told)
+            raise
+        else:
+            self.end(span, **told)
+
+    def begin(
+        self, kind: str, name: str, *, op: str = "", line: Line | None = None, **names: Any
+    ) -> OpenSpan:
+        """Begin a span that no `with` block holds, and that `end` ends; see `span`."""
+        if kind not in SPANS:
+            _check_choice("kind", kind, SPANS)
+        if kind == "node":
+            frame = self._begin_frame(name, op)
+            if self.arrays != "none":
+                self._notes.frame(frame, line, names)
+            return OpenSpan(kind, self._notes.depth)
         if kind == "batch":
             self._forget_pass()
         elif kind == "function":
             names = {"model": ObjectRef(self.library, name), **names}
             names.update({container: {} for container in CONTAINERS})
-        elif kind == "node":
-            names = {"layer": LayerRef(name, op), **names}
-            name = self._begin_frame(name, op)
-            names["node"] = NodeRef(name, name, 0)
-        told: dict[str, Any] = {}
-        self._begin(kind, name, line, names)
-        depth = len(self._events.spans)
-        try:
-            yield told
-        except BaseException as error:
-            told["error"] = error_ref(error)
-            raise
-        finally:
-            if kind == "node":
-                self._open.pop()
-            while len(self._events.spans) > depth:  # a frame that its own error left open
-                self._events.end()
-            self._end(**told)
+        if self.arrays != "none":
+            self._notes.begin(kind, name, line, names)
+        return OpenSpan(kind, self._notes.depth)
+
+    def end(self, span: OpenSpan, error: BaseException | None = None, **names: Any) -> None:
+        """End a span, and all inside of it that an error left open."""
+        if span.kind == "node":
+            self._open.pop()
+        if self.arrays != "none":
+            if error is not None:
+                names["error"] = error_ref(error)
+            while self._notes.depth > span.depth:
+                self._notes.end({})
+            self._notes.end(names)
 
     def call(
         self,
@@ -224,32 +253,21 @@ class TapeWriter:
         ArgumentError
             There are no boxes of this kind.
         """
-        _check_choice("kind", kind, KINDS)
+        if kind not in KINDS:
+            _check_choice("kind", kind, KINDS)
         arrays, call_id = self.arrays, self._free_id(name)
         weights = "all" if arrays == "all" else "none"  # their figures would cost more than a call
-        call = Call(
+        call = new_call((
             call_id, name, op, kind,
             tuple([self._read(value, arrays) for value in inputs]),
             tuple([self._read(value, arrays) for value in outputs]),
             self._open[-1] if self._open else "", line, dict(settings),
             {key: self._read(value, weights) for key, value in parameters.items()},
             {key: self._read(value, weights) for key, value in buffers.items()},
-        )  # fmt: skip
+        ))  # fmt: skip
         self.calls.append(call)
         if arrays != "none":
-            number = self._numbers[name] - 1
-            given = _told(call.outputs)
-            names = {
-                "node": _node(call_id, name, number),
-                "layer": _layer(name, op),
-                "kind": kind,
-                "inputs": _all_told(call.inputs),
-                "parameters": {key: one.array for key, one in call.parameters.items()},
-                "sources": tuple([self._makers.get(value.token, "") for value in call.inputs]),
-            }
-            self._begin("node", call_id, line, names)
-            self._note_makers(call)
-            self._end(Delta("tensor_map", call_id, (given, None)), result=given)
+            self._notes.call(call)
         return call_id
 
     def gradient(self, name: str, array: np.ndarray, *, line: Line | None = None) -> None:
@@ -263,10 +281,8 @@ class TapeWriter:
             Is read now.
         line : (str, int, str), optional
         """
-        kept = self._kept(array)
-        names = {"node": NodeRef(name, name, 0), "layer": LayerRef(name, "gradient")}
-        self._begin("node", name, line, names)
-        self._end(Delta("grads", name, kept), result=kept)
+        if self.arrays != "none":
+            self._notes.gradient(name, line, self._kept(array))
 
     def update(
         self,
@@ -297,11 +313,10 @@ class TapeWriter:
                 f"TapeWriter.update: {parameter!r} had the shape {old.shape}; expected a new value "
                 f"of the same, got {new.shape}."
             )
-        p, new_p = self._kept(old), self._kept(new)
-        g = None if gradient is None else self._kept(gradient)
-        self._begin("update.param", parameter, line, {"p": p, "g": g})
-        self._end(Delta("updates", parameter, new_p), new_p=new_p, result=new_p)
-        self._tell("update.apply", parameter, line, weights={parameter: new_p}, old=p, new=new_p)
+        if self.arrays != "none":
+            p, new_p = self._kept(old), self._kept(new)
+            g = None if gradient is None else self._kept(gradient)
+            self._notes.update(parameter, line, p, new_p, g)
 
     def outputs(self, values: Sequence[Value]) -> None:
         """Tell what the whole model has given; untold, it is what no call reads.
@@ -314,11 +329,13 @@ class TapeWriter:
 
     def failed(self, error: BaseException) -> None:
         """Tell that the innermost span has failed, where no exception goes through its block."""
-        self._tell("event", type(error).__name__, None, error=error_ref(error))
+        if self.arrays != "none":
+            names = {"error": error_ref(error)}
+            self._notes.instant("event", type(error).__name__, None, names)
 
     def listen(self, hear: Callable[[Event], Any]) -> None:
-        """Let somebody hear each event as it is written."""
-        self._events.listeners.append(hear)
+        """Let somebody hear each event from now on, when it happens."""
+        self._notes.listen(hear)
 
     def graph(self, name: str, *, values: bool = False) -> Graph:
         """Return the graph of the last pass: of the calls since the last batch began.
@@ -337,10 +354,10 @@ class TapeWriter:
 
     def close(self) -> None:
         """End all spans that are open still, and the file."""
-        self._events.close()
+        self._notes.close()
         self._open.clear()
         if self._file is not None:
-            self._events.listeners.remove(self._file.add)
+            self._notes.leave(self._file.add)
             self._file.close()
             self._file = None
 
@@ -352,20 +369,22 @@ class TapeWriter:
 
     def _read(self, value: Value, arrays: str) -> Recorded:
         """Return what is kept of a value. An array in one state is read once: when it is met."""
-        known = self._values.get(value.token)
-        if known is None or (known.array is None and value.read is not None and arrays != "none"):
-            token, shape, dtype, read, trainable, same_as = value
-            kept: Any = None
-            if arrays != "none" and read is not None:
+        token, shape, dtype, read, trainable, same_as = value
+        known = self._values.get(token)
+        if known is not None and (known.array is not None or read is None or arrays == "none"):
+            return known
+        kept: Any = None
+        if arrays != "none" and read is not None:
+            if same_as is not None:
                 kept = self._figures_of_same(same_as, shape)
-                array = read() if kept is None else None
-                kept = kept if array is None else self._kept(array)
-            known = self._values[token] = Recorded(token, shape, dtype, kept, trainable)
+            if kept is None and (array := read()) is not None:
+                kept = self._kept(array)
+        known = self._values[token] = new_recorded((token, shape, dtype, kept, trainable))
         return known
 
     def _figures_of_same(self, token: Hashable, shape: tuple[Any, ...]) -> Statistics | None:
         """Return the figures of a value that holds the same numbers as one that was read."""
-        known = self._values.get(token) if token is not None else None
+        known = self._values.get(token)
         if known is None or not isinstance(known.array, Statistics):
             return None
         kind = known.array.kind.partition("[")[0]
@@ -375,22 +394,13 @@ class TapeWriter:
         """Return what the tape keeps of an array; the figures of small ones are found together."""
         is_small = 0 < array.size <= SMALL and array.dtype.kind in "fiub"
         if is_small and self.arrays == "statistics":
-            return self._figures.of(array.copy())
+            batch = self._batch
+            if batch.is_closed or batch.size + array.size > MOST_ELEMENTS:
+                if not batch.is_closed:
+                    batch.close()
+                batch = self._batch = Batch()
+            return batch.take(array.copy())
         return kept_of(array, self.arrays)
-
-    # --- on the tape ------------------------------------------------------------------------------
-
-    def _begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        if self.arrays != "none":
-            self._events.begin(kind, name, _place(line), named(**names))
-
-    def _end(self, *deltas: Delta, **names: Any) -> None:
-        if self.arrays != "none":
-            self._events.end((*named(**names), *deltas))
-
-    def _tell(self, kind: str, name: str, line: Line | None, **names: Any) -> None:
-        if self.arrays != "none":
-            self._events.tell(kind, name, _place(line), named(**names))
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -399,53 +409,25 @@ class TapeWriter:
         self.calls, self.frames = [], []
         self._numbers.clear()
         self._taken.clear()
-        self._makers.clear()
         self._values.clear()
         self._outputs = []
-
-    def _note_makers(self, call: Call) -> None:
-        read = {value.token for value in call.inputs}
-        for number, value in enumerate(call.outputs):
-            if value.token not in read or value.token not in self._makers:
-                self._makers[value.token] = call.id if not number else f"{call.id}[{number}]"
+        if self.arrays != "none":
+            self._notes.begin_pass()
 
     def _free_id(self, name: str) -> str:
         """Return an id that no call and no frame has."""
         while True:
-            self._numbers[name] += 1
-            number = self._numbers[name]
+            number = self._numbers[name] = self._numbers.get(name, 0) + 1
             free = name if number == 1 else f"{name}:{number}"
             if free not in self._taken:
                 self._taken.add(free)
                 return free
 
-    def _begin_frame(self, name: str, op: str) -> str:
-        frame_id = self._free_id(name)
-        self.frames.append(Frame(frame_id, name, op, self._open[-1] if self._open else ""))
-        self._open.append(frame_id)
-        return frame_id
-
-
-def _told(outputs: tuple[Recorded, ...]) -> Any:
-    """Return what a call has given: the array of the only output, or a list of all."""
-    return outputs[0].array if len(outputs) == 1 else [output.array for output in outputs]
-
-
-def _all_told(inputs: tuple[Recorded, ...]) -> tuple[Any, ...]:
-    return tuple([value.array for value in inputs])
-
-
-_node = lru_cache(maxsize=4096)(NodeRef)
-_layer = lru_cache(maxsize=4096)(LayerRef)
-
-
-@lru_cache(maxsize=4096)
-def _place(line: Line | None) -> Where:
-    """Return the place of a line of the user's code."""
-    if line is None:
-        return Where()
-    file, number, function = line
-    return Where("", 0, function, file, number, Made(function=function, made_by=(line,)))
+    def _begin_frame(self, name: str, op: str) -> Frame:
+        frame = Frame(self._free_id(name), name, op, self._open[-1] if self._open else "")
+        self.frames.append(frame)
+        self._open.append(frame.id)
+        return frame
 
 
 def _check_choice(name: str, value: Any, known: Sequence[str]) -> None:

@@ -470,6 +470,8 @@ class Tape:
 
     @property
     def _holding(self) -> Budget:
+        if self.settle is not None:
+            self.settle()
         if self.history is not None:
             return self._budget
         budget = Budget(None)  # nobody has counted

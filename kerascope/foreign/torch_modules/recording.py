@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from inspect import Parameter, signature
 from threading import get_ident
@@ -48,7 +47,7 @@ from kerascope.foreign.torch_modules.tensors import (
     tensors_in,
     version_of,
 )
-from kerascope.foreign.writer import TapeWriter
+from kerascope.foreign.writer import OpenSpan, TapeWriter
 
 # They say something of a tensor, or hand out what is no part of the forward pass.
 _SAYING = """
@@ -81,7 +80,7 @@ class Heard:
         The innermost of the user's own around that.
     depth : int
         How many calls deep inside of a box it began.
-    span : context manager or None
+    span : OpenSpan or None
         The frame around what it does; None if it is one box, or the whole.
     read : list of (Tensor, int)
         Of one box: what it reads, and the version of it.
@@ -100,7 +99,7 @@ class Heard:
         self.users = users
         self.depth = depth
         self.line = _line_of(users)
-        self.span: AbstractContextManager[Any] | None = None
+        self.span: OpenSpan | None = None
         self.read: list[tuple[Tensor, int]] = []
         self.values: list[Value] = []
 
@@ -227,8 +226,7 @@ class Recorder:
                 heard.read.append((tensor, version))
         elif name:
             op = type(module).__name__
-            heard.span = self.writer.span("node", name, op=op, line=heard.line)
-            heard.span.__enter__()
+            heard.span = self.writer.begin("node", name, op=op, line=heard.line)
         self._stack.append(heard)
 
     def _ends(
@@ -244,7 +242,7 @@ class Recorder:
         heard = self._stack.pop()
         error = sys.exc_info() if result is None else (None, None, None)
         if heard.span is not None:
-            heard.span.__exit__(*error)
+            self.writer.end(heard.span, error[1])
         elif self._inside:
             self._inside = 0
             if error[1] is None:
@@ -288,7 +286,7 @@ class Recorder:
     def _drop(self, error: Any = (None, None, None)) -> None:
         heard = self._stack.pop()
         if heard.span is not None:
-            heard.span.__exit__(*error)
+            self.writer.end(heard.span, error[1])
         elif self._inside and error[1] is not None:
             self._tell_failure(heard, error)
         self._inside = heard.depth
@@ -302,7 +300,7 @@ class Recorder:
         """Hear that such a call is over; it gave nothing if it failed."""
         for number, weight in list(self._uncalled_yet.items()):
             if not self._uncalled(weight):  # its module was called later
-                self.writer.calls[number] = replace(self.writer.calls[number], settings={})
+                self.writer.calls[number] = self.writer.calls[number]._replace(settings={})
                 del self._uncalled_yet[number]
         if heard.module is self.module:
             outputs = _distinct(tensors_in(result))
@@ -344,9 +342,8 @@ class Recorder:
         op = type(heard.module).__name__
         if isinstance(error[1], Exception) and not getattr(error[1], "__notes__", None):
             error[1].add_note(f"kerascope: this was raised in {heard.name or 'the module'} ({op})")
-        span = self.writer.span("node", heard.name or op, op=op, line=heard.line)
-        span.__enter__()
-        span.__exit__(*error)
+        span = self.writer.begin("node", heard.name or op, op=op, line=heard.line)
+        self.writer.end(span, error[1])
 
     def _weights_of(self, module: nn.Module, prefix: str = "") -> dict[str, Value]:
         weights = {

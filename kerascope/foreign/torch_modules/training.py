@@ -179,8 +179,7 @@ class Training(Recorder):
             ]
         self._has_closure = has_closure
         heard = Heard(optimizer, "", frame, self._users_frame(frame), self._inside)
-        heard.span = self.writer.span("update", self._name_of(optimizer), line=heard.line)
-        heard.span.__enter__()
+        heard.span = self.writer.begin("update", self._name_of(optimizer), line=heard.line)
         self._stack.append(heard)
         if not has_closure:
             self._inside += 1  # what the optimizer computes is no part of the model
@@ -199,7 +198,7 @@ class Training(Recorder):
                     self.writer.update(name, old, new, gradient, line=heard.line)
         self._before = []
         if heard.span is not None:
-            heard.span.__exit__(None, None, None)
+            self.writer.end(heard.span)
         self._is_over = True
 
     def _name_of(self, optimizer: Optimizer) -> str:

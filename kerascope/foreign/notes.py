@@ -1,0 +1,244 @@
+"""Notes of what runs, written out as events of a tape when somebody reads it.
+
+Two events with all their names cost about as much as hearing the call that they tell of, and a
+training is read when it is over, if at all. So while a model runs a `TapeWriter` takes notes: each
+says which events it stands for, and holds what they are made of, which nobody changes any more. The
+events are those that would have been written at once, in the same order. They are written
+
+- when somebody reads the tape;
+- at once, as soon as anybody listens, or where arrays are kept, whose bytes the tape has to count;
+- one by one, the oldest first, where a tape is limited and so many notes wait that they may take as
+  much as it leaves them.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import current_thread, main_thread
+from typing import Any
+
+import numpy as np
+
+from kerascope.foreign.records import Call, Frame, Line, Recorded
+from kerascope.trace.event_writer import EventWriter, named
+from kerascope.trace.events import Delta, Event, Made, Where
+from kerascope.trace.snapshots import LayerRef, NodeRef
+from kerascope.trace.statistics import Statistics
+from kerascope.trace.tape_store import Tape
+
+NOTE_BYTES = 2048  # that a note takes with what it holds
+Kept = np.ndarray | Statistics | None
+
+
+class Notes:
+    """What happened, on a tape as soon as somebody reads it.
+
+    Parameters
+    ----------
+    history : int or None
+        How many bytes the tape keeps; None is no limit.
+    may_wait : bool
+        Whether events are made when somebody reads them, and not at once.
+
+    Attributes
+    ----------
+    depth : int
+        Number of spans that are open.
+
+    Examples
+    --------
+    >>> notes = Notes(history=None, may_wait=True)
+    >>> notes.begin("forward", "forward pass", ("train.py", 7, "<module>"), {})
+    >>> notes.end({})
+    >>> len(notes)
+    2
+    >>> [(event.ph, event.name, event.where.user_line) for event in notes.tape]
+    [('B', 'forward pass', 7), ('E', 'forward pass', 7)]
+    >>> len(notes)
+    0
+    """
+
+    def __init__(self, history: int | None, may_wait: bool) -> None:
+        self.depth = 0
+        self._events = EventWriter(history=history)
+        self._events.tape.settle = self.write_out
+        self._makers: dict[Hashable, str] = {}  # of values, by token
+        self._waiting: deque[tuple[Any, ...]] = deque()  # what writes it out, and of what
+        self._most: float = 0
+        if may_wait:
+            self._most = float("inf") if history is None else history // 2 // NOTE_BYTES
+        self._is_closed = self._is_writing = False
+
+    @property
+    def tape(self) -> Tape:
+        """All that has happened."""
+        return self._events.tape
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def listen(self, hear: Callable[[Event], Any]) -> None:
+        """Let somebody hear each event from now on, when it happens."""
+        self.write_out()
+        self._most = 0
+        self._events.listeners.append(hear)
+
+    def leave(self, hear: Callable[[Event], Any]) -> None:
+        """Let somebody hear no more."""
+        self._events.listeners.remove(hear)
+
+    def close(self) -> None:
+        """End all spans that are open still; nothing more will come."""
+        while self.depth:
+            self.end({})
+        self._is_closed = True
+
+    # --- taking notes -----------------------------------------------------------------------------
+
+    def begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
+        """Note that a span begins."""
+        self.depth += 1
+        self._take(Notes._begin, kind, name, line, names)
+
+    def frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
+        """Note that a frame begins: a span around calls."""
+        self.depth += 1
+        self._take(Notes._frame, frame, line, names)
+
+    def end(self, names: Mapping[str, Any]) -> None:
+        """Note that the innermost span ends."""
+        self.depth -= 1
+        self._take(Notes._end, names)
+
+    def instant(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
+        """Note what takes no time."""
+        self._take(Notes._instant, kind, name, line, names)
+
+    def call(self, call: Call) -> None:
+        """Note a call that has returned."""
+        self._take(Notes._call, call)
+
+    def gradient(self, name: str, line: Line | None, kept: Kept) -> None:
+        """Note a gradient of the loss."""
+        self._take(Notes._gradient, name, line, kept)
+
+    def update(self, name: str, line: Line | None, old: Kept, new: Kept, gradient: Kept) -> None:
+        """Note that a parameter has a new value."""
+        self._take(Notes._update, name, line, old, new, gradient)
+
+    def begin_pass(self) -> None:
+        """Note that what comes now reads nothing of what came before."""
+        self._take(Notes._begin_pass)
+
+    def _take(self, *note: Any) -> None:
+        self._waiting.append(note)
+        if len(self._waiting) > self._most:
+            self._shorten(self._most)
+
+    # --- writing them out -------------------------------------------------------------------------
+
+    def write_out(self) -> None:
+        """Write all events of which there are only notes."""
+        if self._waiting:
+            with _interrupts_wait():
+                self._shorten(0)
+        if self._is_closed and not self._waiting:
+            self.tape.settle = None
+
+    def _shorten(self, most: float) -> None:
+        """Write the oldest notes out until no more than so many wait."""
+        if self._is_writing:  # the tape, or who listens, reads what was there before
+            return
+        self._is_writing = True
+        try:
+            while len(self._waiting) > most:
+                write, *of = self._waiting.popleft()
+                write(self, *of)
+        finally:
+            self._is_writing = False
+
+    def _begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
+        self._events.begin(kind, name, _place(line), named(**names))
+
+    def _frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
+        names = {"layer": _layer(frame.name, frame.op), **names}
+        names["node"] = _node(frame.id, frame.id, 0)
+        self._begin("node", frame.id, line, names)
+
+    def _end(self, names: Mapping[str, Any]) -> None:
+        self._events.end(named(**names))
+
+    def _instant(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
+        self._events.tell(kind, name, _place(line), named(**names))
+
+    def _call(self, call: Call) -> None:
+        given = _told(call.outputs)
+        names = {
+            "node": _node(call.id, call.name, int(call.id[len(call.name) + 1 :] or 1) - 1),
+            "layer": _layer(call.name, call.op),
+            "kind": call.kind,
+            "inputs": tuple([value.array for value in call.inputs]),
+            "parameters": {key: one.array for key, one in call.parameters.items()},
+            "sources": tuple([self._makers.get(value.token, "") for value in call.inputs]),
+        }
+        self._begin("node", call.id, call.line, names)
+        self._note_makers(call)
+        self._events.end((*named(result=given), Delta("tensor_map", call.id, (given, None))))
+
+    def _begin_pass(self) -> None:
+        self._makers.clear()
+
+    def _note_makers(self, call: Call) -> None:
+        read = {value.token for value in call.inputs}
+        for number, value in enumerate(call.outputs):
+            if value.token not in read or value.token not in self._makers:
+                self._makers[value.token] = call.id if not number else f"{call.id}[{number}]"
+
+    def _gradient(self, name: str, line: Line | None, kept: Kept) -> None:
+        names = {"node": _node(name, name, 0), "layer": _layer(name, "gradient")}
+        self._begin("node", name, line, names)
+        self._events.end((*named(result=kept), Delta("grads", name, kept)))
+
+    def _update(self, name: str, line: Line | None, old: Kept, new: Kept, gradient: Kept) -> None:
+        self._begin("update.param", name, line, {"p": old, "g": gradient})
+        self._events.end((*named(new_p=new, result=new), Delta("updates", name, new)))
+        self._instant("update.apply", name, line, {"weights": {name: new}, "old": old, "new": new})
+
+
+def _told(outputs: tuple[Recorded, ...]) -> Any:
+    """Return what a call has given: the array of the only output, or a list of all."""
+    return outputs[0].array if len(outputs) == 1 else [output.array for output in outputs]
+
+
+_node = lru_cache(maxsize=4096)(NodeRef)
+_layer = lru_cache(maxsize=4096)(LayerRef)
+
+
+@lru_cache(maxsize=4096)
+def _place(line: Line | None) -> Where:
+    """Return the place of a line of the user's code."""
+    if line is None:
+        return Where()
+    file, number, function = line
+    return Where("", 0, function, file, number, Made(function=function, made_by=(line,)))
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C wait until a tape is whole: one that came between two events would tear it."""
+    heard = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(heard):
+        yield
+        return
+    pressed: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *key: pressed.append(key))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    if pressed:
+        heard(*pressed[0])
