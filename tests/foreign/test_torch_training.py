@@ -361,6 +361,59 @@ def test_the_loop_goes_on_after_an_error_inside_of_it(error):
     assert [event.name for event in events_of(writer.tape, "update")] == ["SGD", "SGD"]
 
 
+class Counting(torch.overrides.TorchFunctionMode):
+    """A mode of the user's own, which counts the functions that it hears."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.names.append(getattr(function, "__name__", ""))
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("is_inner", [True, False])
+def test_a_mode_of_the_users_own_hears_as_much_as_without_a_recorder(is_inner):
+    module, x = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2)), torch.ones(4, 3)
+    with Counting() as alone:
+        torch.relu(module(x))
+    around, inside = (nullcontext(), Counting()) if is_inner else (Counting(), nullcontext())
+    writer = TapeWriter()
+    with around, tracing(module, writer), inside:
+        torch.relu(module(x))
+    heard = inside if is_inner else around
+    assert [name for name in heard.names if name in alone.names] == alone.names
+    assert [call.id for call in writer.calls] == ["input", "0", "1", "relu"]
+    assert torch.overrides._get_current_function_mode_stack() == []
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_functions_are_heard_again_after_an_error_inside_of_a_box(error):
+    class Box(nn.Module):
+        fails = True
+
+        def forward(self, x):
+            if self.fails:
+                raise error("stop")
+            return x * 2
+
+    module, writer = nn.Sequential(Box(), nn.ReLU()), TapeWriter()
+    with Counting() as mode, tracing(module, writer):
+        with pytest.raises(error):
+            module(torch.ones(2))
+        module[0].fails = False
+        torch.relu(module(torch.ones(2)))
+        assert len(torch.overrides._get_current_function_mode_stack()) == 2
+    assert [call.id for call in writer.calls][-3:] == [
+        "0:2" if error is ValueError else "0",
+        "1",
+        "relu",
+    ]
+    assert "relu" in mode.names
+    assert torch.overrides._get_current_function_mode_stack() == []
+
+
 def test_the_first_number_that_is_none_is_found_with_its_module_line_and_batch():
     class Log(nn.Module):
         def __init__(self):

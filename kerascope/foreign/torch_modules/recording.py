@@ -23,11 +23,12 @@ from weakref import ref
 
 import torch
 from torch import Tensor, nn
+from torch.compiler import is_compiling
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.overrides import TorchFunctionMode
 
 from kerascope.callers import USER, owner_of_file, users_frame
-from kerascope.foreign.records import Line, Setting, Value
+from kerascope.foreign.records import Line, Setting, Value, new_value
 from kerascope.foreign.torch_modules.boxes import (
     is_of_torch,
     is_one_box,
@@ -46,6 +47,7 @@ from kerascope.foreign.torch_modules.tensors import (
     overlap,
     tensors_in,
     version_of,
+    versions_of,
 )
 from kerascope.foreign.writer import OpenSpan, TapeWriter
 
@@ -63,7 +65,8 @@ _BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.
 
 LARGE = 4096  # elements
 DIFFERENT_IN_TRAINING = ("normalization", "noise")  # kinds of modules
-_NOTHING: Mapping[int, Any] = MappingProxyType({})
+_CALLING = nn.Module.__call__.__code__.co_filename  # where modules call each other
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Heard:
@@ -132,6 +135,7 @@ class Recorder:
         self._boxes: dict[int, bool] = {}  # the same: whether it is one box
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
+        self._functions: _Functions | None = None
         self._handles: list[Any] = []
         self.forget()
 
@@ -192,7 +196,7 @@ class Recorder:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Hear functions in a `with` block; calls that an error has left are closed at its end."""
-        with _Functions(self):
+        with _Functions(self) as self._functions:
             try:
                 yield
             finally:
@@ -205,13 +209,13 @@ class Recorder:
         frame = sys._getframe(2)
         if not self._is_own_thread():
             return
-        self._drop_left(frame)
+        users = self._came_from(frame)
         if self._inside:
             self._inside += 1
             return
         name, _ = self._modules[id(module)]
         self._called.add(id(module))
-        heard = Heard(module, name, frame, self._users_frame(frame), 0)
+        heard = Heard(module, name, frame, users, 0)
         if self._is_outside:
             self.forward_begins(heard, args, keywords)
             self._tell_inputs(module, args, keywords, heard.line)
@@ -220,14 +224,14 @@ class Recorder:
             is_box = self._boxes[id(module)] = self._is_one_box(module)
         if is_box:
             self._inside = 1
-            for tensor in _distinct(_given(args, keywords)):
-                version = version_of(tensor)
-                heard.values.append(self._value(tensor, version))
-                heard.read.append((tensor, version))
+            heard.read = read = versions_of(_given(args, keywords))
+            heard.values = [self._value(tensor, version) for tensor, version in read]
         elif name:
             op = type(module).__name__
             heard.span = self.writer.begin("node", name, op=op, line=heard.line)
         self._stack.append(heard)
+        if is_box and self._functions is not None:
+            self._functions.rest()
 
     def _ends(
         self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any], result: Any
@@ -239,6 +243,8 @@ class Recorder:
             return
         if not self._stack or self._stack[-1].module is not module:
             return  # its begin was not heard
+        if self._inside and self._functions is not None:
+            self._functions.go_on()
         heard = self._stack.pop()
         error = sys.exc_info() if result is None else (None, None, None)
         if heard.span is not None:
@@ -252,19 +258,25 @@ class Recorder:
         if self._is_outside:
             self.forward_ends(heard, result)
 
-    def _users_frame(self, frame: FrameType | None) -> FrameType | None:
+    def _came_from(self, frame: FrameType) -> FrameType | None:
         """Return the user's innermost frame around one: that of the module, if none is further in.
 
-        Modules lie many frames deep, so it is not looked for from the beginning each time.
+        Modules lie many frames deep, so it is not looked for from the beginning each time. Calls
+        that do not lie around are closed: after Ctrl-C no hook is called.
         """
-        top = self._stack[-1] if self._stack else None
-        if top is None:
-            return users_frame(frame)
-        while frame is not None and frame is not top.frame:
-            if owner_of_file(frame.f_code.co_filename) == USER:
-                return frame
-            frame = frame.f_back
-        return top.users
+        while self._stack:
+            top = self._stack[-1]
+            users: FrameType | None = None
+            outer: FrameType | None = frame
+            while outer is not None and outer is not top.frame:
+                file = outer.f_code.co_filename
+                if users is None and file != _CALLING and owner_of_file(file) == USER:
+                    users = outer
+                outer = outer.f_back
+            if outer is not None:
+                return users or top.users
+            self._drop()
+        return users_frame(frame)
 
     def _is_own_thread(self) -> bool:
         return get_ident() == self._thread
@@ -278,12 +290,9 @@ class Recorder:
         """Return whether to tell a module as one box; of the whole that would say nothing."""
         return is_one_box(module) and (module is not self.module or is_of_torch(module))
 
-    def _drop_left(self, frame: FrameType) -> None:
-        """Close what was left without a word: after Ctrl-C no hook is called."""
-        while self._stack and not _runs_in(self._stack[-1].frame, frame):
-            self._drop()
-
     def _drop(self, error: Any = (None, None, None)) -> None:
+        if self._functions is not None:
+            self._functions.go_on()
         heard = self._stack.pop()
         if heard.span is not None:
             self.writer.end(heard.span, error[1])
@@ -307,34 +316,32 @@ class Recorder:
             self.writer.outputs(_known_values(map(self._tokens.known, outputs)))
 
     def _tell_box(self, heard: Heard, result: Any) -> None:
-        module = heard.module
-        outputs = _distinct(tensors_in(result))
-        changed = [tensor for tensor, version in heard.read if version_of(tensor) != version]
-        if getattr(module, "inplace", False) and not changed:  # in `torch.inference_mode()`
-            read = {id(tensor) for tensor, _ in heard.read}
-            changed = [tensor for tensor in outputs if id(tensor) in read]
+        module, read = heard.module, heard.read
+        outputs = [result] if isinstance(result, Tensor) else _distinct(tensors_in(result))
+        changed = [tensor for tensor, version in read if version_of(tensor) != version]
+        if not changed:  # `torch.inference_mode()` counts no writes
+            returned = [one for one in outputs for tensor, _ in read if one is tensor]
+            changed = returned if returned and getattr(module, "inplace", False) else []
         if not outputs and not changed:
             return
-        op = type(module).__name__
+        op, kind = module.__class__.__name__, kind_of_class(module.__class__)
+        buffers = self._buffers_of(module) if self.writer.arrays == "all" else _NOTHING
         self._tell(
-            heard.name or op, op, kind_of_class(module.__class__), heard.values, outputs, changed,
-            heard.line, self._settings_of(module), self._weights_of(module),
-            self._unchanged([one for one, _ in heard.read], heard.values, outputs, changed),
-            self._buffers_of(module),
+            heard.name or op, op, kind, heard.values, outputs, changed, heard.line,
+            self._settings_of(module, kind), self._weights_of(module),
+            self._unchanged(read, heard.values, outputs, changed), buffers,
         )  # fmt: skip
 
-    def _settings_of(self, module: nn.Module) -> dict[str, Setting]:
+    def _settings_of(self, module: nn.Module, kind: str) -> dict[str, Setting]:
         found = self._settings.get(id(module))
         if found is None:
             found = self._settings[id(module)] = settings_of_module(module)
-        if module.training and kind_of_class(module.__class__) in DIFFERENT_IN_TRAINING:
+        if kind in DIFFERENT_IN_TRAINING and module.training:
             return {**found, "training": True}
         return found
 
     def _buffers_of(self, module: nn.Module) -> dict[str, Value]:
         """Return what a module keeps besides its weights: running means, not counts."""
-        if self.writer.arrays != "all":
-            return {}
         buffers = module.named_buffers()
         return {name: self._weight(one) for name, one in buffers if one.is_floating_point()}
 
@@ -392,16 +399,15 @@ class Recorder:
             return function(*args, **keywords)
         if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
             return iter(self.function(Tensor.unbind, (args[0], 0), {}))
-        inputs = _distinct(_given(args, keywords))
+        inputs = _given(args, keywords)
         is_writing = writes_by_name(function) or "out" in keywords or keywords.get("inplace")
         before = self._copies(inputs) if is_writing else {}
-        versions = [version_of(tensor) for tensor in inputs]
+        read = versions_of(inputs)
         result = function(*args, **keywords)
         with torch._C.DisableTorchFunction():
-            outputs = _distinct(tensors_in(result))
+            outputs = [result] if isinstance(result, Tensor) else _distinct(tensors_in(result))
             if inputs:
-                changed = _changed(inputs, versions, outputs, bool(is_writing), keywords)
-                read = list(zip(inputs, versions, strict=True))
+                changed = _changed(read, outputs, bool(is_writing), keywords)
                 if is_writing and name == "data" and len(inputs) > 1:  # it writes into none
                     (rebound, _), *read = read
                     self._tokens.drop(rebound)
@@ -409,7 +415,7 @@ class Recorder:
                 told = (name, args, keywords, read, outputs, changed, before)
                 self._tell_function(*told)
             elif outputs and not self._is_outside:
-                line = _line_of(self._users_frame(sys._getframe(1)))
+                line = _line_of(self._came_from(sys._getframe(1)))
                 for tensor in outputs:  # it has a box when somebody reads it
                     self._made[id(tensor)] = (ref(tensor), name, line)
         return result
@@ -431,7 +437,7 @@ class Recorder:
             self._is_quiet = False
         if is_part and not self._inside:
             with torch._C.DisableTorchFunction():
-                read = [(one, version_of(one)) for one in _distinct(tensors_in(args))]
+                read = versions_of(_distinct(tensors_in(args)))
                 self._tell_function("grad", (), {}, read, _distinct(tensors_in(result)), [], {})
         return result
 
@@ -463,18 +469,19 @@ class Recorder:
             return  # nothing was made: `x.contiguous()` of what is
         if self._is_outside and not any(self._has_box(tensor) for tensor, _ in read):
             return  # it is the user's own, and has nothing to do with the module
-        frame = self._users_frame(sys._getframe(2))
+        frame = self._came_from(sys._getframe(2))
         values = [self._value(tensor, version, before, frame) for tensor, version in read]
-        values += self._bases(changed, ids)
+        if changed:
+            values += self._bases(changed, ids)
         kind = kind_of_function(name, len(read))
         settings = settings_of_function(name, args, keywords)
         line = _line_of(frame)
-        same = self._unchanged([one for one, _ in read], values, fresh, changed)
+        same = self._unchanged(read, values, fresh, changed)
         self._tell(self._path(name), name, kind, values, fresh, changed, line, settings, same=same)
 
     def _unchanged(
         self,
-        read: Sequence[Tensor],
+        read: Sequence[tuple[Tensor, int]],
         values: Sequence[Value],
         outputs: Sequence[Tensor],
         changed: Sequence[Tensor],
@@ -483,9 +490,12 @@ class Recorder:
 
         The figures of large arrays take long, and half the calls of a transformer reshape.
         """
-        if self.writer.arrays != "statistics" or changed:
+        if changed or self.writer.arrays != "statistics":
             return _NOTHING
-        large = [(x, value) for x, value in zip(read, values, strict=False) if x.numel() >= LARGE]
+        pairs = zip(read, values, strict=False)
+        large = [(x, value) for (x, _), value in pairs if x.numel() >= LARGE]
+        if not large:
+            return _NOTHING
         return {
             id(one): value.token
             for one in outputs
@@ -531,7 +541,8 @@ class Recorder:
         buffers: Mapping[str, Value] | None = None,
     ) -> None:
         """Tell of a call that has returned, and listen to the gradients of what it gave."""
-        given = [(tensor, self._tokens.give(tensor)) for tensor in _distinct([*fresh, *changed])]
+        told = _distinct([*fresh, *changed]) if changed else fresh
+        given = [(tensor, self._tokens.give(tensor)) for tensor in told]
         for tensor in changed:
             for other, known in list(self._tokens.views(tensor)):
                 if any(other is one for one, _ in given):
@@ -559,7 +570,7 @@ class Recorder:
             return known.value
         token, shape, dtype, _, trainable, _ = known.value
         read = partial(numbers_of, tensor) if array is None else partial(_same, array)
-        return Value(token, shape, dtype, read, trainable, same)
+        return new_value((token, shape, dtype, read, trainable, same))
 
     def _value(
         self,
@@ -659,11 +670,33 @@ class Recorder:
 
 
 class _Functions(TorchFunctionMode):
-    """Lets a recorder run each function of PyTorch."""
+    """Lets a recorder run each function of PyTorch; in a box, where nothing is told, it rests."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self._recorder = recorder
+        self._rests = False
+
+    def rest(self) -> None:
+        """Hear nothing for a while: that takes long where a module calls many functions."""
+        if self._is_last():  # none of the user's own hears what comes first
+            self._rests = True
+            super().__exit__(None, None, None)
+
+    def go_on(self) -> None:
+        """Hear functions again."""
+        if self._rests:
+            if not self._is_last():
+                super().__enter__()
+            self._rests = False
+
+    def _is_last(self) -> bool:
+        number = torch._C._len_torch_function_stack()
+        return number > 0 and torch._C._get_function_stack_at(number - 1) is self
+
+    def __exit__(self, *error: Any) -> None:
+        self.go_on()
+        super().__exit__(*error)
 
     def __torch_function__(
         self,
@@ -672,7 +705,7 @@ class _Functions(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        if torch.compiler.is_compiling():
+        if is_compiling():
             return func(*args, **(kwargs or {}))
         return self._recorder.function(func, args, kwargs or {})
 
@@ -684,7 +717,7 @@ class _Hook:
         self._hear = hear
 
     def __call__(self, *args: Any) -> None:
-        if self._hear is not None and not torch.compiler.is_compiling():
+        if self._hear is not None and not is_compiling():
             with torch._C.DisableTorchFunction():
                 self._hear(*args)
 
@@ -693,30 +726,31 @@ class _Hook:
 
 
 def _changed(
-    inputs: Sequence[Tensor],
-    versions: Sequence[int],
+    read: Sequence[tuple[Tensor, int]],
     outputs: Sequence[Tensor],
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
     """Return into which inputs a function has written."""
-    pairs = zip(inputs, versions, strict=True)
-    changed = [tensor for tensor, version in pairs if version_of(tensor) != version]
+    changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed
-    target = tensors_in(keywords["out"]) if keywords.get("out") is not None else inputs[:1]
+    out = keywords.get("out")
+    target = [tensor for tensor, _ in read[:1]] if out is None else tensors_in(out)
     # Of tensors of `torch.inference_mode()` nobody counts the writes.
     return [one for one in target if one.is_inference() or not outputs]
 
 
 def _given(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[Tensor]:
-    """Return the tensors among the arguments of a call."""
-    return tensors_in(args) + tensors_in(keywords) if keywords else tensors_in(args)
+    """Return the tensors among the arguments of a call, each once."""
+    if not keywords and len(args) == 1 and isinstance(args[0], Tensor):
+        return [args[0]]
+    return _distinct(tensors_in(args) + tensors_in(keywords))
 
 
-def _distinct(tensors: Sequence[Tensor]) -> list[Tensor]:
+def _distinct(tensors: list[Tensor]) -> list[Tensor]:
     if len(tensors) < 2:
-        return list(tensors)
+        return tensors
     return list({id(tensor): tensor for tensor in tensors}.values())
 
 
@@ -741,15 +775,6 @@ def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
     """Return what the user calls a tensor there."""
     names = {} if frame is None else frame.f_locals
     return next((name for name, value in names.items() if value is tensor), "")
-
-
-def _runs_in(outer: FrameType, frame: FrameType | None) -> bool:
-    """Return whether a frame of Python is among those around another."""
-    while frame is not None:
-        if frame is outer:
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _arguments(

@@ -8,7 +8,7 @@ counts the writes into a storage for all its views, and who shares the storage.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import ref
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
-from kerascope.foreign.records import Value
+from kerascope.foreign.records import Value, new_value
 
 MOST_NODES = 10_000  # of autograd, that are looked at to find what a tensor was computed from
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
@@ -34,6 +34,8 @@ def tensors_in(value: Any) -> list[Tensor]:
     >>> [tuple(t.shape) for t in tensors_in({"pair": (a, None), "rest": [[b]]})]
     [(2,), (3,)]
     """
+    if isinstance(value, Tensor):
+        return [value]
     found: list[Tensor] = []
     _collect(value, found)
     return found
@@ -75,7 +77,7 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
             or not tensor.is_cpu
         ):
             return _numbers_of_others(tensor.detach())
-        array: np.ndarray = np.from_dlpack(_Lent(tensor.detach()))
+        array: np.ndarray = np.from_dlpack(_Lent(tensor))
     except (TypeError, RuntimeError, BufferError):
         if torch._C._functorch.peek_interpreter_stack() is None:
             return _numbers_of_others(tensor.detach())
@@ -141,6 +143,14 @@ def version_of(tensor: Tensor) -> int:
         return 0
 
 
+def versions_of(tensors: Sequence[Tensor]) -> list[tuple[Tensor, int]]:
+    """Return tensors with the versions that they have now."""
+    try:
+        return [(tensor, tensor._version) for tensor in tensors]
+    except RuntimeError:
+        return [(tensor, version_of(tensor)) for tensor in tensors]
+
+
 def shape_of(tensor: Tensor) -> tuple[int | None, ...]:
     """Return the shape of a tensor, with None where its rows are of several lengths.
 
@@ -168,6 +178,7 @@ class Known:
     version : int
         That of its storage in that state.
     storage : int or None
+        Which it views; None as long as nobody has asked.
     value : Value
         What a call is told of it, whose numbers were read before.
     has_box : bool
@@ -180,9 +191,10 @@ class Known:
         self.ref = ref(tensor)
         self.token = token
         self.version = version_of(tensor)
-        self.storage = _storage_of(tensor)
+        self.storage: int | None = None
         dtype = _names_of_dtypes[tensor.dtype]
-        self.value = Value(token, shape_of(tensor), dtype, None, tensor.requires_grad)
+        shape = shape_of(tensor) if tensor.is_nested else tuple(tensor.shape)
+        self.value = new_value((token, shape, dtype, None, tensor.requires_grad, None))
         self.has_box = has_box
 
 
@@ -202,6 +214,7 @@ class Tokens:
     def __init__(self) -> None:
         self._known: dict[int, Known] = {}  # by the object's id; the reference says if it lives
         self._sharing: dict[int, list[int]] = {}  # ids of the objects that view a storage
+        self._unsorted: list[Known] = []  # whose storage nobody has asked for
         self._given: dict[int, Value] = {}  # by the number of the node that leads back to it
         self._last = 0
 
@@ -217,14 +230,8 @@ class Tokens:
         if _is_wrapped(tensor):
             tensor = _unwrapped(tensor)
         self._last += 1
-        key = id(tensor)
-        found = self._known[key] = Known(tensor, self._last, has_box)
-        if found.storage is not None:
-            sharing = self._sharing.setdefault(found.storage, [])
-            if key not in sharing:
-                if len(sharing) > 8:
-                    sharing[:] = [other for other in sharing if self._lives(other, found.storage)]
-                sharing.append(key)
+        found = self._known[id(tensor)] = Known(tensor, self._last, has_box)
+        self._unsorted.append(found)
         if has_box and tensor.requires_grad and (node := tensor.grad_fn) is not None:
             self._given[node._sequence_nr()] = found.value
         return found
@@ -237,7 +244,9 @@ class Tokens:
             known = self._known.get(key)
             if known is not None and not known.has_box and known.ref() is not None:
                 new._known[key] = known
-                if known.storage is not None:
+                if known.storage is None:
+                    new._unsorted.append(known)
+                else:
                     new._sharing.setdefault(known.storage, []).append(key)
         return new
 
@@ -278,12 +287,28 @@ class Tokens:
                 queue += [other for other, _ in reversed(node.next_functions)]
         return list(values.values()), list(leaves.values())
 
+    def _sort(self) -> None:
+        """Take note of which storage each tensor views: of those alone that still live."""
+        for known in self._unsorted:
+            tensor = known.ref()
+            storage = None if tensor is None else _storage_of(tensor)
+            if storage is None or self._known.get(id(tensor)) is not known:
+                continue
+            known.storage = storage
+            sharing = self._sharing.setdefault(storage, [])
+            if id(tensor) not in sharing:
+                if len(sharing) > 8:
+                    sharing[:] = [other for other in sharing if self._lives(other, storage)]
+                sharing.append(id(tensor))
+        self._unsorted.clear()
+
     def _lives(self, key: int, storage: int) -> bool:
         known = self._known.get(key)
         return known is not None and known.storage == storage and known.ref() is not None
 
     def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, Known]]:
         """Yield the other known tensors that share a tensor's storage."""
+        self._sort()
         tensor = _unwrapped(tensor)
         storage = _storage_of(tensor)
         for key in () if storage is None else tuple(self._sharing.get(storage, ())):

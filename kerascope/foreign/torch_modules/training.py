@@ -161,7 +161,7 @@ class Training(Recorder):
 
     def _step_begins(self, optimizer: Optimizer, args: Any, keywords: Any) -> None:
         frame = sys._getframe(1)
-        self._drop_left(frame)
+        users = self._came_from(frame)
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         mine = [one for one in parameters if id(one) in self._named]
         if not mine or not self._is_own_thread():
@@ -178,7 +178,7 @@ class Training(Recorder):
                 if has_closure or one.grad is not None
             ]
         self._has_closure = has_closure
-        heard = Heard(optimizer, "", frame, self._users_frame(frame), self._inside)
+        heard = Heard(optimizer, "", frame, users, self._inside)
         heard.span = self.writer.begin("update", self._name_of(optimizer), line=heard.line)
         self._stack.append(heard)
         if not has_closure:
