@@ -3,9 +3,11 @@
 import copy
 import io
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pytest
+from effort import calls_of
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.live
@@ -610,3 +612,18 @@ def test_a_lazy_module_is_recorded_when_it_becomes_one():
     with tracing(module, writer):
         assert module(torch.ones(2, 5)).shape == (2, 3)
     assert "1" in [call.id for call in writer.calls]
+
+
+def test_a_recorded_call_takes_few_calls_of_python_and_its_events_are_made_when_they_are_read():
+    x, takes = torch.ones(2, 4), []
+    for length in (10, 30):
+        chain = nn.Sequential(*[nn.Linear(4, 4) for _ in range(length)])
+        chain(x)
+        plain = calls_of(partial(chain, x))
+        with ks.trace(chain) as tape:
+            chain(x)
+            recorded = calls_of(partial(chain, x))
+        takes.append((recorded - plain, calls_of(partial(len, tape)) / 2))
+    (few, read_few), (more, read_more) = takes
+    assert (more - few) / 20 < 170  # it was 229 when the events were made at once
+    assert (read_more - read_few) / 20 > 30
