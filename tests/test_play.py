@@ -16,9 +16,11 @@ from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD
 from kerascope.player.captions import Narrator, sources_of
-from kerascope.player.picture import DONE, NOW
+from kerascope.player.picture import DONE
 from kerascope.player.sentences import SENTENCES
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates
+from kerascope.viz.exports import page as page_module
+from kerascope.viz.nesting import hiding_of
 
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 BATCH = np.array([[1.0, 2.0]]), np.array([[3.0, 2.0]])
@@ -34,7 +36,7 @@ print("arguments", sys.argv[1:])
 """
 # Whether the middle of the box that is computed now is seen, at every step.
 OUT_OF_VIEW = """() => {
-  const frame = document.querySelector(".picture"), slider = document.querySelector("#moment");
+  const frame = document.querySelector(".canvas"), slider = document.querySelector("#moment");
   const out = [];
   for (let i = 0; i <= +slider.max; i++) {
     slider.value = i;
@@ -246,7 +248,7 @@ def test_what_is_computed_goes_down_the_left_up_the_right_and_through_the_cards(
     assert [box for box in cells if box in written] == written  # the commit comes last
     assert cells.index("grad:twist/bias") < cells.index("grad:hidden/bias")
     assert cells.index("grad:hidden/bias") < cells.index("update:hidden/kernel")
-    assert set(states.now.values()) == {DONE}
+    assert {states.now[node.id] for node in small.picture.whole.nodes} == {DONE}
 
 
 def test_before_the_forward_pass_only_what_is_kept_and_what_is_fed_is_there(small):
@@ -255,24 +257,6 @@ def test_before_the_forward_pass_only_what_is_kept_and_what_is_fed_is_there(smal
     kinds = {small.picture.graph.node(box).kind for box in there}
     assert there >= {"x", "sum_target", "hidden/kernel", "slot:hidden/kernel/momentum"}
     assert kinds == {"input", "placeholder", "variable", "slot"}
-
-
-def test_a_closed_frame_is_now_until_the_last_of_what_it_hides_is_done(monkeypatch):
-    monkeypatch.setattr("kerascope.player.step_ladder.MOST_OPEN", 12)
-    player = ks.play(deep_model(), np.ones((2, 8)), np.ones((2, 1)))
-    frames = {one for one in player.picture.alias.values() if one.startswith("d")}
-    assert frames
-    frame = max(frames, key=list(player.picture.alias.values()).count)
-    hidden = [box for box, home in player.picture.alias.items() if home == frame]
-
-    def ends(name):
-        return lambda e: (e.kind, e.phase, e.ph, e.name) == ("node", "forward", "E", name)
-
-    assert len(hidden) > 2
-    assert states_after(player, ends(hidden[0]))[0].now[frame] == NOW
-    assert states_after(player, ends(hidden[-2]))[0].now[frame] == NOW
-    assert states_after(player, ends(hidden[-1]))[0].now[frame] == DONE
-    assert set(states_after(player)[0].now.values()) == {DONE}
 
 
 def test_the_values_of_a_step_stand_where_they_belong():
@@ -365,6 +349,12 @@ def test_every_sentence_has_the_same_words_in_both_languages():
         assert english.count("*") == chinese.count("*"), key
 
 
+def test_what_is_called_inside_a_box_of_the_picture_tells_what_it_takes():
+    said = sentences(ks.play(nested_model(), np.ones((1, 4)), np.ones((1, 1))))
+    assert any(text.startswith("b takes [") for text in said)
+    assert not any(" takes ?" in text for text in said)
+
+
 # --- the page in a browser ------------------------------------------------------------------------
 
 
@@ -454,6 +444,139 @@ def test_values_lie_on_the_arrows_and_zero_is_a_broken_line(opened, tmp_path):
     assert page.locator(".gradient.zero").count() >= 1
     dashes = "getComputedStyle(document.querySelector('.gradient.zero')).strokeDasharray"
     assert page.evaluate(dashes) not in ("none", "")
+
+
+# --- frames that open while it plays --------------------------------------------------------------
+
+
+def nested_model():
+    inside = Input((4,), name="i")
+    hidden = Dense(4, name="a")(inside)
+    inner = Model(inside, Dense(3, activation="relu", name="b")(hidden), name="inner")
+    x = Input((4,), name="x")
+    model = Model(x, Dense(1, name="y")(inner(x)), name="outer")
+    model.compile("sgd", "mse")
+    return model
+
+
+STATES = """() => Object.fromEntries([...document.querySelectorAll("g.box")]
+  .map((box) => [box.dataset.id, box.dataset.state]))"""
+
+
+def to_step(page, number):
+    page.locator("#moment").fill(str(number))
+
+
+def steps_of(player, **wanted):
+    """Return the numbers of the steps with these facts."""
+    events = enumerate(player.events)
+    return [i for i, e in events if all(getattr(e, key) == x for key, x in wanted.items())]
+
+
+@pytest.mark.browser
+def test_a_nested_model_opens_while_it_plays_and_its_values_lie_on_the_arrows_inside(
+    opened, tmp_path
+):
+    player = ks.play(nested_model(), np.ones((1, 4)))
+    player.save(tmp_path / "step.html")
+    page = opened(tmp_path / "step.html")
+    to_step(page, steps_of(player, kind="node", name="b", ph="E")[0])
+    shut = page.locator(".flows .cells").count()
+    assert page.locator("g.box.focus").get_attribute("data-id") == "inner"
+    page.locator("g.box[data-id=inner]").click()
+    states = page.evaluate(STATES)
+    assert {"inner/a", "inner/b"} <= set(states)
+    assert (states["inner/i"], states["inner/a"], states["inner/b"]) == ("2", "2", "2")
+    assert page.locator("g.box.focus").get_attribute("data-id") == "inner/b"
+    assert page.locator(".flows .cells").count() == shut + 1  # what lies between a and b
+    assert "inner/a" in page.inner_text(".told")
+    listed = page.locator(".listed li").count()
+    assert listed == len(states) == 5
+    page.locator(".frame-title .title").click()
+    assert page.locator(".flows .cells").count() == shut
+    assert set(page.evaluate(STATES)) == {"x", "inner", "y"}
+
+
+@pytest.mark.browser
+def test_a_closed_frame_is_now_until_the_last_of_what_it_hides_is_done(
+    opened, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("kerascope.player.step_ladder.MOST_OPEN", 12)
+    player = ks.play(deep_model(), np.ones((2, 8)), np.ones((2, 1)), tmp_path / "step.html")
+    page = opened(tmp_path / "step.html")
+    names = [event.name for event in player.events if event.kind == "node"]
+    whole, shown = player.picture.whole, {node.id for node in player.picture.graph.nodes}
+    hiding = hiding_of(whole, player.picture.closed)
+    hidden: list[str] = []
+    for frame in sorted(group.id for group in whole.groups if group.id in shown):
+        found = [node.id for node in whole.nodes if hiding[node.group] == frame]
+        hidden = max(hidden, [one for one in found if one in names], key=len)
+    assert len(hidden) > 2
+    frame = hiding[whole.node(hidden[0]).group]
+    ends = {"kind": "node", "phase": "forward", "ph": "E"}
+    for name, state in ((hidden[0], "1"), (hidden[-2], "1"), (hidden[-1], "2")):
+        to_step(page, steps_of(player, name=name, **ends)[0])
+        assert page.evaluate(STATES)[frame] == state, name
+    page.keyboard.press("End")
+    assert set(page.evaluate(STATES).values()) == {"2"}
+    page.click("#expand-all")
+    states = page.evaluate(STATES)
+    assert set(hidden) <= set(states)
+    assert set(states.values()) == {"2"}
+
+
+@pytest.mark.browser
+def test_search_and_details_are_those_of_a_picture_and_keys_still_step(opened, tmp_path):
+    player = ks.play(nested_model(), np.ones((1, 4)))
+    player.save(tmp_path / "step.html")
+    page = opened(tmp_path / "step.html")
+    page.keyboard.press("/")
+    page.keyboard.type("inner/b")
+    assert page.inner_text("#count") == "1 of 1"
+    assert page.locator("g.box.found").get_attribute("data-id") == "inner/b"
+    page.keyboard.press("Escape")
+    page.locator("g.box[data-id='inner/b']").click()
+    assert "15" in page.inner_text("#details")
+    before = page.input_value("#moment")
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#moment") != before
+    page.keyboard.press("ArrowUp")
+    focused = page.evaluate("document.activeElement.dataset.id")
+    assert focused == "inner/a"
+    page.keyboard.press("Backspace")
+    assert set(page.evaluate(STATES)) == {"x", "inner", "y"}
+    page.click("label:has(#language-zh)")
+    page.locator("g.box[data-id=y]").click()
+    assert "输入来自" in page.inner_text("#details")
+    assert page.inner_text("#fit") == "适合"
+
+
+@pytest.mark.browser
+def test_a_size_that_the_reader_chose_stays_while_it_plays(opened, small, tmp_path):
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path, viewport=DESK, reduced_motion="reduce")
+    page.click("#zoom-in")
+    chosen = page.evaluate("kerascopeViewer.view.zoom")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert page.evaluate("kerascopeViewer.view.zoom") == chosen
+    page.keyboard.press("Home")
+    assert page.evaluate(OUT_OF_VIEW) == []
+
+
+def test_the_page_of_a_picture_is_that_of_a_step_with_parts_left_out(small):
+    model = small_model()
+    picture, step = ks.draw(model, level="training").html, ks.play(model, BATCH[0]).html
+    node = ks.draw(model).html
+    for name in page_module.SCRIPTS:
+        assert page_module.lean(page_module.part(f"{name}.js")) in picture, name
+        assert page_module.lean(page_module.part(f"{name}.js")) in step, name
+    tools = re.compile(r'<button id="([\w-]+)"')
+    assert tools.findall(node) == tools.findall(step)
+    for only in ('id="moment"', 'class="tables"', 'class="told"', 'id="language-zh"'):
+        assert only in step
+        assert only not in node
 
 
 @pytest.mark.browser

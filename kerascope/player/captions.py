@@ -102,7 +102,7 @@ class Narrator:
             words = [f"{name} = {said(x)}" for name, x in pairs if not _is_hidden(name)]
             return ["fed", _listed(words)] if words else ["runs", event.name]
         if event.kind == "node" and event.phase == "forward":
-            return ["call.begins", event.name, self._inputs_of(event.name)]
+            return ["call.begins", event.name, self._inputs_of(self._box_of(event), event)]
         if event.kind == "node" and event.phase == "backward":
             arrived = self._grads.get(event.name)
             if arrived is None:
@@ -118,12 +118,19 @@ class Narrator:
             return ["kind.update.alone"] if event.kind == "update" else [f"{event.kind}.begins"]
         return _meaning(event)
 
-    def _inputs_of(self, name: str) -> str:
+    def _box_of(self, event: Event) -> str:
+        """Return the box of a call; inside a nested model the model's name stands before it."""
+        calls = [span.begin for span in self._open if span.begin.kind == "node"]
+        around = [one.name for one in calls if one is not event and one.phase == event.phase]
+        path = "/".join([*around, event.name])
+        return path if path in self._sources else event.name
+
+    def _inputs_of(self, name: str, begin: Event) -> str:
         words = [
             f"{source} = {said(self._values[source])}" if source in self._values else source
             for source in self._sources.get(name, ())
         ]
-        return _listed(words) or "?"
+        return _listed(words) or _inputs_said(begin)  # a call inside a box of the picture
 
     # --- what is done -----------------------------------------------------------------------------
 
@@ -147,7 +154,9 @@ class Narrator:
 
     def _called(self, event: Event, span: _Open) -> Caption:
         name, result = event.name, _array(value_of_event(event, "result"))
-        inputs, gives = self._inputs_of(name), said(result)
+        box = self._box_of(event)
+        self._values.setdefault(box, result)  # inside a nested model nothing else tells it
+        inputs, gives = self._inputs_of(box, span.begin), said(result)
         kind = getattr(value_of_event(span.begin, "layer"), "kind", "")
         last, before, _ = span.ops[-1] if span.ops else ("", None, None)
         first = _first(before)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.history import value_of_event
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 
 FORWARD, GRADIENT = range(2)  # ways on which a value flows
@@ -48,15 +49,18 @@ class Flows:
     {('d', 0): [1.0, 'c', '1', '0']}
     """
 
-    def __init__(self, boxes: Container[str], alias: dict[str, str] | None = None) -> None:
+    def __init__(self, boxes: Container[str]) -> None:
         self.now: dict[tuple[str, int], Spec] = {}
         self._boxes = boxes
-        self._alias = alias or {}
+        self._calls: list[str] = []  # names of the calls that are open
 
     def feed(self, event: Event) -> None:
         """Move on to the values at one more event."""
         if event.kind == "function" and event.ph == BEGIN:
             self.now.clear()
+            self._calls.clear()
+        if event.kind == "node" and event.phase == "forward":
+            self._call(event)
         runs = event.phase in RUNNING and event.act not in ("build", "compile")
         for delta in event.deltas:
             if delta.name == "tensor_map" and isinstance(delta.value, dict):
@@ -69,6 +73,16 @@ class Flows:
             elif delta.name == "grads" and delta.key is not None and runs:
                 self._put(str(delta.key), GRADIENT, delta.value)
 
+    def _call(self, event: Event) -> None:
+        """Put what a call inside a nested model gives: `tensor_map` does not tell it."""
+        if event.ph == BEGIN:
+            self._calls.append(event.name)
+        elif self._calls:
+            path = "/".join(self._calls)
+            self._calls.pop()
+            if self._calls:
+                self._put(path, FORWARD, value_of_event(event, "result"))
+
     def _put(self, key: str, way: int, value: Any) -> None:
         box = self.box_of(key)
         if isinstance(value, tuple) and value:
@@ -80,7 +94,6 @@ class Flows:
     def box_of(self, key: str) -> str:
         """Return the box whose output a key of `tensor_map` is; "" if it is none."""
         for name in (key, key.rpartition(":")[0]):
-            name = self._alias.get(name, name)
             if name in self._boxes:
                 return name
         return ""

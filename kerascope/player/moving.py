@@ -105,7 +105,8 @@ def scene_of(
     earlier = [*earlier, *(event for event in events if event.t < run[0].t)]
     is_training = any(event.kind == "commit" for event in run)
     if model is None:
-        whole, view = picture.graph, View(picture.graph)  # type: ignore[union-attr]
+        whole = picture.whole  # type: ignore[union-attr]
+        view = View(whole, picture.closed)  # type: ignore[union-attr]
     else:
         trained = is_training and getattr(model, "optimizer", None) is not None
         whole = draw(model, level="training" if trained else "node", most=None).whole
@@ -118,7 +119,6 @@ def scene_of(
         view = view_of(whole)
     hiding = hiding_of(view.whole, view.closed)
     alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
-    alias |= {} if picture is None or model is not None else picture.alias
     shown = view.shown
     step = Conductor(view.whole, shown, alias).step(earlier, run)
     if not step.beats:

@@ -1,4 +1,4 @@
-"""The page of a player: one HTML file that asks for nothing else.
+"""The page of a player: the page of a picture, with a time line and all that a moment has.
 
 The steps stand in it as an ordered list, in plain HTML: it is what is read where no script runs,
 and what the script takes its words from.
@@ -6,8 +6,6 @@ and what the script takes its words from.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from collections.abc import Sequence
@@ -16,16 +14,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kerascope.lessons.lesson import LANGUAGES
-from kerascope.lessons.page_style import NAMES, NO_NETWORK, PALETTES, TAGS, palette_rules
-from kerascope.player.picture import flow_colors, picture_rules, state_colors
-from kerascope.player.words import WORDS, Text, words_for_script
-from kerascope.viz.theme import PALETTES as PICTURE_PALETTES
+from kerascope.lessons.page_style import NAMES, TAGS
+from kerascope.player.picture import Picture, flow_colors, picture_rules, state_colors
+from kerascope.player.words import PAGE_WORDS, WORDS, Text, words_for_script
+from kerascope.viz.exports import page
+from kerascope.viz.layout.ladder import is_ladder
+from kerascope.viz.theme import PALETTES
 
-PACKED_ABOVE = 120_000  # characters of data and pictures: more are compressed
+PACKED_ABOVE = 120_000  # characters of data and steps: more are compressed
 FOLDER = Path(__file__).with_name("page")
-COLORS = ("ground", "code-ground", "line", "text", "quiet", "link")
+SCRIPTS = ("room", "flows", "player")
 MOVES = {"first": "|◀", "previous": "◂", "play": "▶", "next": "▸", "last": "▶|"}
 SKIPS = ("change", "stop")
+KEYS = (
+    ("← →", "one step"),
+    ("Home, End", "the first, the last step"),
+    ("Space", "play or pause"),
+    ("c", "next change of state"),
+    ("s", "next stop-point"),
+)
 # What a step may be, and the words of the choice.
 UNITS = ("all", "op", "call", "depth", "phase", "batch")
 OF_THE_SCRIPT = (
@@ -43,18 +50,17 @@ class SideHtml(NamedTuple):
     ----------
     title : dict of str to str or None
         What tells it from the other side.
-    svg : str
-        The picture; empty if there is none.
-    boxes : list of str
-        Each box in words, in the order of the picture's reading.
+    picture : Picture or None
     steps : list of str
         What each step says.
+    style : str
+        The rules of its picture.
     """
 
     title: Text | None
-    svg: str
-    boxes: list[str]
+    picture: Picture | None
     steps: list[str]
+    style: str = ""
 
 
 def page_html(
@@ -82,79 +88,69 @@ def page_html(
         What the page says of itself: how much it shows, and what it leaves out.
     """
     said = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
-    data = {"title": title, "say": said, **data}
+    data = {"title": title, "say": said, "translated": {"zh": PAGE_WORDS}, "theme": "auto", **data}
     alone = " alone" if len(sides) == 1 else ""
-    body = "".join(_side(side) for side in sides)
-    stored = f'<script type="application/json" id="data">\n{json_lines(data)}</script>'
+    stored = json_lines(data)
+    body = packed = "".join(_side(number, side, False) for number, side in enumerate(sides))
     if len(stored) + len(body) > PACKED_ABOVE:
-        stored = _packed({**data, "body": body})
+        stored = _dense(data)
         body = f"<noscript><p>{_word('unpacked')}</p></noscript>"
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">
-<title>{escape(title["en"])}</title>
-<style>
-{style()}</style>
-</head>
-<body>
-<main class="player" tabindex="-1">
-<header><h1>{each(title)}</h1>{_about(about)}{_switch()}</header>
-{_gate(data["gates"])}<div class="sides{alone}">
-{body}</div>
-{_controls(moments, stops)}<p class="live unseen" role="status" aria-live="polite"></p>
-</main>
-{stored}
-<script>
-{script()}</script>
-</body>
-</html>
-"""
+    else:
+        body, packed = "".join(_side(number, side, True) for number, side in enumerate(sides)), ""
+    return page.page(
+        title=escape(title["en"]),
+        kind="player",
+        theme="light",
+        style=style(sides),
+        heading=f"<h1>{each(title)}</h1>{_about(about)}",
+        switch=_switch(),
+        keys=KEYS,
+        walking=[("↑ ↓", "against and along the arrows")],
+        text=_tool,
+        label=_tool_label,
+        body=f'{_gate(data["gates"])}<div class="sides{alone}">\n{body}</div>\n'
+        f'{_controls(moments, stops)}<p class="live unseen" role="status" aria-live="polite"></p>',
+        data=stored,
+        packed=packed,
+        script=script(any(side.picture and is_ladder(side.picture.whole) for side in sides)),
+    )
 
 
-def _packed(data: dict[str, Any]) -> str:
-    """Return data compressed: a browser unpacks them without a library."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    packed = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-    return f'<script type="application/octet-stream" id="data">{packed}</script>'
+def _tool(english: str) -> str:
+    """Return what a tool of the page is called, in each language."""
+    return each({"en": english, "zh": PAGE_WORDS.get(english, english)})
+
+
+def _tool_label(english: str) -> str:
+    return " / ".join(dict.fromkeys([escape(english), escape(PAGE_WORDS.get(english, english))]))
 
 
 def _about(about: Text | None) -> str:
     return f'<p class="about quiet">{each(about)}</p>' if about else ""
 
 
-def style() -> str:
+def style(sides: Sequence[SideHtml] = ()) -> str:
     """Return the style sheet, without what only its reader needs."""
-    rules = f"{palette_rules(_palettes())}{picture_rules()}{_lean(_read('player.css'))}"
+    colors = "".join(
+        page.color_rules(
+            theme, {**page.colors(palette), **state_colors(palette), **flow_colors(palette)}
+        )
+        for theme, palette in PALETTES.items()
+    )
+    pictures = dict.fromkeys(side.style for side in sides)
+    base = page.part("viewer.css")
+    rules = f"{colors}{''.join(pictures)}{picture_rules()}{page.lean(base + _read('player.css'))}"
     return re.sub(r"(?<=[{};:,])\s+|\s+(?=[{}])|;\s*(?=})", "", rules) + "\n"
 
 
-def _palettes() -> dict[str, dict[str, str]]:
-    return {
-        theme: {
-            **{name: palette[name] for name in COLORS},
-            **state_colors(PICTURE_PALETTES[theme]),
-            **flow_colors(PICTURE_PALETTES[theme]),
-        }
-        for theme, palette in PALETTES.items()
-    }
-
-
-def script() -> str:
+def script(has_ladder: bool = False) -> str:
     """Return the script, without what only its reader needs."""
-    return _lean(_read("player.js"))
+    own = "".join(page.lean(_read(f"{name}.js")) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{page.scripts(has_ladder)}{own}}})();\n'
 
 
 def _read(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
-
-
-def _lean(text: str) -> str:
-    """Return a text without indentation, empty lines and lines that are comments."""
-    lines = (line.strip() for line in text.splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
 def each(text: Text) -> str:
@@ -238,40 +234,36 @@ def _gate(gates: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _side(side: SideHtml) -> str:
+def _side(number: int, side: SideHtml, has_svg: bool) -> str:
+    """Return one side; its picture is drawn by the script, or stands there for who has none."""
     title = f"<h2>{each(side.title)}</h2>\n" if side.title else ""
     steps = "".join(f"<li>{escape(step, quote=False)}</li>\n" for step in side.steps)
     return (
-        f'<section class="side">\n{title}{_picture(side)}'
+        f'<section class="side">\n{title}{_picture(number, side.picture, has_svg)}'
         f'<div class="now moves"><p class="sentence"><b class="lane"></b> '
         f'<span class="told"></span></p><p class="said quiet" lang="en"></p>'
         f'<p class="meaning quiet"></p><p class="path quiet" lang="en"></p></div>\n'
-        f'<div class="panels">\n{_source()}{_right()}{_list(side)}'
-        f'<details class="steps" open><summary>{_word("steps")}</summary>\n'
+        f'<div class="panels">\n{page.panel(number, _tool_label("Details"))}{_source()}{_right()}'
+        f'{_list(side.picture)}<details class="steps" open><summary>{_word("steps")}</summary>\n'
         f'<ol lang="en">\n{steps}</ol></details>\n{_copy()}</div>\n</section>\n'
     )
 
 
-def _picture(side: SideHtml) -> str:
-    if not side.svg:
+def _picture(number: int, picture: Picture | None, has_svg: bool) -> str:
+    if picture is None:
         return ""
-    return (
-        f'<div class="picture" tabindex="0" role="group" aria-label="{_both("graph")}">'
-        f"{side.svg}</div>\n"
-    )
+    svg = picture.svg if has_svg else '<svg role="group"></svg>\n'
+    name = f"picture-{number + 1}" if number else "picture"
+    return page.side(number, svg.replace("<svg ", f'<svg id="{name}" ', 1), _both("graph"))
 
 
-def _list(side: SideHtml) -> str:
+def _list(picture: Picture | None) -> str:
     """Return the picture as a list."""
-    if not side.svg:
+    if picture is None:
         return ""
-    items = "".join(
-        f'<li><button type="button">{escape(box, quote=False)}</button> '
-        f'<span class="state"></span></li>\n'
-        for box in side.boxes
-    )
+    items = "".join(f"<li>{escape(words, quote=False)}</li>\n" for words in picture.words.values())
     return (
-        f'<details open><summary>{_word("list")}</summary><ol class="boxes">\n{items}</ol>'
+        f'<details open><summary>{_word("list")}</summary><ol class="listed">\n{items}</ol>'
         f"</details>\n"
     )
 

@@ -1,7 +1,8 @@
-"""The picture of a player: an SVG made here, whose boxes the script marks as it goes.
+"""The picture of a player: a graph with all its frames, whose boxes the page marks as it goes.
 
 Rows are depths. Each box keeps room for a line that says how far it is, `▶ now`, so that the state
-is told by a sign, by words and by the frame, never by colour alone.
+is told by a sign, by words and by the frame, never by colour alone. The page draws it; without a
+script an SVG stands there that is made here.
 """
 
 from __future__ import annotations
@@ -9,26 +10,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 from kerascope.debugger.pictures import graph_of_tape
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import calls_in, layer_of
 from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.player.flows import LOSS
-from kerascope.player.room import roomy
+from kerascope.player.room import BESIDE, LEAST, roomy
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, reading_order, tooltip
-from kerascope.viz.collapse.view import view_of
+from kerascope.viz.collapse.collapsed import kind_of_group
+from kerascope.viz.collapse.view import View, view_of
 from kerascope.viz.drawing import Drawing
+from kerascope.viz.exports.to_html import Room
 from kerascope.viz.exports.to_svg import number, svg_of
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.nesting import hiding_of
 from kerascope.viz.overlays.recorded import living_model
 from kerascope.viz.theme import Palette
 
@@ -61,12 +64,12 @@ class BoxStates:
         Of `nodes_made`.
     owners : mapping of str to str, optional
         The box of the call that owns a variable, by the variable's name.
-    alias : mapping of str to str, optional
-        The closed frame in which a box lies that is not drawn itself.
 
     Attributes
     ----------
     now : dict of str to int
+        By the ids of boxes, then of frames: that of a nested model is told of as a call. What is
+        told of no frame stays to be done; a page shows what lies in it.
     focus : str
         The box of which the last event speaks, or one before it if that speaks of none.
 
@@ -93,19 +96,22 @@ class BoxStates:
         boxes_of_nodes: Mapping[str, str],
         made_by_calls: Mapping[int, str] | None = None,
         owners: Mapping[str, str] | None = None,
-        alias: Mapping[str, str] | None = None,
     ) -> None:
         self.graph = graph
-        self.now = {node.id: TODO for node in graph.nodes}
+        names = [*(node.id for node in graph.nodes), *(group.id for group in graph.groups)]
+        self.now = dict.fromkeys(names, TODO)
         self._of_nodes = boxes_of_nodes
         self._made = made_by_calls or {}
         self._owners = owners or {}
-        self._alias = alias or {}
         self.focus = ""
         self._calls: list[str] = []  # names of the calls that are open in a run
         self._open: list[tuple[Event, str]] = []  # spans that are open, with their boxes
         self._flash: tuple[str, int] | None = None  # a box that an instant has touched
         self._contributions = _contributions_of(graph)
+        self._fed: dict[str, list[str]] = {}  # the inputs of nested models, which no event tells of
+        for node in graph.nodes:
+            if node.group and node.kind == "input":
+                self._fed.setdefault(node.group, []).append(node.id)
         outputs = [edge.source for edge in graph.edges if edge.target == LOSS]
         self._losses = {f"{layer_of(name).partition('@')[0]}_loss" for name in outputs}
         self._swept = ""  # the op through which the sweep goes
@@ -113,8 +119,8 @@ class BoxStates:
 
     @property
     def arrows(self) -> Sequence[GraphEdge]:
-        """The arrows along which a call takes what others have made."""
-        return self.graph.edges
+        """The arrows along which a call takes what others have made; nested models are calls."""
+        return _between_calls(self.graph)
 
     def feed(self, event: Event) -> None:
         """Move on to the states at one more event."""
@@ -142,6 +148,8 @@ class BoxStates:
         box = self._box_of(event) if event.kind in self.spans else ""
         if box:
             self.now[box], self.focus = NOW, box
+        for fed in self._fed.get(box, ()):
+            self._mark_done(fed)
         self._open.append((event, box))
         if event.kind in CALLS:
             self._calls.append(event.name)
@@ -175,6 +183,8 @@ class BoxStates:
     def _start_anew(self, event: Event) -> None:
         self._sweep("")
         is_sweep = event.kind == "gradients"
+        for group in self.graph.groups:
+            self.now[group.id] = TODO
         for node in self.graph.nodes:
             is_there = node.kind in SOURCES and event.kind == "function"
             before = is_sweep and not node.id.startswith("grad:")
@@ -209,9 +219,9 @@ class BoxStates:
         return self._owners.get(name, "")
 
     def _drawn(self, name: str) -> str:
-        """Return the box itself, the closed frame that hides it, or the box of the loss."""
-        if name not in self.now:
-            name = self._alias.get(name, LOSS if name == LOSS or name in self._losses else "")
+        """Return the box itself, or the box of the loss."""
+        if name not in self.now and (name == LOSS or name in self._losses):
+            name = LOSS
         return name if name in self.now else ""
 
     def _mark_done(self, box: str) -> None:
@@ -241,6 +251,30 @@ class BoxStates:
         if self._of_nodes:
             return self._of_nodes.get(name, "")
         return layer_of(name)
+
+
+def _between_calls(graph: Graph) -> list[GraphEdge]:
+    """Return the arrows of a graph, and those from and to the nested models that they cross."""
+    nested = {group.id for group in graph.groups if kind_of_group(group) == "call"}
+    parents = {group.id: group.parent for group in graph.groups}
+
+    def around(box: str) -> list[str]:
+        found, group = [], graph.node(box).group
+        while group:
+            found += [group] if group in nested else []
+            group = parents[group]
+        return found
+
+    if not nested:
+        return list(graph.edges)
+    edges = []
+    for edge in graph.edges:
+        source, target = around(edge.source), around(edge.target)
+        left = [group for group in source if group not in target]
+        entered = [group for group in target if group not in source]
+        made = replace(edge, source=left[-1]) if left else edge
+        edges += [made, *(replace(made, target=group) for group in entered)]
+    return edges
 
 
 def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
@@ -288,30 +322,55 @@ MARK = re.compile(
 )
 
 
-class Picture(NamedTuple):
-    """A graph, and which box each node of the engine is."""
+def _with_state(node: GraphNode) -> GraphNode:
+    return replace(node, attrs={**node.attrs, **STATE_ROOM})
 
-    graph: Graph
+
+@dataclass(frozen=True)
+class Picture:
+    """A graph, and which box each node of the engine is.
+
+    Attributes
+    ----------
+    whole : Graph
+        With all its frames.
+    boxes_of_nodes : dict of str to str
+    owners : dict of str to str
+        The box of the call that owns a variable.
+    closed : frozenset of str
+        Ids of the frames that are closed when the page opens.
+    """
+
+    whole: Graph
     boxes_of_nodes: dict[str, str]
-    owners: dict[str, str] = {}  # noqa: RUF012 (nobody writes into it)
-    alias: dict[str, str] = {}  # noqa: RUF012
+    owners: dict[str, str] = field(default_factory=dict)
+    closed: frozenset[str] = frozenset()
+    room = Room(_with_state, least=LEAST, beside=BESIDE)  # what the page keeps free
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What is drawn when the page opens."""
+        return View(self.whole, self.closed).shown
+
+    @property
+    def options(self) -> PictureOptions:
+        """How it is drawn."""
+        has_depths = self.whole.attrs.get("level", "node") in ("node", "layer")
+        return PictureOptions(depth_ranks=has_depths, theme="light")
 
     @property
     def folded(self) -> int:
         """How many boxes are hidden in closed frames."""
-        return len(self.alias)
+        groups = {group.id for group in self.whole.groups}
+        drawn = sum(node.id not in groups for node in self.graph.nodes)
+        return len(self.whole.nodes) - drawn
 
     @property
     def svg(self) -> str:
         """The picture, every box with room for its state."""
-        nodes = tuple(
-            replace(node, attrs={**node.attrs, **STATE_ROOM}) for node in self.graph.nodes
-        )
-        graph = replace(self.graph, nodes=nodes)
-        has_depths = self.graph.attrs.get("level", "node") in ("node", "layer")
-        options = PictureOptions(depth_ranks=has_depths)
-        placed, measures = arrange(graph, options)
-        return with_state_lines(svg_of(graph, options, roomy(placed), measures))
+        graph = replace(self.graph, nodes=tuple(map(self.room.widened, self.graph.nodes)))
+        placed, measures = arrange(graph, self.options)
+        return with_state_lines(svg_of(graph, self.options, roomy(placed), measures))
 
     @property
     def words(self) -> dict[str, str]:
@@ -357,21 +416,13 @@ def picture_for(
     if made is None:
         return None
     if len(made.graph.nodes) > MOST_BOXES:
-        made = _folded(made)
+        view = view_of(made.whole)
+        made = replace(made, whole=view.whole, closed=view.closed)
     computes = any(e.kind == "loss" and e.act not in ("build", "compile") for e in events)
     model = graph if isinstance(graph, Network) else living_model(tape, events)
     if with_loss and computes and isinstance(model, Network):
-        made = made._replace(graph=_with_loss(made.graph, model))
+        made = replace(made, whole=_with_loss(made.whole, model))
     return made
-
-
-def _folded(made: Picture) -> Picture:
-    view = view_of(made.graph)
-    hiding = hiding_of(view.whole, view.closed)
-    alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
-    names = {name: alias.get(box, box) for name, box in made.boxes_of_nodes.items()}
-    owners = {name: alias.get(box, box) for name, box in made.owners.items()}
-    return Picture(view.shown, names, owners, alias)
 
 
 def _with_loss(graph: Graph, model: Network) -> Graph:
@@ -404,15 +455,24 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
     if graph is None and model is not None:
         graph = model
     if graph is not None:
-        shown = graph.graph if isinstance(graph, Drawing) else graph_of(graph, where="Player")
-        _check_names(shown)
-        return Picture(shown, names, owners)
+        view = _view(graph)
+        _check_names(view.whole)
+        return Picture(view.whole, names, owners, view.closed)
     told = list(tape[: events[-1].t + 1])
     try:
         found = graph_of_tape(told)
     except KerascopeError:
         return None
     return Picture(found, _boxes_of_nodes(told, {node.id for node in found.nodes}))
+
+
+def _view(graph: Any) -> View:
+    """Return a graph with nested models closed, or as it was drawn."""
+    if isinstance(graph, Drawing):
+        return graph.view
+    if isinstance(graph, Network):
+        return view_of(graph_of(graph, None, True, "Player"), most=None)
+    return View(graph_of(graph, where="Player"))
 
 
 def _check_names(graph: Graph) -> None:

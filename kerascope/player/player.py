@@ -25,7 +25,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Event
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
 from kerascope.trace.tape_store import Tape
-from kerascope.viz.layout.arrange import Rect
+from kerascope.viz.exports.to_html import data_and_style
 from kerascope.viz.overlays.recorded import living_model
 
 # --- which events are shown: lanes, steps, moments ------------------------------------------------
@@ -622,12 +622,12 @@ def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
 def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
     picture: Picture | None = side.picture
     facts, told = side_data(side.tape, side.events, *_followers(side, picture))
-    if isinstance(picture, LadderPicture):
-        areas = picture.areas
-        facts["areas"] = [_area_of(areas.get(box)) for box in facts["boxes"]]
-    words = picture.words if picture else {}
-    boxes = [words[box] for box in facts["boxes"]]
-    return SideHtml(name, picture.svg if picture else "", boxes, told), facts
+    if picture is None:
+        return SideHtml(name, None, told), facts
+    facts["graph"], style = data_and_style(
+        picture.whole, picture.options, picture.closed, picture.room
+    )
+    return SideHtml(name, picture, told, style), facts
 
 
 def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:
@@ -637,16 +637,8 @@ def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None,
     made = nodes_made(side.tape[: side.events[-1].t + 1])
     if isinstance(picture, LadderPicture):
         return LadderStates(picture, made), LadderFlows(picture, side.tape)
-    states = BoxStates(picture.graph, picture.boxes_of_nodes, made, picture.owners, picture.alias)
-    return states, Flows({node.id: None for node in picture.graph.nodes}, picture.alias)
-
-
-def _area_of(found: tuple[Rect, str] | None) -> list[Any]:
-    """Return where a cell's value stands, and its column, as JSON knows it; 0 for no cell."""
-    if found is None:
-        return []
-    rect, column = found
-    return [*(round(x, 2) for x in (rect.x, rect.y, rect.width, rect.height)), column]
+    states = BoxStates(picture.whole, picture.boxes_of_nodes, made, picture.owners)
+    return states, Flows(states.now)
 
 
 def sight_text(event: Event) -> str:

@@ -3,7 +3,7 @@
 The picture is that of `draw(model, level="training")`, with room for values: on the arrows of both
 rails, and in each cell of a card. Which box an event means depends on its phase: in the backward
 pass the gradient of what a call gave, in the update the new value of a weight, in the commit the
-weight that is written. What lies in a closed frame or on a closed card is told by its box.
+weight that is written.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from typing import Any
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
 from kerascope.player.flows import FORWARD, GRADIENT, RUNNING, Flows
-from kerascope.player.picture import DONE, NOW, STATE_ROOM, BoxStates, Picture, with_state_lines
+from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, with_state_lines
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import bundled
 from kerascope.viz.collapse.view import view_of
+from kerascope.viz.exports.to_html import Room
 from kerascope.viz.exports.to_svg import svg_of
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import GraphEdge, GraphNode
-from kerascope.viz.layout.arrange import Rect
-from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH, arrange_ladder, is_ladder
+from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import LINE_SIZE, text_width
-from kerascope.viz.nesting import hiding_of
 
 MOST_OPEN = 240  # boxes; of a larger ladder first the cards are closed, then repeated blocks
 VALUE_WIDTH = 64.0  # of the place for a value in a cell
@@ -39,35 +38,6 @@ BETWEEN_ROWS, BESIDE = 46.0, 40.0  # room for what lies on the arrows of the rai
 _SLOT = "slot:"
 _GRADIENT = "grad:"
 _NEW = "update:"
-
-
-class LadderPicture(Picture):
-    """The ladder of a step, with room for values."""
-
-    @property
-    def svg(self) -> str:
-        """The picture; what keeps the places of values is taken out."""
-        graph, options, placed, measures = self._laid_out()
-        svg = with_state_lines(svg_of(graph, options, placed, measures))
-        svg = re.sub(rf'<text class="quiet"[^>]*>{HELD}</text>\n?', "", svg)
-        return re.sub(f"(, )?{HELD}", "", svg)  # in what is read aloud
-
-    @property
-    def areas(self) -> dict[str, tuple[Rect, str]]:
-        """Where the value of each cell stands, and in which column, by its box."""
-        graph, _, placed, _ = self._laid_out()
-        return {
-            node.id: (_area(node, placed.boxes[node.id]), str(node.attrs["column"]))
-            for node in graph.nodes
-            if "line" in node.attrs and not _is_mark(node)
-        }
-
-    def _laid_out(self) -> Any:
-        options = PictureOptions()
-        nodes = tuple(_with_room(node) for node in self.graph.nodes)
-        graph = replace(self.graph, nodes=nodes)
-        placed, measures = arrange_ladder(graph, options, BETWEEN_ROWS)
-        return graph, options, replace(placed, width=placed.width + BESIDE), measures
 
 
 def _is_mark(node: GraphNode) -> bool:
@@ -83,9 +53,31 @@ def _with_room(node: GraphNode) -> GraphNode:
     return replace(node, attrs={**attrs, "detail": HELD})
 
 
-def _area(node: GraphNode, rect: Rect) -> Rect:
-    right = rect.right - CELL_PADDING - (MARK_WIDTH if node.kind in ("variable", "slot") else 0.0)
-    return Rect(right - VALUE_WIDTH, rect.y + 2, VALUE_WIDTH, rect.height - 4)
+class LadderPicture(Picture):
+    """The ladder of a step, with room for values."""
+
+    room = Room(
+        _with_room,
+        left_out=HELD,
+        between_rows=BETWEEN_ROWS,
+        beside=BESIDE,
+        value_width=VALUE_WIDTH,
+    )
+
+    @property
+    def options(self) -> PictureOptions:
+        """How it is drawn."""
+        return PictureOptions(theme="light")
+
+    @property
+    def svg(self) -> str:
+        """The picture; what keeps the places of values is taken out."""
+        graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
+        placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
+        placed = replace(placed, width=placed.width + BESIDE)
+        svg = with_state_lines(svg_of(graph, self.options, placed, measures))
+        svg = re.sub(rf'<text class="quiet"[^>]*>{HELD}</text>\n?', "", svg)
+        return re.sub(f"(, )?{HELD}", "", svg)  # in what is read aloud
 
 
 def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
@@ -101,10 +93,7 @@ def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
         return None
     names = {call.node.name: call.id for call in calls_in(model_with_graph(model, "Player"))}
     view = view_of(whole, most=MOST_OPEN)
-    hiding = hiding_of(view.whole, view.closed)
-    alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
-    names = {name: alias.get(box, box) for name, box in names.items()}
-    return LadderPicture(view.shown, names, {}, alias)
+    return LadderPicture(view.whole, names, {}, view.closed)
 
 
 # --- how far each box is --------------------------------------------------------------------------
@@ -117,15 +106,13 @@ class LadderStates(BoxStates):
     instants = (*BoxStates.instants, "update.apply")
 
     def __init__(self, picture: Picture, made: Mapping[int, str] | None = None) -> None:
-        super().__init__(picture.graph, picture.boxes_of_nodes, made, None, picture.alias)
+        super().__init__(picture.whole, picture.boxes_of_nodes, made)
         self._arrived: list[str] = []  # gradients that the call gave through which the sweep goes
         self._senders: dict[str, list[str]] = {}
-        for node in picture.graph.nodes:
+        self._cells = {node.id for node in picture.whole.nodes if "line" in node.attrs}
+        for node in picture.whole.nodes:
             if "via" in node.attrs or node.attrs.get("column") == "via":
                 self._senders.setdefault(_sender(node), []).append(node.id)
-        closed = dict.fromkeys(picture.alias.values())
-        self._frames = [one for one in closed if "rail" in self._attrs(one)]
-        self._left: dict[str, set[str]] = {}  # what a closed frame of a rail still has to do
 
     def feed(self, event: Event) -> None:
         """Move on to the states at one more event."""
@@ -134,21 +121,18 @@ class LadderStates(BoxStates):
             self._arrived = []
         super().feed(event)
         for delta in event.deltas:
-            name = _box_of_delta(event, delta, self.now, self._alias)
+            name = _box_of_delta(event, delta, self.now)
             box = self._drawn(name)
             if box:
-                self.now[box], self.focus = self._done(name), box
+                self.now[box], self.focus = DONE, box
                 self._mark_done(f"{_NEW}{name.removeprefix(_SLOT)}")
                 if delta.name == "grads":
                     self._arrived.append(box)
         if is_call_back and event.ph == END:
             for box in self._senders.get(event.name, ()):
                 self.now[box] = DONE
-            cells = [box for box in self._arrived if "line" in self._attrs(box)]
+            cells = [box for box in self._arrived if box in self._cells]
             self.focus = next(iter([*cells, *self._arrived[-1:]]), self.focus)
-        if event.ph == END and event.kind in ("forward", "backward"):
-            for box in self._frames:
-                self.now[box] = DONE if self.now[box] == NOW else self.now[box]
 
     @property
     def arrows(self) -> list[GraphEdge]:
@@ -156,24 +140,11 @@ class LadderStates(BoxStates):
         calls = {n.id for n in self.graph.nodes if n.attrs.get("rail") == "forward"}
         return [e for e in self.graph.edges if e.source in calls and e.target in calls]
 
-    def _attrs(self, box: str) -> Mapping[str, Any]:
-        return self.graph.node(box).attrs
-
-    def _done(self, name: str) -> int:
-        """Return how far a box is when what is in it by a name is done: a frame by its last."""
-        left = self._left.get(self._alias.get(name, ""), set())
-        left.discard(name)
-        return NOW if left else DONE
-
     def _state_after(self, event: Event) -> int:
-        prefix = _GRADIENT if event.phase == "backward" else ""
-        return self._done(prefix + "/".join([*self._calls, event.name]))
+        return DONE  # the gradient has a box of its own
 
     def _start_anew(self, event: Event) -> None:
         super()._start_anew(event)
-        self._left = {frame: set() for frame in self._frames}
-        for name, frame in self._alias.items():
-            self._left.get(frame, set()).add(name)
         for node in self.graph.nodes:
             is_target = node.attrs.get("rail") == "loss" and node.kind != "loss"
             if event.kind == "function" and (node.kind in ("slot", "input") or is_target):
@@ -198,9 +169,8 @@ class LadderStates(BoxStates):
     def _drawn(self, name: str) -> str:
         """Return the box of a name, or of what lies around it: "encoder" for "encoder/dense"."""
         while name:
-            found = self._alias.get(name, name)
-            if found in self.now:
-                return found
+            if name in self.now:
+                return name
             prefix = _GRADIENT if name.startswith(_GRADIENT) else ""
             inner = name.removeprefix(prefix)
             name = f"{prefix}{inner.rpartition('/')[0]}" if "/" in inner else ""
@@ -212,9 +182,7 @@ def _sender(node: GraphNode) -> str:
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 
-def _box_of_delta(
-    event: Event, delta: Delta, boxes: Mapping[str, Any], alias: Mapping[str, str]
-) -> str:
+def _box_of_delta(event: Event, delta: Delta, boxes: Mapping[str, Any]) -> str:
     """Return the box of what a delta tells that has been computed; "" if it is none."""
     key = str(delta.key) if delta.key is not None else ""
     if not key or event.act in ("build", "compile"):
@@ -223,7 +191,7 @@ def _box_of_delta(
         return f"{_GRADIENT}{key}"
     if delta.name == "updates" and event.phase == "update":
         slot = f"{_SLOT}{key}"
-        return slot if slot in boxes or slot in alias else f"{_NEW}{key}"
+        return slot if slot in boxes else f"{_NEW}{key}"
     return ""
 
 
@@ -240,8 +208,8 @@ class LadderFlows(Flows):
     """
 
     def __init__(self, picture: Picture, tape: Tape) -> None:
-        shown = (n for n in picture.graph.nodes if n.kind != "card" and not _is_mark(n))
-        super().__init__({node.id: None for node in shown}, picture.alias)
+        shown = (node for node in picture.whole.nodes if not _is_mark(node))
+        super().__init__({node.id: None for node in shown})
         self._tape = tape
 
     def feed(self, event: Event) -> None:

@@ -323,7 +323,6 @@ def side_data(
         )
     data = {
         "around": [label(span) for span in _around(tape, first)],
-        "boxes": [node.id for node in states.graph.nodes] if states else [],
         "startTables": before,
         "startStates": start_states,
         "startFlows": start_flows,
@@ -355,8 +354,8 @@ class _Boxes:
     """
 
     def __init__(self, tape: Tape, states: BoxStates | None, flows: Flows) -> None:
-        graph = states.graph if states else None
-        self._places = {node.id: place for place, node in enumerate(graph.nodes)} if graph else {}
+        # As the page counts: boxes, then frames.
+        self._places = {name: place for place, name in enumerate(states.now)} if states else {}
         self._flows = flows
         self._flowed: dict[tuple[str, int], Spec] = {}
         self._narrator = Narrator(sources_of(states.arrows) if states else None)

@@ -341,7 +341,7 @@ def test_a_player_on_paper_is_whole_and_nothing_lies_over_another_thing(opened):
             getComputedStyle(one).overflowY === "visible";
         return {
             hidden: inside.documentElement.scrollHeight > inside.defaultView.innerHeight + 1,
-            over: [...inside.querySelectorAll("pre, .tables, .picture")].filter(over).length,
+            over: [...inside.querySelectorAll("pre, .tables, .canvas")].filter(over).length,
             controls: inside.querySelector(".controls").checkVisibility(),
         };
     }""")

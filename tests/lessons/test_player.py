@@ -224,11 +224,13 @@ def test_small_arrays_are_whole_and_large_ones_figures_and_a_corner(value, short
 
 
 def states_at(player, *times):
-    states = BoxStates(player.picture.graph, player.picture.boxes_of_nodes, nodes_made(player.tape))
+    """Return the states of all boxes at some times; those of frames are not among them."""
+    graph = player.picture.graph
+    states = BoxStates(graph, player.picture.boxes_of_nodes, nodes_made(player.tape))
     found = {}
     for event in player.tape:
         states.feed(event)
-        found[event.t] = "".join(str(state) for state in states.now.values())
+        found[event.t] = "".join(str(states.now[node.id]) for node in graph.nodes)
     return [found[t] for t in times]
 
 
@@ -535,7 +537,7 @@ def test_next_previous_and_the_slider_go_to_a_moment(opened):
 @pytest.mark.browser
 def test_a_moment_is_the_same_from_both_directions(opened):
     there, back = opened().evaluate("""() => {
-        const shown = () => [...document.querySelectorAll(".tables, .boxes, .source")]
+        const shown = () => [...document.querySelectorAll(".tables, .listed, .source")]
             .map((one) => one.innerText).slice(1);
         const press = (name) => document.querySelector(`[data-do=${name}]`).click();
         const there = [shown()], back = [];
@@ -609,7 +611,7 @@ def test_boxes_say_their_state_by_shape_frame_and_words(opened):
         )
     assert list(looks) == ["● done", "▶ now", "○ to do"]
     assert len(set(looks.values())) == 3
-    listed = page.locator(".boxes .state").all_text_contents()
+    listed = page.locator(".listed .state").all_text_contents()
     assert listed == ["● done", "▶ now", "○ to do", "○ to do"]
 
 

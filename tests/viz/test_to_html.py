@@ -16,6 +16,7 @@ from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
 from kerascope.viz.collapse.view import closed_by_default
+from kerascope.viz.exports import page as page_module
 from kerascope.viz.exports import to_html as module
 from kerascope.viz.exports.to_html import as_script, closed_frames, to_html
 from kerascope.viz.extract.subjects import graph_of
@@ -32,7 +33,7 @@ def whole(name: str) -> Graph:
 
 
 def data_of(page: str) -> dict:
-    found = re.findall(r'<script type="application/json" id="graph">(.*?)</script>', page, re.S)
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert len(found) == 1
     return json.loads(found[0])
 
@@ -66,12 +67,14 @@ def test_every_script_of_the_viewer_is_in_the_page_and_writes_no_markup():
     model = ZOO["chain"]()
     model.compile("sgd", "mse")
     page = to_html(graph_of(model, "training"))
-    names = {f"{name}.js" for name in (*module.SCRIPTS, *module.LADDER_SCRIPTS)}
+    scripts = (*page_module.SCRIPTS, *page_module.LADDER_SCRIPTS, "start")
+    names = {f"{name}.js" for name in (*scripts, "unpack")}  # which only a page that is packed has
     assert names == {path.name for path in VIEWER.glob("*.js")}
     assert "class Ladder " not in to_html(whole("chain"))
-    for path in VIEWER.glob("*.js"):
+    for name in scripts:
+        path = VIEWER / f"{name}.js"
         source = path.read_text(encoding="utf-8")
-        assert source in page
+        assert page_module.lean(source) in page
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", source
         )

@@ -1,23 +1,17 @@
 """From a graph to a page in one file: frames open and close, search, details, keyboard.
 
-The page holds its style, its script and its data, and asks no network for anything; a policy in it
-forbids that too. Python measures the words and puts the rows in order; the script (in `viewer/`)
-does what `layout/` does besides, for whatever frames are open.
+Python measures the words and puts the rows in order; the scripts of `page` do what `layout/` does
+besides, for whatever frames are open.
 
-Below come the page, its data, its distances, and what it must know of frames.
+Below come the page, its style, its data, its distances, and what it must know of frames.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from html import escape
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 from kerascope.engine.node_ids import clean
@@ -25,7 +19,7 @@ from kerascope.printable import printable_json, printable_lines
 from kerascope.viz.boxes import BoxText, PictureOptions, caption_lines, group_text, one_line
 from kerascope.viz.collapse.collapsed import BUNDLES, check_groups, collapsed, kind_of_group
 from kerascope.viz.collapse.view import closed_by_default
-from kerascope.viz.exports import to_svg
+from kerascope.viz.exports import page, to_svg
 from kerascope.viz.exports.to_svg import style_sheet
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.layout import arrange, ladder, measures, order, places
@@ -44,15 +38,35 @@ from kerascope.viz.layout.levels import (
 from kerascope.viz.layout.measures import SLACK, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.nesting import hiding_of, nesting_of
-from kerascope.viz.theme import PALETTES, STATES, STYLES, Palette, style_of
+from kerascope.viz.theme import PALETTES, STATES, STYLES, style_of
 
-# In this order they make one script; each uses what stands before it.
-SCRIPTS = (
-    "graph", "showing", "levels", "places", "strands", "routes", "labels", "arrange",
-    "svg", "boxes", "picture", "view", "walking", "searching", "details", "viewer",
-)  # fmt: skip
-# Only in the page of a ladder, before the last.
-LADDER_SCRIPTS = ("rails", "ladder", "ladder_lines", "ladder_places", "ladder_picture")
+
+@dataclass(frozen=True)
+class Room:
+    """What is kept free in a picture for what the page draws into it later.
+
+    Attributes
+    ----------
+    widened : callable
+        From a box to one with more words, which keep the room.
+    left_out : str
+        A line of these words that is not drawn.
+    between_rows : float or None
+        The distance of the rows of a ladder, if it is another.
+    least : float
+        How far the rows of other pictures lie apart at least.
+    beside : float
+        At the right side.
+    value_width : float
+        Of the place for a value in a cell of a ladder.
+    """
+
+    widened: Callable[[GraphNode], GraphNode]
+    left_out: str = ""
+    between_rows: float | None = None
+    least: float = 0.0
+    beside: float = 0.0
+    value_width: float = 0.0
 
 
 def to_html(
@@ -91,70 +105,59 @@ def to_html(
     options = options or PictureOptions()
     if closed is None:
         closed = closed_by_default(graph)
+    data, style = data_and_style(graph, options, closed)
+    theme = "dark" if options.theme == "dark" else "light"
+    colors = (page.color_rules(name, page.colors(options.palette_of(name))) for name in PALETTES)
+    name = graph.name or "graph"
+    drawn = (
+        f'<svg id="picture" class="graph kerascope {theme}" role="group" '
+        f'aria-label="{_escaped(f"{name}: {len(graph.nodes)} boxes")}"></svg>\n'
+    )
+    without = "This page draws its picture by JavaScript, which is switched off here."
+    return page.page(
+        title=_escaped(name),
+        kind="viewer",
+        theme=theme,
+        style="".join([*colors, style, page.part("viewer.css")]),
+        body=f'<section class="side">\n{page.side(0, drawn, "Graph")}{page.panel(0, "Details")}'
+        f"</section>\n<noscript><p>{without}</p></noscript>",
+        data=as_script(data),
+        script=f'(() => {{\n"use strict";\n{page.scripts(is_ladder(graph))}'
+        f"{page.lean(page.part('start.js'))}}})();\n",
+    )
+
+
+def data_and_style(
+    graph: Graph, options: PictureOptions, closed: Collection[str], room: Room | None = None
+) -> tuple[dict[str, Any], str]:
+    """Return what the page knows of a graph, as JSON has it, and the rules of its picture.
+
+    Parameters
+    ----------
+    graph : Graph
+        With all its groups.
+    options : PictureOptions
+    closed : collection of str
+        Ids of the groups that are closed at first.
+    room : Room, optional
+        What is kept free.
+
+    Raises
+    ------
+    ArgumentError
+        `closed` names a group that does not exist.
+    """
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
-    styles = [_page_colours(options), _picture_styles(graph, options, frames), _part("viewer.css")]
-    script = _script(is_ladder(graph))
-    return Template(_part("page.html")).substitute(
-        title=_escaped(graph.name or "graph"),
-        label=_escaped(f"{graph.name or 'graph'}: {len(graph.nodes)} boxes"),
-        theme="dark" if options.theme == "dark" else "light",
-        policy=_policy(script),
-        style="\n".join(styles),
-        data=as_script(_Data(graph, options, frames).result(dict.fromkeys(closed))),
-        script=script,
-    )
+    found = _Data(graph, options, frames, room).result(dict.fromkeys(closed))
+    return found, _picture_styles(graph, options, frames)
 
 
 def _escaped(text: str) -> str:
     return escape(one_line(clean(text)), quote=True)
 
 
-def _policy(script: str) -> str:
-    """Return what the page may do: run its own script and use its own style, nothing else."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        f"base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def _part(name: str) -> str:
-    """Return one of the files of the page."""
-    return (files("kerascope.viz.exports") / "viewer" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _script(has_ladder: bool) -> str:
-    names = (*SCRIPTS[:-1], *(LADDER_SCRIPTS if has_ladder else ()), SCRIPTS[-1])
-    parts = "\n".join(_part(f"{name}.js") for name in names)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
-
-
 # --- style ----------------------------------------------------------------------------------------
-
-
-def _page_colours(options: PictureOptions) -> str:
-    """Return the colours of what stands around the picture, light and dark."""
-    return "\n".join(
-        f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(options.palette_of(name))}}}'
-        for name in PALETTES
-    )
-
-
-def _variables(palette: Palette) -> str:
-    colours = {
-        "background": palette.background,
-        "panel": palette.group_fill,
-        "text": palette.text,
-        "quiet": palette.quiet_text,
-        "line": palette.group_line,
-        "accent": palette.line("blue"),
-        "accent-text": palette.sign("blue"),
-        "found": palette.line("vermillion"),
-    }
-    return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 
 def _picture_styles(graph: Graph, options: PictureOptions, frames: ClosedFrames) -> str:
@@ -224,10 +227,19 @@ class _Data:
     options : PictureOptions
     frames : ClosedFrames
         The groups as closed boxes.
+    room : Room, optional
+        What is kept free.
     """
 
-    def __init__(self, graph: Graph, options: PictureOptions, frames: ClosedFrames) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        options: PictureOptions,
+        frames: ClosedFrames,
+        room: Room | None = None,
+    ) -> None:
         self.graph = graph
+        self.room = room
         self.options = options
         self.sideways = replace(options, rankdir="LR")
         self.downward = replace(options, rankdir="TB")
@@ -256,7 +268,8 @@ class _Data:
             "depthStrip": arrange.depth_strip(levels[""]) if levels else 0.0,
             "caption": [self.drawn(line) for line in caption_lines(graph)],
             "captionSize": [wide, high],
-            "layout": layout_constants(),
+            "layout": layout_constants(self.room),
+            "room": self.kept_free(),
             "states": {name: state.word or name for name, state in STATES.items()},
             "boxes": [self.box(node) for node in (*graph.nodes, *closed_boxes)],
             "groups": [self.group(number) for number in range(len(graph.groups))],
@@ -299,8 +312,17 @@ class _Data:
                 pairs.append(self.string(value) if isinstance(value, str) else [_plain(value)])
         return self.attributes.add(repr(pairs), pairs)
 
+    def kept_free(self) -> dict[str, float]:
+        """Return the lengths of what is kept free; empty where nothing is."""
+        if self.room is None:
+            return {}
+        least, beside, value = self.room.least, self.room.beside, self.room.value_width
+        return {"least": least, "beside": beside, "valueWidth": value}
+
     def words(self, text: BoxText) -> int:
-        parts = [text.lines, text.marks, text.inputs, text.outputs]
+        left_out = self.room.left_out if self.room else ""
+        lines = [line for line in text.lines if not left_out or line != left_out]
+        parts = [lines, text.marks, text.inputs, text.outputs]
         while parts and not parts[-1]:
             parts.pop()
         numbers = [[self.drawn(line) for line in lines] for lines in parts]
@@ -315,14 +337,15 @@ class _Data:
     # --- boxes, frames, arrows --------------------------------------------------------------------
 
     def box(self, node: GraphNode) -> list[Any]:
+        wide = self.room.widened(node) if self.room else node
         if "line" in node.attrs:
-            down = side = ladder.cell_measure(node, self.downward)
+            down = side = ladder.cell_measure(wide, self.downward)
         else:
-            down = side = measure(node, self.downward)
+            down = side = measure(wide, self.downward)
         if down.is_line:
             pass
         elif any(int(node.attrs.get(key, 0)) > 1 for key in ("input_count", "output_count")):
-            side = measure(node, self.sideways)
+            side = measure(wide, self.sideways)
         size = [down.width, down.height]
         if [side.width, side.height] != size or any(side.margins):
             size += [side.width, side.height, side.margins[0], side.margins[2]]
@@ -403,8 +426,9 @@ def _plain(value: Attribute) -> Attribute:
 LETTERS = {BOX: "b", FRAME: "f", ENTRY: "e", EXIT: "x", BEND: "d", TITLE: "t"}
 
 
-def layout_constants() -> dict[str, Any]:
+def layout_constants(room: Room | None = None) -> dict[str, Any]:
     """Return every number that `viewer/` needs to find the same places as `layout/`."""
+    between = room.between_rows if room else None
     return {
         "gaps": {LETTERS[kind]: gap for kind, gap in places.GAPS.items()},
         "rowGap": places.ROW_GAP,
@@ -443,7 +467,7 @@ def layout_constants() -> dict[str, Any]:
         "rounding": to_svg.ROUND,
         "bold": measures.BOLD,
         "slack": measures.SLACK,
-        "ladder": ladder_constants(),
+        "ladder": {**ladder_constants(), **({} if between is None else {"rowGap": between})},
     }
 
 

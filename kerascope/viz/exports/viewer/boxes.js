@@ -116,7 +116,7 @@ function openingSign(x, y, isOpen) {
 function tooltipOf({ id, attributes, style, depth }) {
   const name = attributes.class_name || style.kind;
   const shapes = [attributes.input_shapes || "", attributes.output_shapes || ""];
-  const words = [id + ": " + name, `depth ${depth}`];
+  const words = [id + ": " + name, `${said("depth")} ${depth}`];
   if (shapes[1]) words.push(`${shapes[0]} to ${shapes[1]}`.trim());
   return words.join(", ");
 }
@@ -128,6 +128,7 @@ function describedBox(box, sources) {
   const first = texts.join(" ").includes(name) ? box.title.text : `${box.title.text}, ${name}`;
   const words = [first, ...texts].join(", ");
   if (!sources.length) return words;
-  const more = sources.length > 6 ? ` and ${sources.length - 6} more` : "";
-  return `${words}; from ${sources.slice(0, 6).join(", ")}${more}`;
+  const rest = sources.length - 6;
+  const more = rest > 0 ? ` ${said("and {} more").replace("{}", rest)}` : "";
+  return `${words}; ${said("from")} ${sources.slice(0, 6).join(", ")}${more}`;
 }

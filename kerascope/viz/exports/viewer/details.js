@@ -20,21 +20,23 @@ const MOST_LINKS = 40;
 function showDetails(viewer, panel, number) {
   const { graph } = viewer;
   const box = graph.boxes[number];
-  const closing = { type: "button", class: "close", "aria-label": "Close details" };
+  const closing = { type: "button", class: "close", "aria-label": said("Close details") };
   const close = html("button", closing, "×");
   close.addEventListener("click", () => viewer.select(-1));
   const parts = [close, html("h2", {}, box.label)];
   if (number >= graph.count) parts.push(openButton(viewer, number));
   parts.push(factList(viewer, box));
-  parts.push(...linkList(viewer, "Inputs from", neighbours(graph, number, "incoming", "source")));
-  parts.push(...linkList(viewer, "Outputs to", neighbours(graph, number, "outgoing", "target")));
+  const sides = [["Inputs from", "incoming", "source"], ["Outputs to", "outgoing", "target"]];
+  for (const [words, direction, end] of sides) {
+    parts.push(...linkList(viewer, said(words), neighbours(graph, number, direction, end)));
+  }
   panel.replaceChildren(...parts);
   panel.hidden = false;
 }
 
 function openButton(viewer, number) {
   const isOpen = viewer.picture.places.frames.has(number);
-  const words = isOpen ? "Close frame" : "Open";
+  const words = said(isOpen ? "Close frame" : "Open");
   const button = html("button", { type: "button", class: "toggle" }, words);
   button.addEventListener("click", () => viewer.toggle(number));
   return button;
@@ -43,25 +45,27 @@ function openButton(viewer, number) {
 function factList(viewer, box) {
   const { attributes } = box;
   const facts = [["id", box.id]];
-  if (attributes.layer && attributes.layer !== box.label) facts.push(["layer", attributes.layer]);
+  const { layer } = attributes;
+  if (layer && layer !== box.label) facts.push([said("layer"), layer]);
   for (const [key, value] of Object.entries(attributes)) {
     const isOnlyCall = key === "call" && (attributes.calls || 1) === 1;
     if (LEFT_OUT.includes(key) || isOnlyCall) continue;
-    facts.push([NAMES[key] || key.replaceAll("_", " "), factValue(viewer, key, value, attributes)]);
+    const name = said(NAMES[key] || key.replaceAll("_", " "));
+    facts.push([name, factValue(viewer, key, value, attributes)]);
   }
-  facts.push(["depth", String(box.depth)]);
+  facts.push([said("depth"), String(box.depth)]);
   const rows = facts.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]);
   return html("dl", {}, ...rows);
 }
 
 function factValue(viewer, key, value, attributes) {
-  if (key === "call") return `${value + 1} of ${attributes.calls || 1}`;
+  if (key === "call") return `${value + 1} ${said("of")} ${attributes.calls || 1}`;
   if (key === "shared_with") {
     const other = viewer.graph.boxes.find((box) => box.id === value);
     if (other) return linkTo(viewer, other);
   }
   if (key === "state") return viewer.graph.states[value] || String(value);
-  if (value === true || value === false) return value ? "yes" : "no";
+  if (value === true || value === false) return said(value ? "yes" : "no");
   return typeof value === "number" ? value.toLocaleString("en") : String(value);
 }
 
@@ -82,7 +86,7 @@ function linkList(viewer, title, found) {
     return html("li", {}, linkTo(viewer, viewer.graph.boxes[number]), shape);
   });
   const rest = found.length - items.length;
-  if (rest > 0) items.push(html("li", {}, `and ${rest} more`));
+  if (rest > 0) items.push(html("li", {}, said("and {} more").replace("{}", rest)));
   return [html("h3", {}, title), html("ul", {}, ...items)];
 }
 

@@ -117,10 +117,11 @@ class Picture {
     const { name, detail } = this.graph.groups[number - this.graph.count];
     const box = this.graph.boxes[number];
     const members = countText(box.attributes.members || 0, "box", "boxes");
-    const words = [name.text, detail.text, `${members} inside`].filter(Boolean).join(", ");
+    const inside = `${members} ${said("inside")}`;
+    const words = [name.text, detail.text, inside].filter(Boolean).join(", ");
     const spread = { role: "button", tabindex: "-1", "aria-expanded": "true", "aria-label": words };
     const title = svg("g", { class: "frame-title", "data-id": box.id, ...spread });
-    title.append(svg("title", {}, `${words}. Click to close.`));
+    title.append(svg("title", {}, `${words}. ${said("Click to close.")}`));
     title.append(svg("rect", { class: "ring", ...place, rx: 6 }));
     return title;
   }
@@ -236,5 +237,5 @@ function stateClass({ attributes }) {
 }
 
 function countText(count, one, several) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : several}`;
+  return `${count.toLocaleString("en")} ${said(count === 1 ? one : several)}`;
 }

@@ -5,13 +5,13 @@ const TYPING_PAUSE = 300; // milliseconds
 const SEARCHED = ["class_name", "layer", "activation", "input_shapes", "output_shapes", "detail"];
 
 class Search {
-  constructor(viewer, field, count) {
-    this.viewer = viewer;
+  constructor(viewers, field, count) {
+    this.viewers = viewers;
     this.field = field;
     this.count = count;
-    this.hits = [];
+    this.hits = []; // [viewer, number of a box]
     this.place = -1;
-    this.texts = null;
+    this.texts = new Map();
     this.before = null; // which frames were closed when the search began
     field.addEventListener("input", () => this._typed());
     field.addEventListener("keydown", (event) => this._key(event));
@@ -24,7 +24,8 @@ class Search {
 
   _typed() {
     clearTimeout(this.timer);
-    if (this.viewer.graph.count < MANY_BOXES) this._begin();
+    const boxes = this.viewers.reduce((sum, { graph }) => sum + graph.count, 0);
+    if (boxes < MANY_BOXES) this._begin();
     else this.timer = setTimeout(() => this._begin(), TYPING_PAUSE);
   }
 
@@ -35,11 +36,12 @@ class Search {
     if (!query) {
       [this.hits, this.place, this.before] = [[], -1, null];
       this.count.textContent = "";
-      this.viewer.mark(-1);
+      this._mark();
       return;
     }
-    if (!this.before) this.before = new Set(this.viewer.closed);
-    this.hits = this._find(query);
+    this.before ||= new Map(this.viewers.map((viewer) => [viewer, new Set(viewer.closed)]));
+    this.hits = this.viewers.flatMap((viewer) =>
+      this._find(viewer, query).map((number) => [viewer, number]));
     this.place = -1;
     this.step(1);
   }
@@ -48,29 +50,36 @@ class Search {
   step(steps) {
     const { hits } = this;
     if (!hits.length) {
-      this.count.textContent = this.field.value.trim() ? "nothing found" : "";
-      this.viewer.mark(-1);
+      this.count.textContent = this.field.value.trim() ? said("nothing found") : "";
+      this._mark();
       return;
     }
     this.place = (this.place + steps + hits.length) % hits.length;
-    this.count.textContent = `${this.place + 1} of ${hits.length}`;
-    this.viewer.reveal(hits[this.place], this.before);
-    this.viewer.mark(hits[this.place]);
+    this.count.textContent = `${this.place + 1} ${said("of")} ${hits.length}`;
+    const [viewer, number] = hits[this.place];
+    viewer.reveal(number, this.before.get(viewer));
+    this._mark();
+  }
+
+  /** Mark the hit in its picture, and nothing in others. */
+  _mark() {
+    const [found, number] = this.hits[this.place] || [];
+    for (const viewer of this.viewers) viewer.mark(viewer === found ? number : -1);
   }
 
   /** Return the boxes that a query means: exact names first, then in the order of the graph. */
-  _find(query) {
-    this.texts ||= this.viewer.graph.boxes.map(searchText);
+  _find({ graph }, query) {
+    if (!this.texts.has(graph)) this.texts.set(graph, graph.boxes.map(searchText));
     const isExact = ({ id, label }) => [id, label].some((name) => name.toLowerCase() === query);
-    const found = this._containing([query]);
-    const hits = found.length ? found : this._containing(query.split(/\s+/));
+    const found = this._containing(graph, [query]);
+    const hits = found.length ? found : this._containing(graph, query.split(/\s+/));
     const sorted = [...hits.filter(isExact), ...hits.filter((box) => !isExact(box))];
     return sorted.map((box) => box.number);
   }
 
-  _containing(words) {
-    const { boxes } = this.viewer.graph;
-    return boxes.filter(({ number }) => words.every((word) => this.texts[number].includes(word)));
+  _containing(graph, words) {
+    const texts = this.texts.get(graph);
+    return graph.boxes.filter(({ number }) => words.every((word) => texts[number].includes(word)));
   }
 
   _key(event) {
@@ -82,7 +91,7 @@ class Search {
       event.stopPropagation();
       const hit = this.hits[this.place];
       this.clear();
-      if (hit !== undefined) this.viewer.focus(hit);
+      if (hit !== undefined) hit[0].focus(hit[1]);
       else this.field.blur();
     }
   }

@@ -9,6 +9,7 @@ class View {
     this.canvas = canvas;
     this.root = root;
     this.zoom = 1;
+    this.isChosen = false; // whether the reader has said how large the picture shall be
     this.size = { width: 1, height: 1 };
     canvas.addEventListener("wheel", (event) => this._wheel(event), { passive: false });
     this._letDrag();
@@ -18,6 +19,13 @@ class View {
   resize({ width, height }) {
     this.size = { width, height };
     this.root.setAttribute("viewBox", `0 0 ${short(width)} ${short(height)}`);
+    this._apply();
+  }
+
+  /** Show the picture at this size, wherever it then lies. */
+  scaleTo(zoom) {
+    if (zoom === this.zoom) return; // to set a length anew is to lay all out anew
+    this.zoom = zoom;
     this._apply();
   }
 
@@ -34,11 +42,13 @@ class View {
   }
 
   zoomBy(steps) {
+    this.isChosen = true;
     this.zoomTo(this.zoom * ZOOM_STEP ** steps);
   }
 
   /** Let the whole picture fit; never larger than its natural size. */
   fit() {
+    this.isChosen = true;
     const wide = (this.canvas.clientWidth - 4) / this.size.width;
     const high = (this.canvas.clientHeight - 4) / this.size.height;
     this.zoomTo(Math.min(wide, high, 1));
@@ -89,6 +99,7 @@ class View {
   _wheel(event) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
+    this.isChosen = true;
     const turned = Math.max(Math.min(event.deltaY, 50), -50);
     this.zoomTo(this.zoom * Math.exp(-turned / 150), { x: event.clientX, y: event.clientY });
   }

@@ -1,26 +1,28 @@
-// The page: which frames are open, which box is chosen, and what every key and button does.
+// One picture of the page: which frames are open, and which box is chosen.
 
 class Viewer {
-  constructor(graph) {
-    const find = (id) => document.getElementById(id);
+  /**
+   * Draws a graph into its place, `.side`. `also` may hold what a page does besides:
+   * `widen(places)` makes room, `updated()` is told after each drawing, `selected(number)` of what
+   * is chosen.
+   */
+  constructor(graph, place, also = {}) {
+    const find = (name) => place.querySelector(name);
     this.graph = graph;
-    this.panel = find("details");
-    this.help = find("help");
-    this.root = find("picture");
+    this.also = also;
+    this.panel = find(".details");
+    this.root = find("svg.graph");
     this.startClosed = new Set(graph.closed);
     this.closed = new Set(graph.closed);
     this.rankdir = graph.rankdir;
     this.selected = -1;
     this.marked = -1;
     this.current = -1; // the one thing that Tab leads to
-    this.theme = graph.theme;
     this.picture = new (graph.isLadder ? LadderPicture : Picture)(graph, this.root);
-    this.view = new View(find("canvas"), this.root);
-    this.search = new Search(this, find("search"), find("count"));
+    this.view = new View(find(".canvas"), this.root);
     this._listen();
-    this._setTheme();
     this.update();
-    this._showStart();
+    this.showStart();
   }
 
   // --- what is open ------------------------------------------------------------------------------
@@ -30,7 +32,8 @@ class Viewer {
     const hadFocus = this.root.contains(document.activeElement);
     const showing = new Showing(this.graph, this.closed);
     const { isLadder } = this.graph;
-    const places = isLadder ? arrangeLadder(showing) : arrange(showing, this.rankdir);
+    const drawn = isLadder ? arrangeLadder(showing) : arrange(showing, this.rankdir);
+    const places = this.also.widen ? this.also.widen(drawn, this.rankdir) : drawn;
     this.showing = showing;
     this.picture.draw(showing, places, this.rankdir);
     this.view.resize(places);
@@ -39,10 +42,16 @@ class Viewer {
     this._setCurrent(this._shown(this.current));
     if (hadFocus && this.current >= 0) this._element(this.current).focus({ preventScroll: true });
     this._showChoice();
-    const shown = countText(places.boxes.size, "box", "boxes");
-    const isAll = places.boxes.size >= this.graph.count;
-    const all = isAll ? "" : ` for ${this.graph.count.toLocaleString("en")}`;
-    document.getElementById("status").textContent = shown + all;
+    this.also.updated?.();
+    this.tools?.showStatus();
+  }
+
+  /** Return how many boxes are drawn, and for how many, in words. */
+  status() {
+    const { size } = this.picture.places.boxes;
+    const shown = countText(size, "box", "boxes");
+    if (size >= this.graph.count) return shown;
+    return `${shown} ${said("for")} ${this.graph.count.toLocaleString("en")}`;
   }
 
   /** Open a closed frame, or close an open one. */
@@ -55,19 +64,19 @@ class Viewer {
       else this.closed.add(one);
     }
     this.update();
-    const what = this.closed.has(group) ? "closed" : "opened";
-    this._announce(`${this.graph.boxes[number].label} ${what}`);
+    const what = said(this.closed.has(group) ? "closed" : "opened");
+    this.tools?.announce(`${this.graph.boxes[number].label} ${what}`);
   }
 
   /** Open or close everything. */
   setClosed(closed) {
     this.closed = new Set(closed);
     this.update();
-    this._showStart();
+    this.showStart();
   }
 
   /** Show the first box at a size that can be read. */
-  _showStart() {
+  showStart() {
     this.view.fitWidth();
     const first = this._endBox(true);
     if (first >= 0) this.view.show(this.picture.rectOf(first));
@@ -97,6 +106,7 @@ class Viewer {
   select(number) {
     this.selected = number;
     this._showChoice();
+    this.also.selected?.(number);
   }
 
   /** Choose a box wherever it is, and go there. */
@@ -137,43 +147,17 @@ class Viewer {
     return this.picture.elements.get(number);
   }
 
-  _announce(text) {
-    document.getElementById("spoken").textContent = text;
-  }
-
   // --- what happens ------------------------------------------------------------------------------
 
   _listen() {
-    const actions = {
-      "expand-all": () => this.setClosed([]),
-      "collapse": () => this.setClosed(this._closedAtFirst()),
-      "zoom-in": () => this.view.zoomBy(1),
-      "zoom-out": () => this.view.zoomBy(-1),
-      "fit": () => this.view.fit(),
-      "turn": () => this._turn(),
-      "theme": () => this._nextTheme(),
-      "show-help": () => this.help.showModal(),
-    };
-    for (const [id, action] of Object.entries(actions)) {
-      document.getElementById(id).addEventListener("click", action);
-    }
-    for (const id of ["expand-all", "collapse"]) {
-      document.getElementById(id).hidden = !this.graph.groups.length;
-    }
-    document.getElementById("turn").hidden = this.graph.isLadder; // its rails run downward
     // Not to the SVG: browsers then take it for something that can have the focus itself.
-    const canvas = document.getElementById("canvas");
+    const { canvas } = this.view;
     canvas.addEventListener("click", (event) => this._act(this._numberAt(event)));
     canvas.addEventListener("focusin", (event) => this._setCurrent(this._numberAt(event)));
-    document.addEventListener("keydown", (event) => this._key(event));
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", () => this._setTheme());
-    addEventListener("beforeprint", () => this._setTheme("light"));
-    addEventListener("afterprint", () => this._setTheme());
   }
 
   /** Return what was closed at first; if that is nothing, all groups. */
-  _closedAtFirst() {
+  closedAtFirst() {
     if (this.startClosed.size) return this.startClosed;
     return this.graph.groups.map((group) => group.index);
   }
@@ -198,31 +182,8 @@ class Viewer {
     this.view.keep(this.picture.rectOf(number), before);
   }
 
-  _key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
-    if (event.key === "Escape") {
-      this.select(-1);
-      this.search.clear();
-      return;
-    }
-    if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-    const isInPicture = this.root.contains(event.target);
-    if (this._pageKey(event.key) || (isInPicture && this._pictureKey(event.key))) {
-      event.preventDefault();
-    }
-  }
-
-  _pageKey(key) {
-    if (key === "/") document.getElementById("search").select();
-    else if (key === "?") this.help.showModal();
-    else if (key === "+" || key === "=") this.view.zoomBy(1);
-    else if (key === "-") this.view.zoomBy(-1);
-    else if (key === "0") this.view.fit();
-    else return false;
-    return true;
-  }
-
-  _pictureKey(key) {
+  /** Do what a key means inside the picture; tell whether it means anything. */
+  key(key) {
     if (key === "Enter" || key === " ") this._act(this.current);
     else if (key === "Backspace") this._closeAround();
     else if (key === "Home" || key === "End") this.focus(this._endBox(key === "Home"));
@@ -249,28 +210,15 @@ class Viewer {
     return best;
   }
 
-  // --- how it looks ------------------------------------------------------------------------------
+  /** Say everything again, in the language that is shown now. */
+  speak() {
+    this.picture.drawnBoxes.clear();
+    this.update();
+  }
 
-  _turn() {
+  turn() {
     this.rankdir = this.rankdir === "TB" ? "LR" : "TB";
     this.update();
-    this._showStart();
-  }
-
-  _nextTheme() {
-    this.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    this._setTheme();
-  }
-
-  _setTheme(wanted = this.theme) {
-    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const theme = wanted === "auto" ? (isDark ? "dark" : "light") : wanted;
-    document.documentElement.dataset.theme = theme;
-    this.root.setAttribute("class", `kerascope ${theme}`);
-    const other = theme === "dark" ? "Light" : "Dark";
-    document.getElementById("theme").textContent = other;
+    this.showStart();
   }
 }
-
-const viewer = new Viewer(readGraph(JSON.parse(document.getElementById("graph").textContent)));
-globalThis.kerascopeViewer = viewer;

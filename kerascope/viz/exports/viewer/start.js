@@ -1,0 +1,6 @@
+// The page of a picture by itself.
+
+const graph = readGraph(JSON.parse(document.getElementById("data").textContent));
+const viewer = new Viewer(graph, document.querySelector(".side"));
+new Tools([viewer], graph.theme);
+globalThis.kerascopeViewer = viewer;

@@ -1,0 +1,15 @@
+// A page that is packed: puts its parts where they belong, and then runs its script.
+
+(async () => {
+  const packed = document.getElementById("packed");
+  const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const { body, data, script } = await new Response(stream).json();
+  document.querySelector(".sides").innerHTML = body;
+  packed.id = "data";
+  packed.type = "application/json";
+  packed.textContent = data;
+  const element = document.createElement("script");
+  element.textContent = script; // the page's policy names it
+  document.body.append(element);
+})();
