@@ -26,7 +26,7 @@ from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
 from kerascope.viz.collapse.view import closed_by_default, closed_for
 from kerascope.viz.extract.nodes import node_graph
-from kerascope.viz.graph import Graph, GraphGroup
+from kerascope.viz.graph import Graph, GraphGroup, GraphNode
 from kerascope.viz.nesting import levels_of
 
 
@@ -245,6 +245,35 @@ def test_the_last_step_hides_no_more_than_it_must():
     assert closed_by_default(Graph("g", boxes, (), groups), most=52) == {"small"}
     assert closed_by_default(Graph("g", boxes, (), groups), most=20) == {"big"}
     assert closed_by_default(Graph("g", boxes, (), groups), most=2) == {"big", "small"}
+
+
+def scopes_of(*held):
+    """Return a graph of scopes, named by their places: "1.0" lies in "1"; and what each holds."""
+    boxes, groups = [], []
+    for name, classes in held:
+        outer = name.rpartition(".")[0]
+        groups.append(GraphGroup(name, name, outer, attrs={"kind": "scope"}))
+        boxes += [
+            GraphNode(f"{name}/{n}", f"{name}/{n}", "layer", name, attrs={"class_name": one})
+            for n, one in enumerate(classes)
+        ]
+    return Graph("g", tuple(boxes), (), tuple(groups))
+
+
+@pytest.mark.parametrize("most", range(1, 60))
+def test_equal_twins_are_closed_together_or_open_together(most):
+    plain, wide = ["Conv", "Norm", "Relu"], ["Conv", "Norm", "Relu", "Conv"]
+    graph = scopes_of(
+        ("0", []), ("0.0", plain), ("0.1", plain), ("1", []), ("1.0", wide), ("1.1", plain),
+        ("2", []), ("2.0", wide), ("2.1", plain), ("head", ["Dense", "Softmax"]),
+    )  # fmt: skip
+    closed = closed_by_default(graph, most)
+    around = {group.id: group.parent for group in graph.groups}
+    shown = {one for one in around if around[one] not in closed}
+    for twins in (("0.0", "0.1", "1.1", "2.1"), ("1.0", "2.0"), ("1", "2")):
+        assert len({one in closed for one in twins if one in shown}) <= 1
+    if most >= len(graph.nodes):
+        assert not closed
 
 
 def test_a_name_opens_what_is_around_it_and_nothing_else():

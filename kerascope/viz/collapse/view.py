@@ -350,10 +350,13 @@ class _Closing:
             first[group.parent] = held
             classes[group.id] = held
         families: dict[object, list[str]] = {}
+        nesting = nesting_of(self.graph)
         for group in self.graph.groups:
             if kind_of_group(group) == kind:
                 key: object = tuple(sorted(classes[group.id]))
-                if kind in ("scope", "block", "rows"):
-                    key = {"scope": group.id, "block": "", "rows": group.parent}[kind]
+                if kind == "scope":  # twins, but not what only happens to hold the same
+                    key = nesting[group.id], key
+                elif kind in ("block", "rows"):
+                    key = {"block": "", "rows": group.parent}[kind]
                 families.setdefault(key, []).append(group.id)
         return families
