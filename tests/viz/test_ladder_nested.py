@@ -220,3 +220,25 @@ def test_every_weight_has_one_line_whether_nested_models_are_open_or_closed(name
     ]  # fmt: skip
     assert lines[0] == lines[1]
     assert len(lines[0]) == len({id(weight) for weight in model.weights})
+
+
+def read_by_two(name, size=3):
+    given = ks.Input((size,), name=f"{name}_in")
+    one, other = (ks.layers.Dense(size, name=f"{name}_{word}")(given) for word in "pq")
+    return ks.Model(given, ks.layers.Add(name=f"{name}_sum")([one, other]), name=name)
+
+
+@pytest.mark.parametrize("level", ["training", "gradient"])
+@pytest.mark.parametrize("expand", ["first", "second", "third"])
+def test_a_closed_model_beside_an_open_one_has_one_arrow_from_each_tensor(level, expand):
+    """However many of its layers read it: on a ladder a model has no input of its own inside."""
+    x = ks.Input((3,), name="x")
+    h = read_by_two("third")(read_by_two("second")(read_by_two("first")(x)))
+    model = ks.Model(x, ks.layers.Dense(1, name="scores")(h), name="three")
+    model.compile("sgd", "mse")
+    shown = ks.draw(model, level=level, expand=expand).view.shown
+    closed = {"first", "second", "third"} - {expand}
+    arrows = [edge for edge in shown.edges if edge.target in closed and "operand" in edge.attrs]
+    assert len(arrows) == len(closed)
+    assert all("connections" not in edge.attrs for edge in arrows)
+    assert all(edge.attrs["operand"] == 0 for edge in arrows)

@@ -114,7 +114,8 @@ class _Collapse:
         for node in self.graph.nodes:
             if self.box_of[node.id] != node.id:
                 self.hidden.setdefault(self.box_of[node.id], []).append(node)
-        ports = {group: _Ports(self.groups[group]) for group in self.hidden}
+        is_ladder = bool(self.graph.attrs.get("ladder"))
+        ports = {group: _Ports(self.groups[group], is_ladder) for group in self.hidden}
         edges = self._edges(ports)
         nodes = self._boxes(ports)
         attrs = dict(self.graph.attrs)
@@ -229,6 +230,7 @@ class _Collapse:
             if source == target or self._is_inner_use(edge):
                 continue
             key: tuple[object, ...] = (number,)
+            is_one = False
             if source in ports or target in ports:
                 attrs = dict(edge.attrs)
                 if source in ports and not self._leaves_a_rail(edge):
@@ -236,7 +238,8 @@ class _Collapse:
                 if target in ports and not self._comes_from_a_card(edge):
                     attrs["operand"] = ports[target].operand(edge, source)
                 merges = target in ports and ports[target].merges
-                if merges or (source in ports and ports[source].is_bundle):
+                is_one = target in ports and ports[target].is_read_inside and "operand" in attrs
+                if merges or is_one or (source in ports and ports[source].is_bundle):
                     role = attrs.get("role", ""), "operand_of" in attrs
                     key = (source, attrs.get("output"), target, attrs.get("operand"), *role)
                 label = edge.label
@@ -244,7 +247,8 @@ class _Collapse:
                     label = ""  # it names a call that is not seen
                     attrs.pop("via", None)
                 edge = GraphEdge(source, target, label, attrs)
-            counts[key] = counts.get(key, 0) + int(edge.attrs.get("connections", 1))
+            connections = int(edge.attrs.get("connections", 1))
+            counts[key] = connections if is_one else counts.get(key, 0) + connections
             if edges.setdefault(key, edge).attrs.get("shape") != edge.attrs.get("shape"):
                 several_shapes[key] = None
         for key, count in counts.items():
@@ -295,8 +299,10 @@ class _Collapse:
 class _Ports:
     """The inputs and outputs of a closed frame, numbered as its arrows are met."""
 
-    def __init__(self, group: GraphGroup) -> None:
+    def __init__(self, group: GraphGroup, is_ladder: bool) -> None:
         self.merges = kind_of_group(group) != "call"
+        # On a ladder a call has no input of its own inside: whoever reads it there has an arrow.
+        self.is_read_inside = is_ladder and not self.merges
         self.is_bundle = kind_of_group(group) in BUNDLES
         self.is_range = kind_of_group(group) == "rows" or self.is_bundle
         self._inputs: dict[object, int] = {}
@@ -308,7 +314,9 @@ class _Ports:
 
     def operand(self, edge: GraphEdge, box: str) -> int:
         """Return which input of the frame an arrow from outside, from a box in sight, is."""
-        key: object = (edge.source, edge.attrs.get("output")) if self.merges else len(self._inputs)
+        key: object = (edge.source, edge.attrs.get("output"))
+        if not self.merges and not self.is_read_inside:
+            key = len(self._inputs)
         if self.is_range:
             key = box
         if key not in self._inputs:
