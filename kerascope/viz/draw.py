@@ -141,7 +141,7 @@ def draw(
         in characters has the colours of the terminal.
     font : str, optional
         The letters' font, "Georgia, serif", where the reader has it. A box is as wide as Helvetica
-        needs; an SVG sets others as wide.
+        needs; an SVG sets others as wide, a PNG or PDF sets wider ones smaller.
     label : callable, optional
         From a `GraphNode` to the name on its box; further lines become details.
     wrt : Tensor or list of Tensor, optional

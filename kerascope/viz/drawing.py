@@ -21,7 +21,13 @@ from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View
-from kerascope.viz.exports.graphviz import DEFAULT_DPI, PICTURE_FORMATS, TIME_LIMIT, render
+from kerascope.viz.exports.graphviz import (
+    DEFAULT_DPI,
+    PICTURE_FORMATS,
+    TIME_LIMIT,
+    render,
+    with_fitting_font,
+)
 from kerascope.viz.exports.to_dot import to_dot, to_dot_with_positions
 from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.exports.to_mermaid import to_mermaid
@@ -202,6 +208,7 @@ class Drawing:
         if format == "svg":
             return self.svg.encode("utf-8")
         source = to_dot_with_positions(self.graph, self.options, self.layout)
+        source = with_fitting_font(source, self.options.font)
         return render(source, format, dpi=self.dpi, engine="positions", time_limit=self.time_limit)
 
     def to_format(self, format: str) -> bytes:
