@@ -25,7 +25,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import bundled, kind_of_group
-from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
+from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, View, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
@@ -204,8 +204,8 @@ def draw(
         check_target(to, OF_FIGURES if figures else FORMATS)
     diff, expand = _undrawn(diff, level, gradients), _as_expand(expand, expand_nested)
     subject, level, data, values = _own(_undrawn(subject, level, gradients), level, inputs, values)
-    graph = _compared_graph(subject, diff, level, expand_nested, expand, wrt, data)
-    graph = marked(graph, subject, values, at, gradients, highlight)
+    asked = subject, diff, level, expand_nested, wrt, data, (values, at, gradients, highlight)
+    graph = _marked_graph(expand, *asked)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
@@ -215,10 +215,43 @@ def draw(
     if figures:
         drawing = figures.figure_of(graph, expand, options, figure, width, **how)
     else:
-        drawing = Drawing(view_of(graph, expand, most), options, engine=engine, **how)
+        drawing = _drawing(graph, expand, most, asked, options, engine=engine, **how)
     if to is not None:
         drawing.save(to)
     return drawing
+
+
+NOTHING_OPEN: tuple[str, ...] = ()  # frames of nested models are there, and none of them is open
+
+
+def _drawing(
+    graph: Graph,
+    expand: Any,
+    most: int | None,
+    asked: tuple[Any, ...],
+    options: PictureOptions,
+    **how: Any,
+) -> Drawing:
+    """Return the picture; in the page of a flat ladder nested models can be opened, too."""
+    page = None
+    is_flat = is_ladder(graph) and expand in (None, False)
+    if is_flat and any(node.kind == "model" for node in graph.nodes):
+        page = view_of(_marked_graph(NOTHING_OPEN, *asked), None, most)
+    return Drawing(view_of(graph, expand, most), options, page=page, **how)
+
+
+def _marked_graph(
+    expand: Any,
+    subject: Any,
+    diff: Any,
+    level: str | None,
+    expand_nested: bool,
+    wrt: Any,
+    data: Any,
+    marks: tuple[Any, Any, Any, Any],
+) -> Graph:
+    graph = _compared_graph(subject, diff, level, expand_nested, expand, wrt, data)
+    return marked(graph, subject, *marks)
 
 
 def _direction(graph: Graph, asked: str | None, engine: str) -> str:
@@ -267,7 +300,7 @@ def _whole_graph(
 ) -> Graph:
     """Return the graph with all its frames; those of nested models are there, open or closed.
 
-    On a ladder they are only there if something is to be opened.
+    On a ladder they are only there if something is to be opened, or in a page may be.
     """
     if expand_nested and level not in (None, "node", "layer"):
         raise ArgumentError(

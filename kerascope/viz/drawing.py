@@ -58,6 +58,8 @@ class Drawing:
         Pixels per inch of a PNG.
     time_limit : float
         Seconds that Graphviz may take.
+    page : View, optional
+        What the page shows, where frames can be opened, if that is another.
 
     Attributes
     ----------
@@ -77,12 +79,14 @@ class Drawing:
         engine: str = "kerascope",
         dpi: float = DEFAULT_DPI,
         time_limit: float = TIME_LIMIT,
+        page: View | None = None,
     ) -> None:
         self.view = graph if isinstance(graph, View) else View(graph)
         self.options = options or PictureOptions()
         self.engine = engine
         self.dpi = dpi
         self.time_limit = time_limit
+        self._page = page
 
     # --- what it is made of ---
 
@@ -117,7 +121,8 @@ class Drawing:
     @property
     def html(self) -> str:
         """The picture as a page in one file, with the whole graph in it."""
-        return to_html(self.whole, self.options, closed=self.view.closed)
+        view = self._page or self.view
+        return to_html(view.whole, self.options, closed=view.closed)
 
     @property
     def source(self) -> str:

@@ -1,5 +1,8 @@
 """Nested models on the ladder: opened, each call of one is a frame on both rails."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from holding import holds_for
@@ -242,3 +245,45 @@ def test_a_closed_model_beside_an_open_one_has_one_arrow_from_each_tensor(level,
     assert len(arrows) == len(closed)
     assert all("connections" not in edge.attrs for edge in arrows)
     assert all(edge.attrs["operand"] == 0 for edge in arrows)
+
+
+# --- in the page, where frames can be opened ------------------------------------------------------
+
+
+def page_of(drawing):
+    """Return the ids of the boxes, of the frames, and of those that are closed at first."""
+    data = json.loads(re.search(r'id="data">\n(.*?)</script>', drawing.html, re.DOTALL)[1])
+    names = [data["strings"][row[0]] for row in data["boxes"]]
+    frames = names[len(names) - len(data["groups"]) :]
+    return set(names) - set(frames), set(frames), {frames[number] for number in data["closed"]}
+
+
+@pytest.mark.parametrize("level", LADDERS)
+def test_a_page_can_open_nested_models_though_nobody_asked_for_it(level):
+    for make, models in ((siamese, {"enc@0", "enc@1"}), (deep, {"outer", "outer/inner"})):
+        drawing = ks.draw(make(), level=level)
+        assert models.isdisjoint(group.id for group in drawing.whole.groups)  # the picture is flat
+        boxes, frames, closed = page_of(drawing)
+        assert models <= closed <= frames
+        opened_by_hand = ks.draw(make(), level=level, expand="all").graph
+        assert boxes == {node.id for node in opened_by_hand.nodes}
+
+
+def test_what_a_page_can_open_has_its_numbers(rng):
+    model, x, y = deep(rate=0), rng.normal(size=(6, 3)), rng.normal(size=(6, 1))
+    weights = model.get_weights()
+    page = ks.draw(model, level="training", gradients=(x, y)).html
+    data = json.loads(re.search(r'id="data">\n(.*?)</script>', page, re.DOTALL)[1])
+    strings = data["strings"]
+    rows = {strings[row[0]]: data["attributes"][row[8]] for row in data["boxes"]}
+    told = {
+        name: pairs[2 * [strings[key] for key in pairs[::2]].index("gradient_norm") + 1][0]
+        for name, pairs in rows.items()
+        if "gradient_norm" in [strings[key] for key in pairs[::2]]
+    }
+    opened = ks.draw(model, level="training", gradients=(x, y), expand="all").graph
+    wanted = numbers_of(opened)
+    assert wanted
+    assert {name: told[name] for name in wanted} == pytest.approx(wanted)
+    for before, after in zip(weights, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(before, after)
