@@ -25,7 +25,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import bundled, kind_of_group
-from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, View, view_of
+from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
