@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 from browser import OpenPage, browser, wait_until
+from zoo import THINNED_ZOO, ZOO
 
 import kerascope as ks
 from kerascope.applications import ResNet50
@@ -251,6 +252,24 @@ def test_what_is_computed_goes_down_the_left_up_the_right_and_through_the_cards(
     assert {states.now[node.id] for node in small.picture.whole.nodes} == {DONE}
 
 
+@pytest.mark.parametrize("name", THINNED_ZOO)
+def test_after_a_step_every_box_of_a_ladder_is_done_also_inside_nested_models(name):
+    model, rng = ZOO[name](), np.random.default_rng(0)
+    model.compile("adam", "mse")
+
+    def some(tensor):
+        shape = (2, *(size or 3 for size in tensor.shape[1:]))
+        return rng.integers(0, 2, shape) if "int" in str(tensor.dtype) else rng.normal(size=shape)
+
+    x = [some(tensor) for tensor in model.inputs]
+    player = ks.play(model, x, model.predict_on_batch(x))
+    states, focus = states_after(player)
+    assert {states.now[node.id] for node in player.picture.whole.nodes} == {DONE}
+    groups = player.picture.whole.groups
+    nested = [one.id for one in groups if one.attrs["kind"] == "call" and not one.parent]
+    assert all(any(box.startswith(f"{one}/") for box in focus) for one in nested)
+
+
 def test_before_the_forward_pass_only_what_is_kept_and_what_is_fed_is_there(small):
     states, _ = states_after(small, lambda event: event.kind == "forward")
     there = {box for box, state in states.now.items() if state == DONE}
@@ -351,7 +370,7 @@ def test_every_sentence_has_the_same_words_in_both_languages():
 
 def test_what_is_called_inside_a_box_of_the_picture_tells_what_it_takes():
     said = sentences(ks.play(nested_model(), np.ones((1, 4)), np.ones((1, 1))))
-    assert any(text.startswith("b takes [") for text in said)
+    assert any(text.startswith("b takes inner/a = [") for text in said)
     assert not any(" takes ?" in text for text in said)
 
 

@@ -108,6 +108,7 @@ class BoxStates:
         self._open: list[tuple[Event, str]] = []  # spans that are open, with their boxes
         self._flash: tuple[str, int] | None = None  # a box that an instant has touched
         self._contributions = _contributions_of(graph)
+        self._inside = _inside_of(graph)
         self._fed: dict[str, list[str]] = {}  # the inputs of nested models, which no event tells of
         for node in graph.nodes:
             if node.group and node.kind == "input":
@@ -163,8 +164,11 @@ class BoxStates:
         self.focus = box
         if value_of_event(event, "error") is not None:
             self.now[box] = FAILED
-        else:
-            self.now[box] = self._state_after(event)
+            return
+        # Of two calls of a layer inside a nested model no event tells which it is: when the model
+        # is done, so is all in it.
+        for done in (box, *self._inside.get(box, ())):
+            self.now[done] = self._state_after(event)
 
     def _state_after(self, event: Event) -> int:
         is_backward = event.phase == "backward" or event.kind == "grad.node"
@@ -251,6 +255,25 @@ class BoxStates:
         if self._of_nodes:
             return self._of_nodes.get(name, "")
         return layer_of(name)
+
+
+def _inside_of(graph: Graph) -> dict[str, list[str]]:
+    """Return what lies in the frame of each call of a nested model: boxes, and frames of others.
+
+    On a ladder such a call has a second frame, of its gradients.
+    """
+    nested = [group for group in graph.groups if kind_of_group(group) in ("call", "gradients")]
+    parents = {group.id: group.parent for group in graph.groups}
+    found: dict[str, list[str]] = {group.id: [] for group in nested}
+    for name, around in (
+        *((node.id, node.group) for node in graph.nodes),
+        *((group.id, group.parent) for group in nested),
+    ):
+        while around:
+            if around in found:
+                found[around].append(name)
+            around = parents[around]
+    return found
 
 
 def _between_calls(graph: Graph) -> list[GraphEdge]:

@@ -30,7 +30,7 @@ from kerascope.viz.graph import GraphEdge, GraphNode
 from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import LINE_SIZE, text_width
 
-MOST_OPEN = 240  # boxes; of a larger ladder first the cards are closed, then repeated blocks
+MOST_OPEN = 240  # boxes; of a larger ladder nested models are closed, then cards, then blocks
 VALUE_WIDTH = 64.0  # of the place for a value in a cell
 # What keeps that place: a text that is taken out again.
 HELD = "\N{FULL BLOCK}" * round(VALUE_WIDTH / text_width("\N{FULL BLOCK}", LINE_SIZE))
@@ -86,13 +86,14 @@ def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
     if not is_step or getattr(model, "optimizer", None) is None:
         return None
     try:
-        whole = bundled(named_apart(graph_of(model, "training", where="Player")))
+        whole = bundled(named_apart(graph_of(model, "training", True, "Player")))
     except KerascopeError:
         return None
     if not is_ladder(whole):
         return None
     names = {call.node.name: call.id for call in calls_in(model_with_graph(model, "Player"))}
-    view = view_of(whole, most=MOST_OPEN)
+    is_small = len(whole.nodes) <= MOST_OPEN  # then nested models are open, too
+    view = view_of(whole, "all" if is_small else None, most=MOST_OPEN)
     return LadderPicture(view.whole, names, {}, view.closed)
 
 
@@ -109,16 +110,19 @@ class LadderStates(BoxStates):
         super().__init__(picture.whole, picture.boxes_of_nodes, made)
         self._arrived: list[str] = []  # gradients that the call gave through which the sweep goes
         self._senders: dict[str, list[str]] = {}
+        self._parts: dict[str, list[str]] = {}  # the contributions to a gradient, by its box
         self._cells = {node.id for node in picture.whole.nodes if "line" in node.attrs}
         for node in picture.whole.nodes:
             if "via" in node.attrs or node.attrs.get("column") == "via":
                 self._senders.setdefault(_sender(node), []).append(node.id)
+                self._parts.setdefault(node.id.rpartition("#")[0], []).append(node.id)
 
     def feed(self, event: Event) -> None:
         """Move on to the states at one more event."""
         is_call_back = event.kind == "node" and event.phase == "backward"
         if is_call_back and event.ph == BEGIN:
             self._arrived = []
+        call = "/".join(self._calls)  # with the nested models around it
         super().feed(event)
         for delta in event.deltas:
             name = _box_of_delta(event, delta, self.now)
@@ -128,8 +132,10 @@ class LadderStates(BoxStates):
                 self._mark_done(f"{_NEW}{name.removeprefix(_SLOT)}")
                 if delta.name == "grads":
                     self._arrived.append(box)
+                for part in self._parts.get(box, ()):  # of a sum that is there
+                    self._mark_done(part)
         if is_call_back and event.ph == END:
-            for box in self._senders.get(event.name, ()):
+            for box in self._senders.get(call, ()):
                 self.now[box] = DONE
             cells = [box for box in self._arrived if box in self._cells]
             self.focus = next(iter([*cells, *self._arrived[-1:]]), self.focus)
@@ -162,9 +168,10 @@ class LadderStates(BoxStates):
             return self._drawn(name) or self._drawn(f"{_SLOT}{name}")
         if event.kind != "node":
             return ""
+        path = "/".join([*self._calls, name])
         if phase == "backward":
-            return self._drawn(f"{_GRADIENT}{name}") or self._drawn(name)
-        return self._drawn("/".join([*self._calls, name]))
+            return self._drawn(f"{_GRADIENT}{path}") or self._drawn(name)
+        return self._drawn(path)
 
     def _drawn(self, name: str) -> str:
         """Return the box of a name, or of what lies around it: "encoder" for "encoder/dense"."""
@@ -208,8 +215,8 @@ class LadderFlows(Flows):
     """
 
     def __init__(self, picture: Picture, tape: Tape) -> None:
-        shown = (node for node in picture.whole.nodes if not _is_mark(node))
-        super().__init__({node.id: None for node in shown})
+        shown = [node.id for node in picture.whole.nodes if not _is_mark(node)]
+        super().__init__({*shown, *(group.id for group in picture.whole.groups)})
         self._tape = tape
 
     def feed(self, event: Event) -> None:
