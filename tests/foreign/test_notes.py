@@ -129,7 +129,17 @@ class Pressing(str):
     __eq__ = str.__eq__
 
 
+@pytest.fixture
+def ctrl_c_raises():
+    """Let Ctrl-C raise, as Python does by itself, whatever this process made of it before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_raises")
 def test_ctrl_c_while_a_tape_is_read_leaves_it_whole():
+    Pressing.pressed = 0
     tapes = []
     for name in (Pressing("step"), "step"):
         notes = Notes(history=None, may_wait=True)
