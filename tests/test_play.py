@@ -443,6 +443,7 @@ def test_the_cells_of_a_ladder_hold_their_values_and_are_read_aloud(opened, smal
         }).filter(Boolean)"""
     )
     assert values == ["\u22120.01,0.01"]
+    assert page.get_attribute(".box[data-id=x]", "aria-label") == "x, InputLayer, (None, 2), done"
     label = page.get_attribute('.box[data-id="update:twist/bias"]', "aria-label")
     assert "\u2588" not in page.content()  # what keeps the places of values
     assert "twist/bias" in label

@@ -98,9 +98,14 @@ class Side {
       button.addEventListener("click", () => this.viewer.select(number));
       line.append(button, " ", make("span", "state"));
       lines.push(line);
-      const words = all("text.mark", element).at(-1);
-      this.items.set(number, { element, line, label: element.getAttribute("aria-label"),
-        words: graph.boxes[number].attributes.line === undefined ? this.stateLine(words) : null });
+      const base = element.getAttribute("aria-label");
+      let words = null, label = (state) => `${base}: ${state}`;
+      if (graph.boxes[number].attributes.line === undefined) { // a cell has no room for words
+        const { text: room } = graph.boxes[number].marks.at(-1);
+        label = (state) => base.replace(`, ${room}`, `, ${state}`);
+        words = this.stateLine(all("text.mark", element).at(-1));
+      }
+      this.items.set(number, { element, line, label, words });
     }
     one(".listed", this.viewer.panel.parentElement).replaceChildren(...lines);
   }
@@ -193,9 +198,9 @@ class Side {
       if (this.told.get(number) === words) continue;
       this.told.set(number, words);
       text(one(".state", line), `${SIGNS[state]} ${words}`);
-      if (place) text(place, `${SIGNS[state]} ${words}`); // a cell has no room for it
+      if (place) text(place, `${SIGNS[state]} ${words}`);
       element.dataset.state = state;
-      mark(element, "aria-label", `${label}: ${words}`);
+      mark(element, "aria-label", label(words));
     }
   }
   // How far closed frames are: as far as what they hide. While only some of it is done, it is the

@@ -117,6 +117,7 @@ def to_html(
     return page.page(
         title=_escaped(name),
         kind="viewer",
+        heading=f'<h1 class="unseen">{_escaped(name)}</h1>',
         theme=theme,
         style="".join([*colors, style, page.part("viewer.css")]),
         body=f'<section class="side">\n{page.side(0, drawn, "Graph")}{page.panel(0, "Details")}'

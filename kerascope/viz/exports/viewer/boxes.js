@@ -125,8 +125,9 @@ function tooltipOf({ id, attributes, style, depth }) {
 function describedBox(box, sources) {
   const texts = [...box.lines, ...box.marks].map((line) => line.text);
   const name = box.attributes.class_name || box.style.kind;
-  const first = texts.join(" ").includes(name) ? box.title.text : `${box.title.text}, ${name}`;
-  const words = [first, ...texts].join(", ");
+  const kind = texts.join(" ").includes(name) ? [] : [name];
+  const sign = /\p{L}/u.test(box.sign.text) ? `${box.sign.text} ` : ""; // a letter is read, too
+  const words = [sign + (box.title.text || box.label), ...texts, ...kind].join(", ");
   if (!sources.length) return words;
   const rest = sources.length - 6;
   const more = rest > 0 ? ` ${said("and {} more").replace("{}", rest)}` : "";

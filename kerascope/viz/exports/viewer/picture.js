@@ -84,7 +84,7 @@ class Picture {
       const box = this.graph.boxes[number];
       const kind = ["frame", this._frameLook(number), stateClass(box)].filter(Boolean).join(" ");
       rects.push(svg("rect", { class: kind, "data-id": box.id, ...size }));
-      const title = this._frameTitle(number, rect);
+      const title = spaced(this._frameTitle(number, rect));
       this.elements.set(number, title);
       titles.push(title);
     }
@@ -187,7 +187,7 @@ class Picture {
       sources.get(target).add(this.graph.boxes[source].id);
     }
     const drawn = this._inOrder(this.places.boxes).map(([number, { x, y }]) => {
-      const element = this._box(number);
+      const element = spaced(this._box(number));
       element.setAttribute("transform", `translate(${short(x)},${short(y)})`);
       const from = [...(sources.get(number) || [])];
       element.setAttribute("aria-label", describedBox(this.graph.boxes[number], from));

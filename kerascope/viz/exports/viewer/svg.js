@@ -32,6 +32,14 @@ function textLine(kind, x, y, words, size, bold = false) {
   return svg("text", { class: kind, x: short(x), y: short(y), ...pinned }, words.text);
 }
 
+/** Let the texts of an element be apart, for who hears or copies them. */
+function spaced(element) {
+  for (const line of element.querySelectorAll("text")) {
+    if (line.nextSibling?.nodeType !== Node.TEXT_NODE) line.after(" ");
+  }
+  return element;
+}
+
 /** Return a path in SVG's words; straight pieces are lines. */
 function pathData(points) {
   const word = ([x, y]) => `${short(x)},${short(y)}`;
