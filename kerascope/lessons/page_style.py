@@ -67,15 +67,9 @@ def style_sheet() -> str:
     return f"{palette_rules()}{_read('page.css')}{tokens}\npre .command {{ font-weight: 700; }}\n"
 
 
-def palette_rules(palettes: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """Return the rules that give the colours their names, light and dark.
-
-    Parameters
-    ----------
-    palettes : mapping, optional
-        Instead of `PALETTES`: colours by their names, for "light" and for "dark".
-    """
-    light, dark = (_variables((palettes or PALETTES)[name]) for name in ("light", "dark"))
+def palette_rules() -> str:
+    """Return the rules that give the colours their names, light and dark."""
+    light, dark = (_variables(PALETTES[name]) for name in ("light", "dark"))
     return (
         f":root {{ color-scheme: light dark; {light} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
