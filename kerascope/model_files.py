@@ -12,7 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kerascope.errors import KerascopeError
 from kerascope.limits import USUAL, Limits
 from kerascope.not_a_model import MODEL_FILES, TEXT_FILES, WEIGHTS_ALONE
 
@@ -71,14 +70,3 @@ def opened(
         return read(path, known, limits=limits, opaque=opaque)
     load = import_module(_SAVING).load_model
     return load(path, known, compile=compile, limits=limits, opaque=opaque)
-
-
-def converted(subject: Any) -> Any:
-    """Return the model for which a path stands, ready to train if the file says how.
-
-    With it this module is an adapter of `kerascope.foreign`, as `play` asks for one.
-    """
-    try:
-        return opened(subject, compile=True)
-    except KerascopeError:
-        return opened(subject)  # only its training may have no counterpart

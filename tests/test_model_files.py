@@ -149,3 +149,9 @@ def test_to_keras_takes_the_path_too(folder):
     pytest.importorskip("keras")
     real = ks.to_keras(folder / "m.keras")
     assert np.allclose(real.predict(X, verbose=0), small().predict(X, verbose=0))
+
+
+def test_what_is_played_beside_may_be_a_file_too(folder):
+    player = ks.play(folder / "m.keras", X, beside=folder / "m.h5")
+    assert len(player.sides) == 2
+    assert all(side.picture is not None for side in player.sides)

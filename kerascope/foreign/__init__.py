@@ -33,7 +33,7 @@ from kerascope.foreign.graphs import numbers_given
 from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Declared, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
-from kerascope.model_files import is_model_file, opened
+from kerascope.model_files import opened
 from kerascope.not_a_model import OF_ONNX, got_instead
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.walking import walk
@@ -53,7 +53,6 @@ _ADAPTERS = {
     ),
 }
 WATCHED = ("torch", "keras")  # whose adapters have `watching(writer)`: all models of a program
-_MODEL_FILES = "kerascope.model_files"
 _OF_FILES = dict.fromkeys(OF_ONNX, "onnx")
 # Whose arrays make a plain function one of theirs.
 _OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
@@ -114,8 +113,6 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
     MissingToolError
         The library that reads such a file is not installed.
     """
-    if is_model_file(subject):
-        return import_module(_MODEL_FILES)
     library = library_of(subject, *inputs)
     if not library:
         return None
@@ -316,8 +313,8 @@ def tracing(
     ArgumentError
         Models of this library do not run by themselves.
     """
-    adapter = None if is_model_file(subject) else adapter_of(subject)
-    if adapter is None:  # of a model that only a file holds nobody could run anything
+    adapter = adapter_of(subject)
+    if adapter is None:
         return None
     watch = getattr(adapter, "tracing", None)
     if watch is None:

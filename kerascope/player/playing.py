@@ -14,6 +14,7 @@ from typing import Any
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
+from kerascope.model_files import opened
 from kerascope.not_a_model import got_instead
 from kerascope.player.player import Player, When, end_of, kind_of_file, time_of
 from kerascope.player.words import Text
@@ -48,14 +49,14 @@ def play(
 
     Parameters
     ----------
-    subject : Model or Tape
+    subject : Model, path of a file of one, or Tape
         Of a model one step is run, and all that it has changed is put back.
     x, y : optional
         A batch for the model: what `train_on_batch` takes. Without `y` it predicts.
     to : path, optional
         Where it is saved, and as what: "step.html" is the page, "step.svg" the picture that moves,
         "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
-    beside : Model or Tape, optional
+    beside : Model, path of a file of one, or Tape, optional
         Played at the right side, linked in time; a model takes the same batch.
     names : pair of dict or str, optional
         What the two sides are called: their models' names, or left and right, if nothing is said.
@@ -95,6 +96,7 @@ def play(
     """
     if to is not None:
         kind_of_file(to)  # before anything runs
+    subject, beside = (opened(one, compile=y is not None) for one in (subject, beside))
     if not isinstance(subject, (Network, Tape)):
         subject, graph = _foreign(subject, x, y, graph)
         x, y = (None, None) if isinstance(subject, Tape) else (x, y)
