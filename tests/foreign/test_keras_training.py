@@ -81,6 +81,34 @@ def test_weights_are_told_with_their_gradients_and_new_values(keras, data):
         np.testing.assert_allclose(new, old - 0.05 * gradient, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("is_dynamic", [True, False])
+def test_gradients_are_those_of_the_loss_without_the_factor_of_mixed_precision(
+    keras, data, is_dynamic
+):
+    """A LossScaleOptimizer changes its factor during training."""
+
+    def run(is_scaled):
+        model, optimizer = net(keras), keras.optimizers.SGD(0.05)
+        if is_scaled and is_dynamic:
+            options = {"initial_scale": 1024.0, "dynamic_growth_steps": 1}
+            optimizer = keras.optimizers.LossScaleOptimizer(optimizer, **options)
+        elif is_scaled:
+            optimizer = keras.optimizers.SGD(0.05, loss_scale_factor=1024.0)
+        model.compile(optimizer, "mse")
+        with ks.trace(model, statistics_only=False) as tape:
+            model.fit(*data, batch_size=5, verbose=0, shuffle=False)
+        deltas = [delta for event in tape for delta in event.deltas]
+        return [
+            *(delta.value for delta in deltas if delta.name == "g"),
+            *(delta.value for delta in deltas if delta.name == "grads" and delta.key),
+        ]
+
+    scaled, plain = run(True), run(False)
+    assert len(plain) == 2 * 2 * 4
+    for a, b in zip(scaled, plain, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
 def test_callbacks_of_the_user_go_on(keras, data):
     seen = []
 

@@ -560,6 +560,97 @@ def test_a_step_with_a_closure_begins_its_batch_itself():
     assert [event.name for event in events_of(writer.tape, "update.param")] == 5 * names
 
 
+def numbers_told(tape):
+    """Return the losses, gradients and updates on a tape, in order."""
+    names = ("outs", "g", "new_p", "grads")
+    return [
+        (event.kind, event.name, delta.name, delta.value)
+        for event in tape
+        for delta in event.deltas
+        if delta.name in names and not isinstance(delta.value, dict)
+    ]
+
+
+SCALED = {
+    "one loss": lambda scaler, loss: scaler.scale(loss).backward(),
+    "a part": lambda scaler, loss: (scaler.scale(loss) / 2).backward(),
+    "a list": lambda scaler, loss: sum(scaler.scale([loss, loss])).backward(),
+    "two passes": lambda scaler, loss: [
+        scaler.scale(loss).backward(retain_graph=True),
+        scaler.scale(loss).backward(),
+    ],
+}
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("backward", SCALED.values(), ids=SCALED)
+def test_a_loop_with_a_grad_scaler_tells_what_it_tells_without(backward, fused):
+    """The loss, the gradients of all outputs and weights, and no arithmetic of the scaler.
+
+    A fused optimizer takes the factor out of the gradients itself.
+    """
+
+    def run(is_enabled):
+        module, writer = classifier(), TapeWriter("all")
+        optimizer = torch.optim.Adam(module.parameters(), lr=0.1, fused=fused)
+        scaler = torch.amp.GradScaler("cpu", enabled=is_enabled)
+        with tracing(module, writer):
+            for x, y in batches_of(2):
+                optimizer.zero_grad()
+                backward(scaler, F.cross_entropy(module(x), y))
+                scaler.step(optimizer)
+                scaler.update()
+        return numbers_told(writer.tape)
+
+    scaled, plain = run(True), run(False)
+    assert {name for *_, name, _ in plain} == {"outs", "g", "new_p", "grads"}
+    skip = {"div", "radd", "add"}  # of the scaled loss; without a scaler, of the loss
+    scaled, plain = (
+        [one for one in two if one[1].partition(":")[0] not in skip] for two in (scaled, plain)
+    )
+    assert [one[:3] for one in scaled] == [one[:3] for one in plain]
+    for (*what, a), (*_, b) in zip(scaled, plain, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6, err_msg=str(what))
+
+
+def test_a_step_that_a_grad_scaler_skips_ends_its_batch():
+    module, writer = classifier(), TapeWriter()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu")
+    with tracing(module, writer):
+        for number, (x, y) in enumerate(batches_of(3)):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(module(x), y)
+            scaler.scale(loss * torch.inf if number == 1 else loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    assert [event.name for event in events_of(writer.tape, "batch")] == [
+        *("batch 0", "batch 1", "batch 2"),
+    ]
+    assert len(events_of(writer.tape, "update")) == 2
+
+
+def test_an_error_in_a_grad_scaler_leaves_a_recorder_that_records():
+    module, writer = classifier(), TapeWriter()
+    optimizer, scaler = torch.optim.SGD(module.parameters(), lr=0.1), torch.amp.GradScaler("cpu")
+    methods = [vars(torch.amp.GradScaler)[name] for name in ("scale", "step", "update")]
+    [(x, y)] = batches_of(1)
+
+    def fail(*_):
+        raise OSError("disk")
+
+    with tracing(module, writer):
+        handle = optimizer.register_step_pre_hook(fail)
+        scaler.scale(F.cross_entropy(module(x), y)).backward()
+        with pytest.raises(OSError, match="disk"):
+            scaler.step(optimizer)
+        handle.remove()
+        train(module, optimizer, [(x, y)])
+    assert [call.op for call in writer.calls][-2:] == ["Linear", "cross_entropy"]
+    assert len(events_of(writer.tape, "update.param")) == 4
+    assert [vars(torch.amp.GradScaler)[name] for name in ("scale", "step", "update")] == methods
+
+
 def test_a_loop_without_an_optimizer_does_not_grow_without_end(monkeypatch):
     monkeypatch.setattr(training, "MOST_CALLS", 20)
     module, writer = classifier(), TapeWriter()

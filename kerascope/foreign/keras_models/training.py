@@ -86,12 +86,17 @@ class Before(NamedTuple):
         The trainable ones, then the others.
     trainable, others : list of np.ndarray
     gradients : list of np.ndarray or None
+        Of the scaled loss.
+    loss_factor : float
+        By which the optimizer multiplies the loss before the backward pass; 1 without mixed
+        precision.
     """
 
     weights: list[Any]
     trainable: list[np.ndarray]
     others: list[np.ndarray]
     gradients: list[np.ndarray] | None
+    loss_factor: float
 
 
 class Training:
@@ -258,13 +263,20 @@ class Training:
         if self._is_jax:
             trainable, others, optimizer, metrics = args[0]
             gradients = self._gradients_again(trainable, others, optimizer, metrics, data)
-            return Before(weights, self._copies(trainable), self._copies(others), gradients)
-        return Before(
-            weights,
-            self._copies(model.trainable_variables),
-            self._copies(model.non_trainable_variables),
-            None,
-        )
+        else:
+            trainable, others = model.trainable_variables, model.non_trainable_variables
+            optimizer, gradients = [], None
+        copies = self._copies(trainable), self._copies(others)
+        return Before(weights, *copies, gradients, self._loss_factor(optimizer))
+
+    def _loss_factor(self, state: Any) -> float:
+        """Return the factor by which the optimizer, in a state, multiplies the loss."""
+        optimizer = self._model.optimizer
+        if not hasattr(optimizer, "scale_loss"):
+            return 1.0
+        mapping = [*zip(optimizer.variables, state, strict=False)]
+        with self._keras.StatelessScope(state_mapping=mapping):
+            return float(self._arrays.numbers(optimizer.scale_loss(1.0)))
 
     def _copies(self, arrays: Any) -> list[np.ndarray]:
         return [np.array(self._arrays.numbers(array)) for array in arrays]
@@ -294,6 +306,8 @@ class Training:
         if self._arrays.backend == "torch":
             gradients = [v.value.grad for v in variables]
             gradients = [None if g is None else self._arrays.numbers(g) for g in gradients]
+        factor = np.float32(before.loss_factor)
+        gradients = [None if g is None else np.asarray(g / factor) for g in gradients]
         names = [str(variable.path) for variable in variables]
         old = {id(v): array for v, array in zip(before.weights, before.trainable, strict=False)}
         writer = self.writer

@@ -21,6 +21,7 @@ from types import FrameType, MappingProxyType
 from typing import Any
 from weakref import ref
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.compiler import is_compiling
@@ -125,6 +126,7 @@ class Recorder:
         self.writer = writer
         self.has_gradients = has_gradients
         self.is_on = False
+        self.loss_factor = 1.0  # by which a GradScaler has multiplied the loss
         self._modules = {id(one): (name, one) for name, one in module.named_modules()}
         self._paths: set[str] = set()
         self._weights: dict[int, tuple[str, bool]] = {}  # by id: name, whether a parameter
@@ -202,6 +204,21 @@ class Recorder:
             finally:
                 while self._stack:
                     self._drop(sys.exc_info())
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Record no functions in a `with` block: they are not part of the model."""
+        if not self._is_own_thread():
+            yield
+            return
+        depth, inside = len(self._stack), self._inside
+        self._inside += 1
+        try:
+            yield
+        finally:
+            while len(self._stack) > depth:
+                self._drop(sys.exc_info())
+            self._inside = inside
 
     # --- modules ----------------------------------------------------------------------------------
 
@@ -666,7 +683,13 @@ class Recorder:
         """Tell a gradient."""
         array = numbers_of(gradient)
         if array is not None and self._read_numbers:
-            self.writer.gradient(of, array, line=line)
+            self.writer.gradient(of, self.unscaled(array), line=line)
+
+    def unscaled(self, array: np.ndarray) -> np.ndarray:
+        """Return a loss or a gradient without the factor of a GradScaler, as float32 or wider."""
+        if self.loss_factor == 1.0:
+            return array
+        return np.asarray(array / np.float32(self.loss_factor))
 
 
 class _Functions(TorchFunctionMode):

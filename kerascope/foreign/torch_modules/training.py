@@ -21,6 +21,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from kerascope.foreign.torch_modules.loss_scaling import ScaledLosses, factor_in_optimizer
 from kerascope.foreign.torch_modules.recording import Heard, Recorder
 from kerascope.foreign.torch_modules.tensors import numbers_of, tensors_in, version_of
 from kerascope.foreign.writer import TapeWriter
@@ -52,6 +53,7 @@ class Training(Recorder):
         self._is_over = False  # there was a step; what comes now is another batch
         self._before: list[Before] = []
         self._has_closure = False  # the step that goes on calls the model itself
+        self._scaled = ScaledLosses(self.unrecorded, self._scaler_updates)
 
     def know(self, module: nn.Module, prefix: str = "") -> None:
         """Take note of the names of a module's parts and weights."""
@@ -87,7 +89,8 @@ class Training(Recorder):
             register_optimizer_step_post_hook(self._step_ends),
         ]
         try:
-            yield
+            with self._scaled.observed():
+                yield
         finally:
             for handle in handles:
                 handle.remove()
@@ -142,6 +145,7 @@ class Training(Recorder):
             if one.grad is not None
         }
         losses = [one for one in tensors_in(args[:1]) if one.numel() == 1]
+        self.loss_factor = self._scaled.factor_of(losses)
         with self.writer.span("backward", "backward pass"):
             result = super().backward(function, args, keywords)
             for name, one in self._parameters:
@@ -154,7 +158,10 @@ class Training(Recorder):
                     if gradient is not None and id(one) in self._named:
                         self.tell_gradient(self._named[id(one)], gradient)
         arrays = [numbers_of(one) for one in losses]  # one of `torch.vmap` is many
-        self._losses += [one.copy() for one in arrays if one is not None and one.size == 1]
+        self._losses += [
+            np.array(self.unscaled(one)) for one in arrays if one is not None and one.size == 1
+        ]
+        self.loss_factor = 1.0
         return result
 
     # --- steps of optimizers ----------------------------------------------------------------------
@@ -172,11 +179,13 @@ class Training(Recorder):
         if self._batch is None:
             return
         with torch._C.DisableTorchFunction():
+            self.loss_factor = factor_in_optimizer(optimizer)
             self._before = [
-                (self._named[id(one)], one, *_copies(one))
+                (self._named[id(one)], one, *self._copies_of(one))
                 for one in mine
                 if has_closure or one.grad is not None
             ]
+            self.loss_factor = 1.0
         self._has_closure = has_closure
         heard = Heard(optimizer, "", frame, users, self._inside)
         heard.span = self.writer.begin("update", self._name_of(optimizer), line=heard.line)
@@ -201,6 +210,21 @@ class Training(Recorder):
             self.writer.end(heard.span)
         self._is_over = True
 
+    def _scaler_updates(self) -> None:
+        """End the batch even if the GradScaler has skipped the step: a gradient was not finite."""
+        if not self._stack:
+            self._is_over = True
+
+    def _copies_of(self, parameter: Tensor) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return copies of a parameter and of its gradient, before the optimizer changes them."""
+        held = numbers_of(parameter)
+        gradient = None if parameter.grad is None else numbers_of(parameter.grad)
+        empty = np.empty(0)  # of what has no numbers
+        return (
+            empty if held is None else held.copy(),
+            None if gradient is None else np.array(self.unscaled(gradient)),
+        )
+
     def _name_of(self, optimizer: Optimizer) -> str:
         """Return what an optimizer is called: its class, the second of a class with ":2"."""
         for one, name in self._optimizers:
@@ -211,11 +235,3 @@ class Training(Recorder):
         name = kind if number == 1 else f"{kind}:{number}"
         self._optimizers.append((optimizer, name))
         return name
-
-
-def _copies(parameter: Tensor) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return what a parameter and its gradient hold, before something is written into them."""
-    held = numbers_of(parameter)
-    gradient = None if parameter.grad is None else numbers_of(parameter.grad)
-    empty = np.empty(0)  # of what has no numbers
-    return (empty if held is None else held.copy()), (None if gradient is None else gradient.copy())
