@@ -17,7 +17,7 @@ from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.elementwise import floating, square_root
 from kerascope.backend.shapes import normalize_axis
 from kerascope.callers import warn
 from kerascope.errors import ShapeError
@@ -338,7 +338,7 @@ def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 @at_once_on_arrays
 def squareplus(x: Tensor, b: float = 4.0) -> Tensor:
     """Return `(x + sqrt(x^2 + b)) / 2`, a `softplus` without exponentials."""
-    return (x + K.sqrt(K.square(x) + b)) / 2.0
+    return (x + square_root(K.square(x) + b)) / 2.0
 
 
 @_registry.register

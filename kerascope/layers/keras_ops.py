@@ -115,7 +115,7 @@ not_equal = _of_two("NotEqual", K.not_equal)
 power = _of_two("Power", K.pow)
 sign = row(NUMPY, "Sign")(K.sign)
 sin = row(NUMPY, "Sin")(K.sin)
-sqrt = row(NUMPY, "Sqrt")(K.sqrt)
+sqrt = row(NUMPY, "Sqrt")(elementwise.square_root)
 square = row(NUMPY, "Square")(K.square)
 subtract = _of_two("Subtract", elementwise.subtract)
 tanh = row(NUMPY, "Tanh")(K.tanh)
@@ -143,7 +143,7 @@ def reciprocal(x: TensorLike) -> Any:
 @row(MATH)
 def rsqrt(x: TensorLike) -> Any:
     """Return 1 / sqrt(x)."""
-    return 1.0 / K.sqrt(x)
+    return 1.0 / elementwise.square_root(x)
 
 
 @row(NUMPY)

@@ -13,7 +13,7 @@ from kerascope.backend.graph import as_tensor
 from kerascope.backend.ops import ctc
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.elementwise import floating, square_root
 from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.windows import deconv_length, normalize_data_format
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
@@ -58,7 +58,7 @@ def tanh_shrink(x: Any) -> Any:
 def squareplus(x: Any, b: float = 4) -> Any:
     """Return (x + sqrt(x * x + b)) / 2."""
     x = floating(x)
-    return (x + K.sqrt(K.square(x) + b)) / 2
+    return (x + square_root(K.square(x) + b)) / 2
 
 
 sparse_plus = row(NN)(activations.sparse_plus)

@@ -17,6 +17,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.compat import keras_random
 from kerascope.errors import ArgumentError, NotYetError
 from kerascope.layers import keras_ops as ops
+from kerascope.layers.keras_ops import every_operation
 from kerascope.nested import found_in
 from kerascope.not_yet import NAMES
 
@@ -411,6 +412,26 @@ def test_a_choice_and_a_map_are_made_at_run_time() -> None:
 def test_what_cannot_be_done_is_said(call: Any, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         call()
+
+
+BELOW_0 = [("sqrt", {}), ("rsqrt", {}), ("squareplus", {"b": -9.0}), ("norm", {"ord": 0.5}),
+           ("arccosh", {}), ("log", {}), ("log2", {}), ("log10", {})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options"), BELOW_0, ids=lambda x: x if type(x) is str else "")
+def test_what_keras_2_clips_is_nan_under_a_name_of_keras_3(
+    keras: Any, name: str, options: dict[str, float]
+) -> None:
+    """K.sqrt takes a negative number for 0; no name of Keras 3 that has a root in it does."""
+    x = np.array([-4.0, -1e-3, -0.0, 0.0, 4.0], "float32")
+    wanted = getattr(keras.ops, name)(x, **options)
+    compare(getattr(ops, name)(x, **options), wanted, name)
+    symbol = Input(batch_shape=(5,))
+    kind = next(kind for kind in every_operation() if kind.lower() == name)
+    as_in_a_file = layers.Operation(kind, [{"tensor": 0}], options)(symbol)
+    made = [getattr(ops, name)(symbol, **options), as_in_a_file]
+    for found in K.function([symbol], made)([x]):
+        compare(found, wanted, name)
 
 
 def test_a_triangle_and_a_diagonal_need_no_known_sizes() -> None:

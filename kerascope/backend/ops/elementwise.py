@@ -240,9 +240,13 @@ class Sqrt(Elementwise):
 
 
 def sqrt(x: TensorLike) -> Tensor:
-    """Return the square root of each element; a negative one counts as 0, as in Keras."""
-    x = floating(x)
-    return Sqrt()(maximum(x, 0.0))
+    """Return the square root of each element; a negative one counts as 0, as in Keras 1 and 2."""
+    return square_root(maximum(floating(x), 0.0))
+
+
+def square_root(x: TensorLike) -> Tensor:
+    """Return the square root of each element, NaN below 0, as in Keras 3."""
+    return Sqrt()(floating(x))
 
 
 class Exp(Elementwise):

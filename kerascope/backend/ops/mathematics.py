@@ -14,7 +14,7 @@ from kerascope.backend.graph import Tensor, parametric
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.comparison import Comparison, equal
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.elementwise import SmoothOfTwo, cos, exp, sqrt, square
+from kerascope.backend.ops.elementwise import SmoothOfTwo, cos, exp, square, square_root
 from kerascope.backend.types import Gradients, Tensors
 from kerascope.errors import GradientError
 
@@ -158,7 +158,7 @@ class Arcsin(Smooth):
     ufunc = np.arcsin
 
     def slope(self, x, y):
-        return 1 / sqrt(1 - square(x))
+        return 1 / square_root(1 - square(x))
 
 
 class Arccos(Smooth):
@@ -167,7 +167,7 @@ class Arccos(Smooth):
     ufunc = np.arccos
 
     def slope(self, x, y):
-        return -1 / sqrt(1 - square(x))
+        return -1 / square_root(1 - square(x))
 
 
 class Arctan(Smooth):
@@ -185,7 +185,7 @@ class Arcsinh(Smooth):
     ufunc = np.arcsinh
 
     def slope(self, x, y):
-        return 1 / sqrt(1 + square(x))
+        return 1 / square_root(1 + square(x))
 
 
 class Arccosh(Smooth):
@@ -194,7 +194,7 @@ class Arccosh(Smooth):
     ufunc = np.arccosh
 
     def slope(self, x, y):
-        return 1 / sqrt(square(x) - 1)
+        return 1 / square_root(square(x) - 1)
 
 
 class Arctanh(Smooth):
