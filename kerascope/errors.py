@@ -19,6 +19,7 @@ working::
     ├── DataError (ValueError)              arrays that do not fit the model
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
     ├── VerificationError (RuntimeError)    a program computes other numbers than its steps
+    ├── NonFiniteLossError (RuntimeError)   the loss is NaN or infinite, and a callback forbids it
     ├── WorkerError (RuntimeError)          a thread or process that makes batches failed
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
     ├── DrawingError (RuntimeError)         Graphviz failed, or took too long
@@ -172,6 +173,10 @@ class VerificationError(KerascopeError, RuntimeError):
         self.step = step
         self.got = got
         self.expected = expected
+
+
+class NonFiniteLossError(KerascopeError, RuntimeError):
+    """The loss of a batch is NaN or infinite, and `TerminateOnNaN(raise_error=True)` watches it."""
 
 
 class WorkerError(KerascopeError, RuntimeError):

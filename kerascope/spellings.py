@@ -385,6 +385,9 @@ class Habits(NamedTuple):
         Whether callbacks read at a batch the means of the epoch so far, without "batch" and "size",
         and at the end of training the last epoch's; names come in the order of the alphabet.
         Otherwise a batch's own figures, in the order of `metrics_names`.
+    monitors_as_keras_3 : bool
+        Whether for callbacks the first figure is the best so far, even NaN, and a metric's class
+        says if more of it is better; and when `EarlyStopping` stops and restores: see there.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     steps_are_batches : bool
@@ -399,7 +402,8 @@ class Habits(NamedTuple):
         Whether a model may be compiled without a loss; an output without one has its metrics; a
         flat list of metrics has one for each of several outputs; losses come in the order in which
         `loss` names them (if it is just one, the total alone), the metrics of several outputs
-        sorted; weights of samples may have any of the targets' axes.
+        sorted; weights of samples may have any of the targets' axes; an epoch that a callback stops
+        is validated too.
     """
 
     weight_name: str
@@ -429,6 +433,7 @@ class Habits(NamedTuple):
     class_words: Mapping[str, str] | None = None
     repeats_identity: bool = False
     logs_so_far: bool = False
+    monitors_as_keras_3: bool = False
     endings_say_form: bool = False
     steps_are_batches: bool = False
     activates_by_layers: bool = False
@@ -498,6 +503,7 @@ HABITS: dict[str, Habits] = {
         accuracy_by_shapes=True,
         hdf5_of_keras_3=True,
         logs_so_far=True,
+        monitors_as_keras_3=True,
         endings_say_form=True,
         steps_are_batches=True,
         activates_by_layers=True,

@@ -12,7 +12,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -22,13 +22,20 @@ import numpy as np
 from kerascope import edge
 from kerascope.backend import state as K
 from kerascope.callbacks.base import Callback, Logs, Params, registry
-from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning
+from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning, NonFiniteLossError
 from kerascope.printable import printable, printable_lines
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits, translate
 
 MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
+
+# Metrics of Keras 3 of which more is better; their classes' names without "_", in lower case.
+GROWS_IN_KERAS_3 = (
+    *("accuracy", "auc", "concordancecorrelation", "cosinesimilarity", "f1score", "fbetascore"),
+    *("iou", "pearsoncorrelation", "precision", "r2score", "recall"),
+    *("sensitivityatspecificity", "specificityatsensitivity"),
+)
 
 
 def say(text: str) -> None:
@@ -74,6 +81,7 @@ class Monitor:
         Key of the logs: "val_loss".
     mode : {"auto", "min", "max"}
         Whether less or more is better; "auto": more, if the name speaks of accuracy or F-measure.
+        In dialect "3" the class of the metric decides, so that more of an AUC is better.
     where : str
         The callback, for messages.
     min_delta : float
@@ -95,7 +103,6 @@ class Monitor:
     mode: str
     where: str
     min_delta: float = 0.0
-    grows: bool = field(init=False)
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -103,18 +110,31 @@ class Monitor:
                 f"{self.where}: no mode {self.mode!r}; expected 'auto', 'min' or 'max'. "
                 f"{did_you_mean(str(self.mode), MODES)}".rstrip()
             )
-        guess = any(word in self.name for word in GROWS_WHEN_BETTER)
-        object.__setattr__(self, "grows", guess if self.mode == "auto" else self.mode == "max")
+
+    def grows_in(self, model: Any) -> bool:
+        """Return whether more of the figure is better."""
+        if self.mode != "auto":
+            return self.mode == "max"
+        if not habits().monitors_as_keras_3:
+            return any(word in self.name for word in GROWS_WHEN_BETTER)
+        name = self.name.removeprefix("val_")
+        metric = getattr(model, "stateful_metrics", {}).get(name)
+        words = [text.replace("_", "").lower() for text in (name, type(metric).__name__)]
+        return any(word in text for text in words for word in GROWS_IN_KERAS_3)
 
     @property
-    def worst(self) -> float:
-        """The value that every other one is better than."""
-        return float("-inf") if self.grows else float("inf")
+    def worst(self) -> float | None:
+        """The value that every other one is better than; None: the first one is the best so far."""
+        if habits().monitors_as_keras_3:
+            return None
+        return float("-inf") if self.grows_in(None) else float("inf")
 
-    def is_better(self, value: float, than: float) -> bool:
-        """Tell whether `value` is better by more than `min_delta`; NaN never is."""
+    def is_better(self, value: float, than: float | None, model: Any = None) -> bool:
+        """Return whether `value` is better by more than `min_delta`; NaN never is."""
+        if than is None:
+            return True
         gain = float(value) - float(than)
-        return (gain if self.grows else -gain) > abs(self.min_delta)
+        return (gain if self.grows_in(model) else -gain) > abs(self.min_delta)
 
     def value(self, logs: Logs | None, params: Params | None) -> Any:
         """Return the watched figure; None, with a warning, if the logs do not have it.
@@ -153,6 +173,11 @@ class Monitor:
 class TerminateOnNaN(Callback):
     """Ends training as soon as the loss of a batch is NaN or infinite.
 
+    Parameters
+    ----------
+    raise_error : bool
+        Raise NonFiniteLossError instead, so that `fit` ends without `on_train_end`.
+
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -164,11 +189,19 @@ class TerminateOnNaN(Callback):
     True
     """
 
+    def __init__(self, raise_error: bool = False) -> None:
+        self.raise_error = raise_error
+
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
         """Look at the loss of one batch."""
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
             return
+        if self.raise_error:
+            raise NonFiniteLossError(
+                f"TerminateOnNaN: the loss of batch {batch} is {float(loss)}; expected a finite "
+                "number. Try a smaller learning rate, clipnorm=1.0, or look for NaN in the data."
+            )
         self.model.stop_training = True
         say(f"Batch {batch}: the loss is {float(loss)}; training ends.")
 
@@ -193,7 +226,9 @@ class EarlyStopping(Callback):
         What must be surpassed to count as progress.
     restore_best_weights : bool
         When training is ended early, give the model the weights of its best epoch, be it better
-        than the baseline or not.
+        than the baseline or not. In dialect "3" also when training ends after its last epoch.
+    start_from_epoch : int
+        The first epoch, from 0, whose figure counts.
 
     Attributes
     ----------
@@ -203,6 +238,11 @@ class EarlyStopping(Callback):
         Epochs since the last progress.
     stopped_epoch : int
         The epoch, from 0, in which training was ended; 0 if it was not.
+
+    Notes
+    -----
+    In dialect "3" training is never ended in its first epoch, nor in one with progress, the first
+    figure is the best so far, even if it is NaN, and weights are restored when training ends.
 
     Examples
     --------
@@ -225,6 +265,7 @@ class EarlyStopping(Callback):
         mode: str = "auto",
         baseline: float | None = None,
         restore_best_weights: bool = False,
+        start_from_epoch: int = 0,
     ) -> None:
         self._monitor = Monitor(monitor, mode, "EarlyStopping", min_delta)
         self.monitor = monitor
@@ -234,6 +275,7 @@ class EarlyStopping(Callback):
         self.mode = mode
         self.baseline = baseline
         self.restore_best_weights = restore_best_weights
+        self.start_from_epoch = start_from_epoch
         self._start()
 
     def _start(self) -> None:
@@ -254,9 +296,9 @@ class EarlyStopping(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Look at the figure of one epoch."""
         current = self.get_monitor_value(logs)
-        if current is None:
+        if current is None or epoch < self.start_from_epoch:
             return
-        progress = self._monitor.is_better(current, self.best)
+        progress = self._monitor.is_better(current, self.best, self.model)
         if progress:
             self.best = current
             if self.restore_best_weights:
@@ -265,25 +307,32 @@ class EarlyStopping(Callback):
             self.wait = 0
             return
         self.wait += 1
-        if self.wait >= self.patience:
+        goes_on = habits().monitors_as_keras_3 and (progress or epoch == 0)
+        if self.wait >= self.patience and not goes_on:
             self._stop(epoch)
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Tell that training ended early."""
+        """Report that training ended early; in dialect "3", restore the best weights."""
         if self._stopped and self.verbose > 0:
             say(f"Epoch {self.stopped_epoch + 1}: training ended early.")
+        if habits().monitors_as_keras_3:
+            self._restore("End of training")
 
     def _surpasses_baseline(self, current: float) -> bool:
-        return self.baseline is None or self._monitor.is_better(current, self.baseline)
+        return self.baseline is None or self._monitor.is_better(current, self.baseline, self.model)
 
     def _stop(self, epoch: int) -> None:
         self.stopped_epoch = epoch
         self._stopped = True
         self.model.stop_training = True
+        if not habits().monitors_as_keras_3:
+            self._restore(f"Epoch {epoch + 1}")
+
+    def _restore(self, when: str) -> None:
         if self.best_weights is None:
             return
         if self.verbose > 0:
-            say(f"Epoch {epoch + 1}: the weights of the best epoch are restored.")
+            say(f"{when}: the weights of the best epoch are restored.")
         self.model.set_weights(self.best_weights)
 
 
@@ -439,7 +488,7 @@ class ReduceLROnPlateau(Callback):
         if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
-        if self._monitor.is_better(current, self.best):
+        if self._monitor.is_better(current, self.best, self.model):
             self.best = current
             self.wait = 0
             return
@@ -517,6 +566,8 @@ class ModelCheckpoint(Callback):
         Epochs between two saves.
     save_freq : {"epoch"}
         Keras 3's word; only "epoch" is possible.
+    initial_value_threshold : float, optional
+        What the first saved figure has to be better than.
 
     Attributes
     ----------
@@ -545,6 +596,7 @@ class ModelCheckpoint(Callback):
         period: int = 1,
         *,
         save_freq: str = "epoch",
+        initial_value_threshold: float | None = None,
     ) -> None:
         self.filepath = _checked_pattern(os.fspath(filepath))
         self._monitor = Monitor(monitor, mode, "ModelCheckpoint")
@@ -563,7 +615,8 @@ class ModelCheckpoint(Callback):
         self.save_weights_only = save_weights_only
         self.mode = mode
         self.period = period
-        self.best = self._monitor.worst
+        threshold = initial_value_threshold
+        self.best = self._monitor.worst if threshold is None else threshold
         self.epochs_since_last_save = 0
 
     def path_of(self, epoch: int, logs: Logs | None = None) -> str:
@@ -602,7 +655,7 @@ class ModelCheckpoint(Callback):
         current = self._monitor.value(logs, self.params)
         if current is None:
             return
-        if self._monitor.is_better(current, self.best):
+        if self._monitor.is_better(current, self.best, self.model):
             self._save(epoch, logs)
             self.best = current
         elif self.verbose > 0:

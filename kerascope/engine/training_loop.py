@@ -194,7 +194,8 @@ def fit_events(
                 break
         done = 0
         is_validated = val_epochs is None or epoch in val_epochs
-        if val_f is not None and is_validated and not model.stop_training:
+        is_validated &= not model.stop_training or habits().trains_as_keras_3
+        if val_f is not None and is_validated:
             val_outs = yield from evaluate_events(val_f, val_feed, model, 0, unheard, callbacks)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
