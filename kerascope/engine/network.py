@@ -51,7 +51,7 @@ from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, remembering_graph
 from kerascope.engine.node_ids import calls_in
-from kerascope.engine.stand_ins import called, made
+from kerascope.engine.stand_ins import called, made, mask_rules
 from kerascope.engine.summary import print_summary
 from kerascope.errors import (
     ArgumentError,
@@ -917,6 +917,7 @@ def _layer_entry(layer: Layer, indices: NodeIndices) -> dict[str, Any]:
         "name": layer.name,
         "class_name": type(layer).__name__,
         "config": layer.get_config(),
+        **mask_rules(layer),
         "inbound_nodes": [
             _call_entry(node, indices)
             for node in layer.inbound_nodes

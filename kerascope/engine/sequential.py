@@ -20,7 +20,7 @@ from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import get_source_inputs
-from kerascope.engine.stand_ins import added, made
+from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 
@@ -265,7 +265,7 @@ class Sequential(Model):
     def get_config(self) -> dict[str, Any]:
         """Return the layers' configurations in order, ready for JSON."""
         layers = [
-            {"class_name": type(layer).__name__, "config": layer.get_config()}
+            {"class_name": type(layer).__name__, "config": layer.get_config(), **mask_rules(layer)}
             for layer in self._line
         ]
         if len(self.inputs) > 1 or len(self._sublayers) > len(self._line) + 1:

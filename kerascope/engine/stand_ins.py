@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerascope.engine.calling import Call
 from kerascope.engine.layer_type import layer_registry
+from kerascope.spellings import changed_habits, habits
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
@@ -75,7 +76,19 @@ def built_by(builder: Builder) -> Iterator[Builder]:
 
 def made(entry: Entry) -> Any:
     """Return the layer of `{"class_name", "config"}`."""
-    return _builder.get().made(entry)
+    with changed_habits(ends_masks=bool(entry.get("ends_masks", habits().ends_masks))):
+        return _builder.get().made(entry)
+
+
+def mask_rules(layer: Layer) -> Entry:
+    """Return what a layer's entry says beside its configuration: whose rules it has for masks.
+
+    A layer from a file of Keras 3 keeps Keras 3's rules in every dialect, so its copy needs them
+    too. The entry of a layer that no mask reaches, or that has Keras 2's rules, says nothing.
+    """
+    is_masked = any(mask is not None for node in layer.inbound_nodes for mask in node.input_masks)
+    needs_it = is_masked and (layer._ends_masks or habits().ends_masks)
+    return {"ends_masks": layer._ends_masks} if needs_it else {}
 
 
 def called(layers: dict[str, Layer], name: str, call: Call) -> None:

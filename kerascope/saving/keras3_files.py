@@ -27,7 +27,7 @@ from kerascope.saving.keras3_compile import (
     state_from_keras_3,
     state_to_keras_3,
 )
-from kerascope.saving.keras3_writing import facts_of, to_keras_3
+from kerascope.saving.keras3_writing import check_masks, facts_of, to_keras_3
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
     FREE_SIZE,
@@ -199,7 +199,15 @@ def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimiz
 
 
 def keras_3_config(model: Any) -> dict[str, Any]:
-    """Return the configuration of a model in Keras 3's form."""
+    """Return the configuration of a model in Keras 3's form.
+
+    Raises
+    ------
+    NoCounterpartError
+        Keras 3 has nothing that a layer or an argument could be written as, or another rule for a
+        mask with which the model could not be loaded again.
+    """
+    check_masks(model)
     entry = {"class_name": type(model).__name__, "config": model.get_config()}
     config = to_keras_3(entry, facts_of(model))
     if config["class_name"] == "Sequential" and model.inputs:

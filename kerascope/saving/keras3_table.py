@@ -10,6 +10,22 @@ from typing import Any
 
 ANYTHING = object()  # an argument that may be left out whatever its value is
 
+# Our class -> what Keras 3 does otherwise than Keras 2 if a mask reaches such a layer. The joining
+# layers do so only if the masks of their inputs differ.
+UNDER_A_MASK: dict[str, str] = {
+    "Add": "joins different masks with or",
+    "Average": "joins different masks with or",
+    "BatchNormalization": "leaves masked places out of mean and variance in training",
+    "Concatenate": "joins different masks with or",
+    "Dot": "joins different masks with or",
+    "Maximum": "leaves out masked places",
+    "Minimum": "leaves out masked places",
+    "Multiply": "leaves out masked places",
+    "RMSNormalization": "does not pass the mask on",
+    "Subtract": "joins different masks with or",
+}
+JOINING = frozenset(["Add", "Average", "Concatenate", "Dot", "Subtract"])
+
 # Our class -> Keras 3's.
 CLASSES: dict[str, str] = {
     "Model": "Functional",

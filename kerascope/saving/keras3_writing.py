@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kerascope import constraints, initializers, regularizers
+from kerascope.backend.ops.comparison import LogicalAnd, LogicalOr
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
 from kerascope.engine.arguments import INPUTS, packed
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
+from kerascope.engine.node import Node
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
 from kerascope.layers.keras_ops import every_operation
@@ -70,6 +72,53 @@ def _facts(network: Network) -> NetworkFacts:
                 tensors[layer.name, index, place] = (tensor.shape, tensor.dtype)
     inputs = [(x._keras_history.layer.name, x.shape, x.dtype) for x in network.inputs]
     return NetworkFacts(tensors, inputs)
+
+
+def check_masks(model: Network) -> None:
+    """Compare the ways of the masks through a model with Keras 3's, layer by layer.
+
+    Warns of each layer with Keras 2's rules that would compute something else with Keras 3's.
+
+    Raises
+    ------
+    NoCounterpartError
+        A model with such a layer could not be loaded again, or not be run.
+    """
+    for network in layers_within(model):
+        if not isinstance(network, Network) or not network.outputs:
+            continue
+        inside = set(network.network_nodes)
+        for layer in network._sublayers:
+            for node in [] if layer._ends_masks else layer.inbound_nodes:
+                if node.name in inside:
+                    _check_masks_of(node)
+
+
+def _check_masks_of(node: Node) -> None:
+    layer, kind = node.layer, type(node.layer).__name__
+    parts = {None if mask is None else frozenset(_parts_of(mask)) for mask in node.input_masks}
+    if parts <= {None}:
+        return
+    if kind == "Softmax" and "mask" not in node.arguments:
+        raise NoCounterpartError(
+            f"{layer.label}: a mask reaches it. In Keras 3 it applies the mask to the last axis of "
+            f"its inputs, which a mask of time steps does not fit, so a .keras file with this "
+            f"model could not be loaded again. Save the model as .h5, or use "
+            f"Activation('softmax')."
+        )
+    is_one_mask = all(one is not None and len(one) == 1 for one in parts) and len(parts) == 1
+    if kind in table.UNDER_A_MASK and not (kind in table.JOINING and is_one_mask):
+        warn(
+            f"save: {layer.label}: a mask reaches it. Keras 3, whose form a .keras file has, "
+            f"{table.UNDER_A_MASK[kind]}, so the loaded model may give other results. An .h5 file "
+            f"gives the same ones."
+        )
+
+
+def _parts_of(mask: Any) -> list[Any]:
+    """Return the masks that a mask joins with and, or with or."""
+    is_joined = mask.owner is not None and isinstance(mask.owner.op, (LogicalAnd, LogicalOr))
+    return [part for x in mask.owner.inputs for part in _parts_of(x)] if is_joined else [mask]
 
 
 def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:

@@ -1,5 +1,7 @@
 """A mask that reaches a layer without masking: refused in Keras 2, ends there in Keras 3."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,9 @@ from keras_reference import answer
 from keras_reference import keras as keras_module
 
 from kerascope import Input, Sequential, config, layers
-from kerascope.errors import DtypeError, KerascopeWarning, ShapeError
-from kerascope.models import Model, clone_model, load_model
+from kerascope.errors import ConfigError, DtypeError, KerascopeWarning, ShapeError
+from kerascope.models import Model, clone_model, load_model, model_from_json
+from kerascope.spellings import changed_habits
 
 
 def test_keras_2_refuses_it():
@@ -278,3 +281,102 @@ def test_with_keras_3s_habits_masks_pass_the_layers_that_they_pass_there(answers
     theirs = answer(supporting, keras_module.layers, ON_SEQUENCES)
     names = [name for name, _ in ON_SEQUENCES]
     assert dict(zip(names, ours, strict=True)) == dict(zip(names, theirs, strict=True))
+
+
+# --- what is saved has to be what is loaded again -------------------------------------------------
+# Keras 2 and Keras 3 have other rules for masks. These tests catch any layer whose copy or file
+# takes the rules of the wrong one: a new layer with masks, or a new way of copying a model.
+
+
+def masked(make: Any) -> Model:
+    words = Input((4,), dtype="int32")
+    x = layers.Embedding(6, 3, mask_zero=True)(words)
+    return Model(words, make(x, layers.Embedding(6, 3)(words)))
+
+
+SOME_WORDS = np.array([[1, 2, 0, 0], [3, 0, 5, 0]])
+
+# Layers whose outputs, or the masks of whose outputs, differ between Keras 2 and Keras 3.
+MASKED_OTHERWISE: dict[str, Any] = {
+    "multiply": lambda x, y: layers.LSTM(2)(layers.Multiply()([x, y])),
+    "maximum": lambda x, y: layers.Maximum()([x, y]),
+    "add": lambda x, y: layers.LSTM(2)(layers.Add()([x, y])),
+    "concatenate": lambda x, y: layers.LSTM(2)(layers.Concatenate()([x, y])),
+    "rms_normalization": lambda x, y: layers.LSTM(2)(layers.RMSNormalization()(x)),
+    "batch_normalization": lambda x, y: layers.BatchNormalization()(x),
+}
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 3), (4, 3)])
+@pytest.mark.parametrize("dialect", ["1.2", "2.2"])
+def test_a_softmax_that_a_mask_reaches_is_not_saved_for_keras_3(shape, dialect, tmp_path):
+    config.dialect = dialect
+    try:
+        model = Sequential([layers.Masking(input_shape=shape), layers.Softmax(name="odds")])
+        model.save(tmp_path / "m.h5")
+        with pytest.raises(ConfigError, match=r"Softmax 'odds': a mask reaches it.*\.h5"):
+            model.save(tmp_path / "m.keras")
+        x = np.ones((2, *shape))
+        np.testing.assert_array_equal(load_model(tmp_path / "m.h5").predict(x), model.predict(x))
+    finally:
+        config.dialect = "2.2"
+    assert not (tmp_path / "m.keras").exists()
+
+
+@pytest.mark.parametrize("name", MASKED_OTHERWISE)
+def test_a_layer_with_other_rules_for_masks_in_keras_3_is_named_when_saving(name, tmp_path):
+    model = masked(MASKED_OTHERWISE[name])
+    with pytest.warns(KerascopeWarning, match=rf"'{name}(_\d)?': a mask reaches it"):
+        model.save(tmp_path / "m.keras")
+    model.save(tmp_path / "m.h5")
+    again = load_model(tmp_path / "m.h5")
+    np.testing.assert_array_equal(again.predict(SOME_WORDS), model.predict(SOME_WORDS))
+
+
+def test_one_mask_that_is_joined_with_itself_is_the_same_in_both(tmp_path, recwarn):
+    def residual(x, _):
+        for _ in range(2):
+            x = layers.Add()([x, layers.LSTM(3, return_sequences=True)(x)])
+        return layers.LSTM(2)(layers.Concatenate()([x, x]))
+
+    model = masked(residual)
+    model.save(tmp_path / "m.keras")
+    assert not [w for w in recwarn if "mask" in str(w.message)]
+    again = load_model(tmp_path / "m.keras")
+    np.testing.assert_allclose(again.predict(SOME_WORDS), model.predict(SOME_WORDS), rtol=1e-6)
+
+
+def by_h5(model, tmp_path):
+    model.save(tmp_path / "m.h5")
+    return load_model(tmp_path / "m.h5")
+
+
+def by_keras(model, tmp_path):
+    model.save(tmp_path / "m.keras")
+    return load_model(tmp_path / "m.keras")
+
+
+COPIES = [
+    by_h5,
+    by_keras,
+    lambda model, _: copy.deepcopy(model),
+    lambda model, _: pickle.loads(pickle.dumps(model)),
+    lambda model, _: model_from_json(model.to_json()),
+    lambda model, _: type(model).from_config(model.get_config()),
+    lambda model, _: clone_model(model),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*will not see the mask")
+@pytest.mark.parametrize("make_copy", COPIES)
+@pytest.mark.parametrize("name", [*MASKED_OTHERWISE, "conv1d"])
+def test_every_copy_of_a_model_of_keras_3_keeps_its_rules_for_masks(name, make_copy, tmp_path):
+    with changed_habits(ends_masks=True):  # as in a model from a file of Keras 3
+        model = masked({**MASKED_OTHERWISE, "conv1d": lambda x, _: layers.Conv1D(2, 2)(x)}[name])
+    found = make_copy(model, tmp_path)
+    found.set_weights(model.get_weights())
+    np.testing.assert_array_equal(found.predict(SOME_WORDS), model.predict(SOME_WORDS))
+    masks = [[m is None for m in layer.inbound_nodes[0].output_masks] for layer in model.layers]
+    assert masks == [
+        [m is None for m in layer.inbound_nodes[0].output_masks] for layer in found.layers
+    ]
