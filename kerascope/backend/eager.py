@@ -35,7 +35,7 @@ from kerascope.backend.graph import (
 )
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.program.foreign import is_ours, on_read_only
-from kerascope.backend.scopes import current_scope
+from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.errors import DtypeError, GraphError, ShapeError
 from kerascope.spellings import habits
 
@@ -276,7 +276,7 @@ class Compiled:
         return np.asarray(argument, dtype=constant.dtype)
 
     def _trace(self, signature: Signature) -> Function:
-        with graph_mode():
+        with graph_mode(), name_scope(""):
             inputs = [
                 Placeholder(shape, dtype, f"argument_{index}")
                 for index, (dtype, shape) in enumerate(signature)

@@ -4,9 +4,9 @@ There are three ways:
 
 - on symbolic tensors that have a history (`Input()` or another layer's output): the body runs once,
   on symbols; a Node records the call and the outputs receive their history. This is how models are
-  built.
+  built. In the `call` of a subclassed model every layer is called so, also on constants.
 - on arrays: the body runs at every call, on numbers, and arrays come out (`K` is in eager mode).
-- on tensors without a history, that is inside a function that is being traced or inside another
+- on tensors without a history, that is inside a function that is being traced, a loss or another
   layer's body: the body runs on symbols, and nothing is recorded.
 
 Each is a stage or a plain call; `call_layer` picks one. The sections after it tell what it rests
@@ -42,7 +42,7 @@ from kerascope.backend.graph import (
 from kerascope.backend.ops import indexing
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.scopes import Scope, name_scope
+from kerascope.backend.scopes import Scope, current_scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.engine.arguments import (
@@ -66,7 +66,7 @@ from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeEr
 from kerascope.limits import PARTS_OF_A_CALL, current_budget
 from kerascope.nested import flattened, replaced
 from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.spellings import changed_habits, habits
 from kerascope.stage import Stage
 
 if TYPE_CHECKING:
@@ -132,9 +132,14 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     else:
         tensors = to_list(_with_tensors(layer, inputs))
     enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
-    further, places = taken_out(arguments, len(tensors), _has_history)
-    if any(_has_history(x) for x in [*tensors, *further]):
+    model, model_inputs = _model_being_made() or (None, [])
+    further, places = taken_out(
+        arguments, len(tensors), lambda x: _has_history(x) or model is not None
+    )
+    if model is not None or any(_has_history(x) for x in [*tensors, *further]):
         call = Call([*tensors, *further], places)
+        if model is not None:
+            model.remember_call(layer, call.tensors, model_inputs)
         try:
             return Stage("layer_call", _call_symbolically(layer, call), layer).run()
         except Exception as error:
@@ -143,7 +148,7 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     further, places = taken_out(arguments, len(tensors), lambda tensor: True)
     call = Call([*tensors, *further], places)
     is_numbers = all(isinstance(x, Constant) for x in call.tensors)
-    if is_numbers and not is_eager() and not is_inside_call():
+    if is_numbers and not is_eager() and not is_inside_call() and not _is_making_graph():
         return Stage("eager_call", _call_eagerly(layer, call), layer).run()
     return _call_inside(layer, call)
 
@@ -238,7 +243,7 @@ def _build(layer: Layer, call: Call) -> None:
     if layer.built:
         return
     further_shapes = shapes_by_name(layer.build, call.arguments)
-    with graph_mode(), layer._scope():
+    with graph_mode(), layer._scope(), _outside_calls():
         layer.build(call.input_shape, **further_shapes)
     layer.built = True
     if layer._initial_weights is not None:
@@ -656,9 +661,50 @@ def _enter_assigned(
         layer.add_update(pairs, inputs)
 
 
+@contextmanager
+def _outside_calls() -> Iterator[None]:
+    """Let the calls inside the `with` block belong to no call: those by which a model is built."""
+    token = enclosing_call.set(None)
+    try:
+        yield
+    finally:
+        enclosing_call.reset(token)
+
+
 def is_inside_call() -> bool:
     """Tell whether the `call` of a layer is running."""
     return enclosing_call.get() is not None
+
+
+# The subclassed model whose `call` makes its graph, and the inputs on which it does.
+_making_model: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar("model", default=None)
+
+
+@contextmanager
+def making_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
+    """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
+    token = _making_model.set((model, inputs))
+    try:
+        # The scope knows no line: an op of this call stands between layers, not inside of one.
+        with changed_habits(wraps_operations=True), name_scope(model.name):
+            yield
+    finally:
+        _making_model.reset(token)
+
+
+def _model_being_made() -> tuple[Layer, list[Tensor]] | None:
+    """Return the subclassed model whose `call` runs, and its inputs; None inside of its layers."""
+    return _making_model.get() if _is_making_graph() and not is_inside_call() else None
+
+
+def _is_making_graph() -> bool:
+    """Return whether a graph is made outside of any layer: a model's, or that of a loss.
+
+    What a layer computes there from its weights is a symbol, even if it is called on numbers: the
+    weights will change.
+    """
+    scope = current_scope()
+    return scope.makes_graph and scope.made_at is None and not is_eager()
 
 
 @contextmanager

@@ -33,7 +33,6 @@ from kerascope.backend.scopes import (
     asked_here,
     doing,
     done_now,
-    name_scope,
 )
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
@@ -50,7 +49,13 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.base_layer import layers_within
-from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
+from kerascope.engine.calling import (
+    call_in_its_phases,
+    enter_operations,
+    making_model,
+    mask_of,
+    may_ask,
+)
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.feeds import (
     WorkerOptions,
@@ -68,7 +73,7 @@ from kerascope.engine.training_loop import TRAINED, evaluate_events, predict_eve
 from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
-from kerascope.spellings import changed_habits, habits, translate
+from kerascope.spellings import habits, translate
 from kerascope.stage import Stage, is_watched
 
 _HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
@@ -865,8 +870,7 @@ class Model(Network):
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
         is_told = bool(kwargs) or not habits().trains_as_keras_3  # else nobody inside is told, too
         phase = nullcontext() if is_told else learning_phase_scope(0)
-        # The scope knows no line: an op of this call stands between layers, not inside of one.
-        with changed_habits(wraps_operations=True), name_scope(self.name), phase:
+        with making_model(self, inputs), phase:
             if may_ask(kwargs):
                 returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
             else:

@@ -521,15 +521,17 @@ class Network(Layer):
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
-        if not self._is_graph_network:
+        if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
         found = self._of_own_calls(getter) + self._items_for(None, getter, own)
+        found += own.of(self.inputs) if self._is_graph_network else own.all()
         # Two calls on one tensor share its entry: what they made must not count twice.
-        unique = {id(item): item for item in [*found, *own.of(self.inputs)]}
-        return list(unique.values())
+        return list({id(item): item for item in found}.values())
 
     def _of_own_calls(self, getter: str) -> list[Any]:
+        if not self._is_graph_network:
+            return self._of_inner_layers(getter, self.inputs)
         nodes = [node for node in self.graph_map.nodes_in_decreasing_depth if not node.is_input]
         return [
             item
