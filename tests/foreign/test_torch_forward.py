@@ -15,6 +15,7 @@ pytestmark = pytest.mark.live
 from torch import nn  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
+from torch.nn.utils import prune  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch_models import MODELS, Loop, Packed, UNet, resnet18, unet, vit  # noqa: E402
 
@@ -260,6 +261,106 @@ def test_weights_that_are_read_without_their_module_have_a_box():
     assert graph.attrs["parameters"] == 18
     arrows = {(edge.source, edge.target) for edge in graph.edges}
     assert {("place", "add"), ("words.weight", "linear"), ("scale", "mul")} <= arrows
+
+
+def functional(layer):
+    def forward(self, x):
+        weights = {name: one * 2 for name, one in self.layer.named_parameters()}
+        return torch.func.functional_call(self.layer, weights, (x,))
+
+    return module_of(forward, layer=layer)
+
+
+def generated(layer):
+    def forward(self, x):
+        weight = self.maker(torch.ones(1)).reshape(self.layer.weight.shape)
+        return torch.func.functional_call(self.layer, {"weight": weight}, (x,))
+
+    return module_of(forward, layer=layer, maker=nn.Linear(1, layer.weight.numel()))
+
+
+def assigned(layer):
+    del layer.weight
+
+    def forward(self, x):
+        self.layer.weight = self.scale * 2
+        return self.layer(x)
+
+    return module_of(forward, layer=layer, scale=nn.Parameter(torch.ones(2, 3)))
+
+
+def with_hooks(wrap):
+    return lambda layer: module_of(lambda self, x: torch.relu(self.layer(x)), layer=wrap(layer))
+
+
+class Doubled(nn.Linear):
+    """A layer of the user's own."""
+
+
+COMPUTED = {  # how weights are computed -> the boxes from which they lead into the call
+    "functional_call": (functional, {"mul", "mul:2"}, 8),
+    "hypernetwork": (generated, {"reshape"}, 14),
+    "attribute": (assigned, {"mul"}, 8),
+    "weight_norm": (with_hooks(nn.utils.weight_norm), {"weight_norm"}, 10),
+    "spectral_norm": (with_hooks(nn.utils.spectral_norm), {"div"}, 8),
+    "prune": (with_hooks(lambda m: prune.random_unstructured(m, "weight", 0.5)),
+              {"mul"}, 8),
+    "parametrization": (with_hooks(nn.utils.parametrizations.weight_norm), set(), 10),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning")
+@pytest.mark.parametrize(
+    ("how", "cls"),
+    [
+        *((how, nn.Linear) for how in COMPUTED),
+        *((how, Doubled) for how in COMPUTED if how != "attribute"),
+    ],
+)
+def test_weights_that_are_computed_lead_into_the_call(how, cls):
+    """And each parameter is counted once; a parametrization lies inside of its module's box.
+
+    Any attribute of a class of the user's own may be something else than a weight.
+    """
+    wrap, makers, parameters = COMPUTED[how]
+    module = wrap(cls(3, 2))
+    expected = module(torch.ones(1, 3))
+    writer, result = recorded(module, torch.ones(1, 3))
+    graph = writer.graph("model")
+    into = {edge.source for edge in graph.edges if edge.target == "layer"}
+    assert into == {"x", *makers}
+    assert graph.attrs["parameters"] == parameters
+    if how != "spectral_norm":  # it goes on with its iteration
+        assert torch.equal(result, expected)
+    counts = [int(box.attrs["parameters"]) for box in graph.nodes]
+    assert sum(counts) == parameters
+
+
+def test_a_tensor_that_a_layer_only_keeps_leads_nowhere():
+    class Keeping(nn.Module):
+        def forward(self, x):
+            self.last = x * 2
+            return self.last
+
+    keeping = Keeping()
+    arrows = arrows_of(nn.Sequential(keeping, nn.ReLU(), keeping), torch.ones(2))
+    assert arrows == [("input", "0"), ("0", "1"), ("1", "0:2")]
+
+
+def test_a_block_with_a_parametrized_weight_is_a_frame_as_without():
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.last = nn.Parameter(torch.ones(3, 3)), nn.Linear(3, 2)
+
+        def forward(self, x):
+            return self.last(F.linear(x, self.weight))
+
+    block = nn.utils.parametrizations.orthogonal(Block())
+    graph = graph_of(nn.Sequential(block), torch.ones(1, 3))
+    assert graph.groups[0].id == "0"
+    assert {"0/linear", "0.last"} <= {box.id for box in graph.nodes}
+    assert {("0/linear", "0.last")} <= {(edge.source, edge.target) for edge in graph.edges}
 
 
 def test_a_weight_whose_module_is_not_called_says_so():

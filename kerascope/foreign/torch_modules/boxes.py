@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import type_before_parametrizations
 
 from kerascope.foreign.records import Setting
 
@@ -194,12 +195,35 @@ def is_one_box(module: nn.Module) -> bool:
     if is_of_torch(module):
         is_transformer = type(module).__module__.endswith(".transformer")
         return not is_transformer and not isinstance(module, _CONTAINERS)
-    return all(isinstance(child, _LISTS_OF_WEIGHTS) for child in module.children())
+    children = (child for name, child in module.named_children() if name != "parametrizations")
+    return all(isinstance(child, _LISTS_OF_WEIGHTS) for child in children)
 
 
 def is_of_torch(module: nn.Module) -> bool:
     """Return whether PyTorch itself has a module's class."""
-    return type(module).__module__.startswith(_HOMES)
+    return type_before_parametrizations(module).__module__.startswith(_HOMES)
+
+
+def replaced_weights(module: nn.Module) -> list[tuple[nn.Module, str]]:
+    """Return the attributes in a module that hold computed tensors in place of its weights.
+
+    The hooks of `weight_norm`, `spectral_norm` and `prune` compute them before each call; the
+    parameters themselves have longer names then.
+
+    Examples
+    --------
+    >>> from torch.nn.utils import prune
+    >>> pruned = prune.identity(nn.Linear(3, 2), "weight")
+    >>> [name for _, name in replaced_weights(pruned)]
+    ['weight']
+    """
+    return [
+        (one, name)
+        for one in module.modules()
+        for name, value in vars(one).items()
+        if isinstance(value, Tensor)
+        and (is_of_torch(one) or any(own.startswith(f"{name}_") for own in one._parameters))
+    ]
 
 
 # --- settings -------------------------------------------------------------------------------------

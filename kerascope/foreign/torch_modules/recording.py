@@ -36,6 +36,7 @@ from kerascope.foreign.torch_modules.boxes import (
     kind_of_class,
     kind_of_function,
     name_of_function,
+    replaced_weights,
     settings_of_function,
     settings_of_module,
     writes_by_name,
@@ -135,6 +136,7 @@ class Recorder:
         self.know(module)
         self._settings: dict[int, dict[str, Setting]] = {}  # by the module's id
         self._boxes: dict[int, bool] = {}  # the same: whether it is one box
+        self._replaced: dict[int, list[tuple[nn.Module, str]]] = {}  # the same: see boxes.py
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
         self._functions: _Functions | None = None
@@ -239,6 +241,8 @@ class Recorder:
         is_box = self._boxes.get(id(module))
         if is_box is None:
             is_box = self._boxes[id(module)] = self._is_one_box(module)
+            if is_box and (replaced := replaced_weights(module)):
+                self._replaced[id(module)] = replaced
         if is_box:
             self._inside = 1
             heard.read = read = versions_of(_given(args, keywords))
@@ -343,9 +347,17 @@ class Recorder:
             return
         op, kind = module.__class__.__name__, kind_of_class(module.__class__)
         buffers = self._buffers_of(module) if self.writer.arrays == "all" else _NOTHING
+        computed: list[Tensor] = []
+        weights = self._weights_of(module, computed)
+        if self._replaced:
+            computed += self._replaced_of(module)
+        if computed:
+            heard.values += [
+                self._value(one, version_of(one), frame=heard.users) for one in computed
+            ]
         self._tell(
             heard.name or op, op, kind, heard.values, outputs, changed, heard.line,
-            self._settings_of(module, kind), self._weights_of(module),
+            self._settings_of(module, kind), weights,
             self._unchanged(read, heard.values, outputs, changed), buffers,
         )  # fmt: skip
 
@@ -369,16 +381,34 @@ class Recorder:
         span = self.writer.begin("node", heard.name or op, op=op, line=heard.line)
         self.writer.end(span, error[1])
 
-    def _weights_of(self, module: nn.Module, prefix: str = "") -> dict[str, Value]:
-        weights = {
-            prefix + name: self._weight(one)
-            for name, one in module._parameters.items()
-            if one is not None
-        }
+    def _weights_of(
+        self, module: nn.Module, computed: list[Tensor], prefix: str = ""
+    ) -> dict[str, Value]:
+        """Return a module's weights by name; add tensors that stand in their place to `computed`.
+
+        `torch.func.functional_call` puts computed tensors where the parameters are.
+        """
+        weights = {}
+        for name, one in module._parameters.items():
+            if one is None:
+                continue
+            if one.__class__ is nn.Parameter or self._is_weight(one):
+                weights[prefix + name] = self._weight(one)
+            else:
+                computed.append(one)
         for name, child in module._modules.items():
             if child is not None:
-                weights.update(self._weights_of(child, f"{prefix}{name}."))
+                weights.update(self._weights_of(child, computed, f"{prefix}{name}."))
         return weights
+
+    def _is_weight(self, tensor: Tensor) -> bool:
+        return id(tensor) in self._weights or isinstance(tensor, nn.Parameter)
+
+    def _replaced_of(self, module: nn.Module) -> list[Tensor]:
+        """Return the tensors that were computed in place of a module's weights."""
+        replaced = self._replaced.get(id(module), ())
+        tensors = [getattr(owner, name, None) for owner, name in replaced]
+        return [one for one in tensors if isinstance(one, Tensor) and self._has_box(one)]
 
     def _weight(self, parameter: Tensor) -> Value:
         known = self._tokens.known(parameter)

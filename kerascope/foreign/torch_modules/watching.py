@@ -77,7 +77,14 @@ class Watched(Training):
         self.forget()
         known: tuple[Any, ...] = (
             *(self._roots, self._modules, self._paths, self._weights, self._held),
-            *(self._settings, self._boxes, self._parameters, self._named, self._optimizers),
+            *(
+                self._settings,
+                self._boxes,
+                self._replaced,
+                self._parameters,
+                self._named,
+                self._optimizers,
+            ),
         )
         for names in known:
             names.clear()
