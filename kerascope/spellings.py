@@ -376,6 +376,14 @@ class Habits(NamedTuple):
     metrics_of_batches : bool
         Whether "precision" and "recall" are Keras 1's functions, of one batch, or `Precision` and
         `Recall`, which count over all batches.
+    averaged_metrics : {"all", "top_k", "none"}
+        Which metric functions return the mean of the batch, a scalar; the others return one number
+        for each sample. A mask or sample weights cannot reach into such a mean.
+    cosine_is_mean : bool
+        Whether `cosine_proximity` is the mean of the products over the last axis, or their sum.
+    gates_apart : bool
+        Whether GRU, LSTM and ConvLSTM2D penalize the weights of each gate by themselves, unless
+        `consume_less="gpu"`. Otherwise the penalty is of the packed weights of all gates.
     class_words : dict or None
         Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
         have another word for it; None: `max_pooling2d_1`.
@@ -430,6 +438,9 @@ class Habits(NamedTuple):
     hdf5_of_keras_3: bool = False
     counts_samples: bool = False
     metrics_of_batches: bool = False
+    averaged_metrics: str = "top_k"
+    cosine_is_mean: bool = False
+    gates_apart: bool = False
     class_words: Mapping[str, str] | None = None
     repeats_identity: bool = False
     logs_so_far: bool = False
@@ -480,6 +491,9 @@ HABITS: dict[str, Habits] = {
         defaults={name: {"epsilon": 1e-8} for name in _OPTIMIZERS_WITH_EPSILON},
         counts_samples=True,
         metrics_of_batches=True,
+        averaged_metrics="all",
+        cosine_is_mean=True,
+        gates_apart=True,
         class_words=_CLASSES_OF_KERAS_1,
         activates_by_layers=True,
     ),
@@ -501,6 +515,7 @@ HABITS: dict[str, Habits] = {
         batch_dot_is_outer=True,
         metrics_keep_words=True,
         accuracy_by_shapes=True,
+        averaged_metrics="none",
         hdf5_of_keras_3=True,
         logs_so_far=True,
         monitors_as_keras_3=True,

@@ -19,7 +19,7 @@ import numpy as np
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.shapes import Shape, Shapes, Size
 from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts, to_list
@@ -37,7 +37,7 @@ from kerascope.layers.arguments import (
 )
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import default_by_dialect
+from kerascope.spellings import default_by_dialect, habits
 
 StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new states
 
@@ -183,6 +183,17 @@ class GatedCell(OneStep):
                 constraint=self.bias_constraint,
             )
         self.built = True
+
+    def add_weight(self, *args: Any, regularizer: Any = None, **kwargs: Any) -> Variable:
+        """Make a weight; in dialect "1.2" the part of each gate has a penalty of its own."""
+        penalty: Any = regularizers.get(regularizer)
+        is_packed = self.gates == 1 or self.implementation == 2 or not habits().gates_apart
+
+        def of_each_gate(weight: Variable) -> list[Any]:
+            return [penalty(part) for part in split(weight, self.gates, self.units)]
+
+        whole_or_parts = penalty if penalty is None or is_packed else of_each_gate
+        return super().add_weight(*args, regularizer=whole_or_parts, **kwargs)
 
     def kernel_shape(self, features: Size) -> Shape:
         """Return the shape of a kernel for inputs, or states, of so many features."""

@@ -235,7 +235,7 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the function that a loss object stands for, as far as there is one, else the loss.
+    """Return the function behind a loss object or behind a metric of its name, else the loss.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def plain_function(loss: Any) -> Any:
     'huber'
     """
     if not isinstance(loss, Loss):
-        return loss
+        return getattr(loss, "averages", loss)
     return type(loss).function or dict(registry.items()).get(loss.__name__, loss)
 
 

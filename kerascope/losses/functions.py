@@ -241,9 +241,13 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """Return minus the cosine of the angle between y and p: -1 if they point the same way."""
+    """Return minus the cosine of the angle between y and p: -1 if they point the same way.
+
+    In dialect "1.2" it is divided by the number of features, as in Keras 1.
+    """
     y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
-    return -K.sum(y_true * y_pred, axis=axis)
+    total = K.mean if habits().cosine_is_mean else K.sum
+    return -total(y_true * y_pred, axis=axis)
 
 
 def margin_of(y_pred: Tensor) -> float:

@@ -37,6 +37,7 @@ from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
 from kerascope.nested import found_in, replaced
+from kerascope.spellings import changed_habits
 
 __all__ = [
     "Accuracy",
@@ -340,7 +341,8 @@ class MeanMetric(SumAndCount):
         """Return one number for each sample (or each place in it)."""
         own = [n for n in names_beside(type(self), "function") if n not in ("name", "dtype")]
         options = {name: getattr(self, name) for name in own}
-        return type(self).function(y_true, y_pred, **options)
+        with changed_habits(averaged_metrics="none"):
+            return type(self).function(y_true, y_pred, **options)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
@@ -382,7 +384,8 @@ class MeanMetricWrapper(MeanMetric):
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return what the function gives, as numbers."""
-        return K.cast(self.fn(y_true, y_pred, **self._options), self.dtype)
+        with changed_habits(averaged_metrics="none"):
+            return K.cast(self.fn(y_true, y_pred, **self._options), self.dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments; the function by its name, if it has one."""

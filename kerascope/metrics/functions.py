@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
@@ -16,18 +18,30 @@ from kerascope.spellings import habits
 
 __all__ = [
     "binary_accuracy",
+    "binary_crossentropy",
     "categorical_accuracy",
+    "categorical_crossentropy",
     "concordance_correlation",
+    "cosine_proximity",
     "f1score",
     "fbeta_score",
     "fmeasure",
     "fscore",
+    "hinge",
+    "kullback_leibler_divergence",
     "matthews_correlation",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
     "pearson_correlation",
+    "poisson",
     "precision",
     "recall",
     "sparse_categorical_accuracy",
+    "sparse_categorical_crossentropy",
     "sparse_top_k_categorical_accuracy",
+    "squared_hinge",
     "top_k_categorical_accuracy",
 ]
 
@@ -35,10 +49,25 @@ __all__ = [
 registry = Registry("metric", words=("accuracy", "acc", "crossentropy", "ce"))
 
 Metric = Callable[[Tensor, Tensor], Tensor]
+Function = TypeVar("Function", bound=Callable[..., Tensor])
 Axes = int | tuple[int, ...] | list[int]
 
 
+def averaged(function: Function) -> Function:
+    """Return a metric that is the mean of the batch in dialect "1.2", as in Keras 1."""
+
+    @wraps(function)
+    def metric(*args: Any, **kwargs: Any) -> Any:
+        scores = function(*args, **kwargs)
+        return K.mean(scores) if habits().averaged_metrics == "all" else scores
+
+    metric.__module__ = __name__  # where `pickle` finds it
+    metric.averages = function  # type: ignore[attr-defined]
+    return metric  # type: ignore[return-value]
+
+
 @registry.register
+@averaged
 @at_once_on_arrays
 def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
     """Return the share of entries in the last axis that are right after rounding.
@@ -76,6 +105,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
 
 
 @registry.register
+@averaged
 @at_once_on_arrays
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return 1 where the greatest prediction is that of the right class, else 0.
@@ -95,6 +125,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.register
+@averaged
 @at_once_on_arrays
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return 1 where the greatest prediction is that of the right class, else 0.
@@ -125,6 +156,7 @@ def accuracy_by_shapes(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.register
+@averaged
 @at_once_on_arrays
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """Return 1 where the right class is among the `k` greatest predictions, else 0.
@@ -138,12 +170,15 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
 
     Returns
     -------
-    Tensor, shape (batch, ...), float
+    Tensor, float
+        Shape (batch, ...) in dialect "3". Keras 1 and 2 return the mean over the last of these
+        axes: a scalar for predictions of shape (batch, classes).
     """
     return _among_greatest(K.argmax(y_true, axis=-1), y_pred, k)
 
 
 @registry.register
+@averaged
 @at_once_on_arrays
 def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """Return 1 where the right class is among the `k` greatest predictions, else 0.
@@ -157,7 +192,9 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
 
     Returns
     -------
-    Tensor, shape (batch, ...), float
+    Tensor, float
+        Shape (batch, ...) in dialect "3". Keras 1 and 2 return the mean over the last of these
+        axes: a scalar for predictions of shape (batch, classes).
     """
     return _among_greatest(_class_numbers(y_true, y_pred), y_pred, k)
 
@@ -175,7 +212,8 @@ def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
     one_hot = K.one_hot(K.cast(classes, "int32"), K.int_shape(y_pred)[-1])
     score = K.sum(y_pred * K.cast(one_hot, K.dtype(y_pred)), axis=-1, keepdims=True)
     stronger = K.sum(K.cast(K.greater(y_pred, score), "int32"), axis=-1)
-    return K.cast(K.less(stronger, k), K.floatx())
+    among = K.cast(K.less(stronger, k), K.floatx())
+    return among if habits().averaged_metrics == "none" else K.mean(among, axis=-1)
 
 
 # --- of Keras 3 -----------------------------------------------------------------------------------
@@ -235,10 +273,27 @@ def _centred(x: Tensor, axis: Axes) -> Tensor:
     return x - K.mean(x, axis=axis, keepdims=True)
 
 
+# --- losses as metrics ----------------------------------------------------------------------------
+
 for _name in losses.__all__:
     # Keras 3's cosine similarity has, as a metric, the other sign.
     _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
     registry.register(getattr(losses, _name), *_aliases)
+
+binary_crossentropy = registry.register(averaged(losses.binary_crossentropy))
+categorical_crossentropy = registry.register(averaged(losses.categorical_crossentropy))
+cosine_proximity = registry.register(averaged(losses.cosine_proximity))
+hinge = registry.register(averaged(losses.hinge))
+kullback_leibler_divergence = registry.register(averaged(losses.kullback_leibler_divergence))
+mean_absolute_error = registry.register(averaged(losses.mean_absolute_error))
+mean_absolute_percentage_error = registry.register(averaged(losses.mean_absolute_percentage_error))
+mean_squared_error = registry.register(averaged(losses.mean_squared_error))
+mean_squared_logarithmic_error = registry.register(averaged(losses.mean_squared_logarithmic_error))
+poisson = registry.register(averaged(losses.poisson))
+sparse_categorical_crossentropy = registry.register(
+    averaged(losses.sparse_categorical_crossentropy)
+)
+squared_hinge = registry.register(averaged(losses.squared_hinge))
 
 
 # --- of Keras 1: one number for a batch, of entries that are rounded to 0 and 1 -------------------

@@ -16,13 +16,6 @@ _BOTH = {
     "keras.backend.ctc_batch_cost": _THEANO_CTC,
 }
 
-_METRICS = """binary_accuracy mean_squared_error mean_absolute_error hinge squared_hinge
-    categorical_accuracy categorical_crossentropy kullback_leibler_divergence poisson
-    cosine_proximity binary_crossentropy mean_absolute_percentage_error
-    mean_squared_logarithmic_error sparse_categorical_accuracy sparse_categorical_crossentropy
-    get"""
-_PER_SAMPLE = "a number for each sample, as in Keras 2, if it is called; Keras 1 gives their mean."
-
 _COSINE = (
     "mode 'cos' of vectors gives (samples, 1), as Keras 1 itself declares; it has an axis more."
 )
@@ -49,7 +42,6 @@ _WHOLE_WEIGHTS = (
 DIFFERENCES = {
     "1.2.2": {
         **_BOTH,
-        **{f"keras.metrics.{name}": _PER_SAMPLE for name in _METRICS.split()},
         "keras.layers.BatchNormalization": _THEANO_VARIANCE,
         "keras.layers.normalization.BatchNormalization": _THEANO_VARIANCE,
         "keras.layers.ConvLSTM2D": _GATES,
