@@ -3,6 +3,7 @@
 import re
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -202,6 +203,46 @@ def test_what_branches_forward_is_a_sum_backward_with_an_arrow_for_each_branch()
     assert graph.node("grad:trunk").kind == "sum"
     labels = [edge.label for edge in graph.edges if edge.target == "grad:trunk"]
     assert labels == ["via left", "via right"]
+
+
+def read_twice(name):
+    """Return a model in which a call reads a tensor as several operands."""
+    x = Input((4, 6), name="x")
+    h = Dense(6, name="h")(x)
+    if name == "attention":
+        y = ks.layers.MultiHeadAttention(2, 3, name="reader")(h, h, h)
+    elif name == "merge":
+        y = ks.layers.Multiply(name="reader")([h, h])
+    elif name == "and elsewhere":
+        y = ks.layers.Add(name="last")([ks.layers.Add(name="reader")([h, h]), h])
+    else:
+        a = Input((4, 6), name="a")
+        inner = Model(a, [Dense(6, name="one")(a), Dense(6, name="two")(a)], name="inner")
+        first, second = inner(h)
+        y = ks.layers.Concatenate(name="reader")([first, second, first])
+    return Model(x, Dense(1, name="out")(y), name="model")
+
+
+@pytest.mark.parametrize("name", ["attention", "merge", "and elsewhere", "nested"])
+def test_a_gradient_goes_back_for_each_operand_as_which_a_tensor_is_read(name):
+    """For each arrow of the forward pass, also of a call's second output, there is one back."""
+    model = read_twice(name)
+    model.compile("sgd", "mse")
+    graph = ks.draw(model, level="gradient").graph
+    of = {node.id: node.attrs["beside"] for node in graph.nodes if "beside" in node.attrs}
+    there = Counter(
+        (edge.source, edge.target)
+        for edge in graph.edges
+        if "operand" in edge.attrs and edge.source != "x"
+    )
+    back = Counter(
+        (of[e.target], of[e.source]) for e in graph.edges if {e.source, e.target} <= {*of}
+    )
+    calls = {node.id for node in graph.nodes if "layer" in node.attrs}
+    source, number = {"attention": ("h", 3), "nested": ("inner", 3)}.get(name, ("h", 2))
+    assert there[source, "reader"] == back[source, "reader"] == number
+    there.pop(("h", "inner"), None)  # each of its outputs has a gradient that goes back
+    assert {pair: n for pair, n in back.items() if {*pair} <= calls and pair in there} == there
 
 
 def test_hyperparameters_are_words_and_no_boxes():

@@ -131,7 +131,7 @@ class _Text:
 
     def _gradient(self, node: GraphNode, below: str) -> Line:
         words = words_of(node, self.options, Density(True), self.ascii_only)
-        arriving = self.into.get(node.id, [])
+        arriving = list(dict.fromkeys(self.into.get(node.id, [])))
         lines = [words.lines[0], *((f"  {text}", style) for text, style in words.lines[1:])]
         homes = [str(self.nodes[source].attrs.get("beside", "")) for source, _ in arriving]
         if arriving and homes != [below]:

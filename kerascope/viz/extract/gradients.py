@@ -212,6 +212,9 @@ class _Drawing:
         self.tensors: dict[str, Tensor] = {}
         self.added: list[GraphNode] = []
         self._counts = Counter(self._home(x) for x in backward.gradients)
+        self._reads = Counter(
+            (edge.source, edge.attrs.get("output", 0), edge.target) for edge in forward.edges
+        )
         self._words = {x: self._word(x) for x in backward.gradients}
         self._new_id = FreeIds(boxes).take
         self._ids: dict[Tensor, str] = {}
@@ -243,7 +246,7 @@ class _Drawing:
         self.added.append(GraphNode(box_id, label, kind, home.group, home.depth, attrs))
         self.tensors[box_id] = self.backward.gradients[x]
         if len(uses) == 1:
-            self._add_edges(uses[0], box_id)
+            self._add_edges(x, uses[0], box_id)
         for number, use in enumerate(uses, start=1) if len(uses) > 1 else ():
             self._add_contribution(x, number, use)
 
@@ -254,12 +257,16 @@ class _Drawing:
         facts = {**tensor_facts(x), "via": use.consumer}
         self.added.append(GraphNode(box_id, label, "gradient", home.group, home.depth - 1, facts))
         self.tensors[box_id] = use.total
-        self._add_edges(use, box_id)
+        self._add_edges(x, use, box_id)
         self.edges.append(_gradient_edge(box_id, sum_id, x))
 
-    def _add_edges(self, use: Contribution, target: str) -> None:
+    def _add_edges(self, x: Tensor, use: Contribution, target: str) -> None:
+        """Add the edges of a contribution; a call that reads `x` as two operands sends it twice."""
+        reads = self._reads[self._home(x), self.forward.numbers.get(x, 0), use.consumer]
+        several = {"operands": reads} if reads > 1 and not self.forward.counts_uses else {}
         for y in use.senders:
-            self.edges.append(_gradient_edge(self._ids[y], target, y))
+            edge = _gradient_edge(self._ids[y], target, y)
+            self.edges.append(replace(edge, attrs={**edge.attrs, **several}))
 
     @property
     def nodes(self) -> tuple[GraphNode, ...]:

@@ -256,7 +256,8 @@ class Ladder:
                 if key in known:
                     continue
                 known.add(key)
-            self.edges.append(GraphEdge(source, target, label, attrs))
+            times = int(attrs.pop("operands", 1))
+            self.edges += [GraphEdge(source, target, label, attrs)] * times
         for one in into:
             if one not in self.cells:
                 self.boxes.pop(one, None)
