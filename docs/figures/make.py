@@ -165,6 +165,10 @@ its place: where that is wider, letters of a PDF are set closer and those of a P
 left out (activations, dropout, batch normalization, flattening) belongs to the layer before it:
 each mark of the SVG lists in `data-layers` the layers that it stands for.
 
+A frame or a box with "\u00d7 3" stands for three of exactly this build. Boxes whose weights other
+boxes use too say "shared". A form that could not show all of a model (a layer on a copy across a U,
+a layer that is called twice) is not chosen: such a model is drawn as blocks.
+
 A live model of Keras is drawn as it is, a module of PyTorch with what it is called on:
 `ks.draw(module, inputs=x, style="figure")`.
 

@@ -23,7 +23,7 @@ from kerascope.viz.figure.marks import (
     rounded,
     shortened,
 )
-from kerascope.viz.figure.reading import Part, Reading, has_own_name, shape_text
+from kerascope.viz.figure.reading import Part, Reading, Shape, has_own_name, shape_text, sides_of
 from kerascope.viz.figure.segments import Segment, Unit, units_of
 from kerascope.viz.figure.words import words_of
 from kerascope.viz.figure.writers import data_of
@@ -97,7 +97,7 @@ def _drawn(units: list[Unit], pieces: list[Piece], page: Page, down: bool, room:
 
 
 def _branches(unit: Unit) -> bool:
-    return any(len(s.parts) > 1 and not s.is_residual for s in unit.drawn)
+    return any(len(s.parts) > 1 and not unit.has_short_cut(s) for s in unit.drawn)
 
 
 def _pieces(
@@ -115,15 +115,19 @@ def _pieces(
 
 
 def _draw_down(canvas: Canvas, pieces: list[Piece]) -> float:
-    x, y = canvas.page.width / 2, 2.0
+    x, y, left = canvas.page.width / 2, 2.0, 0.0
     for number, piece in enumerate(pieces):
+        corner = x - piece.width / 2
         if number:
-            canvas.line(((x, y), (x, y + GAP - 0.6)))
+            to = corner + (piece.entry or (piece.width / 2, 0.0))[0]
+            turn = () if to == left else ((left, y + 4.0), (to, y + 4.0))
+            canvas.line(((left, y), *turn, (to, y + GAP - 0.6)))
             y += GAP
-        piece.draw(canvas, x - piece.width / 2, y)
+        piece.draw(canvas, corner, y)
+        left = corner + (piece.exit or (piece.width / 2, 0.0))[0]
         y += piece.height
     if pieces[-1].is_frame:
-        canvas.line(((x, y), (x, y + GAP - 0.6)))
+        canvas.line(((left, y), (left, y + GAP - 0.6)))
         y += GAP
     return y
 
@@ -135,7 +139,8 @@ def _draw_in_lines(canvas: Canvas, pieces: list[Piece], room: float) -> float:
         if lines[-1] and _long([*lines[-1], piece]) > room:
             lines.append([])
         lines[-1].append(piece)
-    y, came, left = 2.0, None, (0.0, 0.0)
+    y, left = 2.0, (0.0, 0.0)
+    came: list[Point] = []
     for line in lines:
         high = max(piece.height for piece in line)
         middle = y + high / 2
@@ -143,9 +148,13 @@ def _draw_in_lines(canvas: Canvas, pieces: list[Piece], room: float) -> float:
         wide = sum(piece.width for piece in line) + gap * (len(line) - 1)
         x = 2.0 + (room - wide) / 2
         if came:  # from the end of the line above to the beginning of this one
-            turn = y - 7.0
-            ends = (came[0], came[1]), (came[0], turn), (x + line[0].width / 2, turn)
-            canvas.line((*ends, (x + line[0].width / 2, middle - line[0].height / 2 - 0.6)))
+            turn, first = y - 7.0, line[0]
+            top = middle - first.height / 2
+            goes = [(x + first.width / 2, top - 0.6)]
+            if first.is_frame and first.entry:  # into its side
+                beside = x - min(GAP / 2, x - 0.5)
+                goes = [(beside, top + first.entry[1]), (x - 0.6, top + first.entry[1])]
+            canvas.line((*came, (came[-1][0], turn), (goes[0][0], turn), *goes))
         for number, piece in enumerate(line):
             top = middle - piece.height / 2
             if number:
@@ -157,7 +166,9 @@ def _draw_in_lines(canvas: Canvas, pieces: list[Piece], room: float) -> float:
             left = x + from_x, top + from_y
             x += piece.width + gap
         last = line[-1]
-        came = (x - gap - last.width / 2, middle + last.height / 2)
+        came = [(x - gap - last.width / 2, middle + last.height / 2)]
+        if last.is_frame and last.exit:
+            came = [left, (min(left[0] + GAP / 2, canvas.page.width - 0.5), left[1])]
         if last is pieces[-1] and last.is_frame and x - gap + GAP < canvas.page.width:
             canvas.line((left, (left[0] + GAP, left[1])))
         y += high + 16.0
@@ -201,18 +212,19 @@ def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool)
     if len(unit.drawn) == 1 and len(unit.drawn[0].parts) == 1:
         return _box(unit, unit.drawn[0].parts[0], page, times=len(unit.copies))
     first, others = unit.drawn[0].parts[0], unit.drawn[-1].parts[:-1]
-    if len(unit.copies) == 1 and not reading.sources[first.node.id]:  # several inputs
-        return _inside(reading, unit, page, True)
-    if len(unit.copies) == 1 and not all(reading.targets[part.node.id] for part in others):
-        return _inside(reading, unit, page, page_down)  # several outputs
-    return _framed(unit, _inside(reading, unit, page, down), page, down)
+    several_inputs = not reading.sources[first.node.id]
+    several_outputs = not all(reading.targets[part.node.id] for part in others)
+    if len(unit.copies) == 1 and (several_inputs or several_outputs):
+        piece = _inside(reading, unit, page, several_inputs or page_down)
+        return replace(piece, entry=None, exit=None) if page_down else piece
+    return _framed(unit, _inside(reading, unit, page, down), page, down, page_down)
 
 
 def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
     """Return the segments of a unit one after another."""
     pieces = [
         _residual(unit, segment, page, down)
-        if segment.is_residual
+        if unit.has_short_cut(segment)
         else _ranks(reading, unit, segment, page, down)
         for segment in unit.drawn
     ]
@@ -249,25 +261,33 @@ def _residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
     row = _row([_box(unit, part, page, plain=True) for part in segment.way], down)
     end = _box(unit, segment.way[-1], page, plain=True)
     side, lead = 9.0, 7.0  # beside the row, before it: where the short cut leaves
+    projections = unit.projections(segment)
+    members = [member for part in projections for member in part.members]
+    beside = data_of(members, copies=f"{len(projections)} of {len(unit.copies)}")
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         color = canvas.look.accent("orange")
         path: tuple[Point, ...]
         if down:
-            middle, left = x + side + row.width / 2, x + 1.0
+            middle, left = x + side + row.width / 2, x + 2.5
             bottom = y + lead + row.height - end.height / 2
             canvas.line(((middle, y), (middle, y + lead - 0.6)))
             stop = x + side + (row.width - end.width) / 2 - 0.6
             path = ((middle, y + 1.5), (left, y + 1.5), (left, bottom), (stop, bottom))
             row.draw(canvas, x + side, y + lead)
         else:
-            middle, low = y + side + row.height / 2, y + 1.0
+            middle, low = y + side + row.height / 2, y + 2.5
             right = x + lead + row.width - end.width / 2
             canvas.line(((x, middle), (x + lead - 0.6, middle)))
             stop = y + side + (row.height - end.height) / 2 - 0.6
             path = ((x + 1.5, middle), (x + 1.5, low), (right, low), (right, stop))
             row.draw(canvas, x + lead, y + side)
         canvas.line(path, color=color, width=0.9)
+        if projections:
+            (x0, y0), (x1, y1) = path[1:3]  # the long part of the short cut
+            corner = (x0 + x1) / 2 - 2.5, (y0 + y1) / 2 - 2.5
+            kind = projections[0].kind
+            canvas.rect(*corner, 5.0, 5.0, kind, corner=1.0, line_width=0.6, data=beside)
 
     if down:
         return Piece(row.width + 2 * side, row.height + lead, draw, leads=True)
@@ -314,9 +334,14 @@ def _ranks(reading: Reading, unit: Unit, segment: Segment, page: Page, down: boo
                     path += [point(at[one], top), point(at[one], top + room)]
                     continue
                 size = boxes[one].height if down else boxes[one].width
-                begins = one == way[0]
-                forth = top + (room + size) / 2 if begins else top + (room - size) / 2 - 0.6
-                path.append(point(at[one], forth))
+                if one == way[0]:  # past wider boxes beside it before it turns
+                    path.append(point(at[one], top + (room + size) / 2))
+                    if size < room:
+                        path.append(point(at[one], top + room))
+                else:
+                    if size < room:
+                        path.append(point(at[one], top))
+                    path.append(point(at[one], top + (room - size) / 2 - 0.6))
             canvas.line(path)
         for one, box in boxes.items():
             size = box.height if down else box.width
@@ -429,24 +454,42 @@ def _set_apart(
         at[one] = place + shift
 
 
-def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
-    """Return a frame around a unit, with its count and what it gives."""
+def _framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) -> Piece:
+    """Return a frame around a unit, with its count and what it gives.
+
+    Where its boxes go across the page's direction, the arrows that come in and go out turn inside.
+    """
     times = len(unit.copies)
     count = f"\u00d7 {times}" if times > 1 else ""
-    shape = shape_text(unit.drawn[-1].parts[-1].shape)
+    shape = shape_text(_common_shape(unit))
     big = page.size + 1.6
-    head = text_width(count, big, True) * FONT_SLACK + text_width(shape, SMALLEST) * FONT_SLACK + 12
+    head = text_width(count, big, True) * FONT_SLACK + text_width(shape, SMALLEST) * FONT_SLACK + 16
     pad, top, shift = 5.0, 12.0, 2.6 if times > 1 else 0.0
-    lead = 0.0 if unit.drawn[0].is_residual else (4.0 if inner.leads else 8.0)
-    tail = 4.0
+    turns, is_residual = down != page_down, unit.has_short_cut(unit.drawn[0])
+    lead = 0.0 if is_residual else (4.0 if inner.leads else 8.0)
+    lead, tail = (max(lead, 4.0 if down else 7.0), 6.0 if down else 9.0) if turns else (lead, 4.0)
     wide = max(inner.width + (2 * pad if down else lead + tail + pad), head)
-    high = (
-        inner.height
-        + top
-        + (lead + tail + 2 if down else (-2.0 if unit.drawn[0].is_residual else pad))
-    )
+    below = lead + tail + 2 if down else (-2.0 if is_residual else pad)
+    high = inner.height + top + below
+    across = shift + top + (0.0 if down else inner.height / 2)  # where a row has its arrows
+    corner = (wide - inner.width) / 2, shift + top + (lead if down else 0.0)
+    end = corner[0] + inner.width, corner[1] + inner.height
+    comes, goes = (0.0, across), (wide, across)
+    if down and turns:
+        goes = wide, end[1] + 4.0
+    elif turns:
+        comes, goes = (4.0, shift), (wide - 4.0, shift + high)
+    elif down:
+        comes, goes = (wide / 2, shift), (wide / 2, shift + high)
+    begins = (wide / 2, corner[1]) if down else (corner[0], across)
+    leaves = (wide / 2, end[1]) if down else (end[0], across)
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
+        def path(a: Point, b: Point, along: bool) -> list[Point]:
+            """From a to b, with one turn: first along the row, or across it."""
+            turn = (b[0], a[1]) if along else (a[0], b[1])
+            return [(x + px, y + py) for px, py in dict.fromkeys((a, turn, b))]
+
         fill, line = canvas.look.frame
         for off in (shift, 0.0) if shift else (0.0,):
             outline = rounded(x + off, y + shift - off, wide, high, 4.0)
@@ -456,25 +499,24 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool) -> Piece:
         canvas.words(
             left + wide - 4, upper + 9, count, size=big, anchor="end", bold=True, data=data
         )
-        canvas.words(left + 4, upper + 8.6, shape, size=SMALLEST, anchor="start", quiet=True)
-        middle = left + wide / 2
-        if down:
-            start = upper + top + lead
-            if lead:
-                end = start if inner.leads else start - 0.6
-                canvas.line(((middle, start - lead), (middle, end)), head=not inner.leads)
-            inner.draw(canvas, middle - inner.width / 2, start)
-            below = start + inner.height
-            canvas.line(((middle, below), (middle, upper + high)), head=False)
-        else:
-            start = left + (wide - inner.width) / 2
-            inner.draw(canvas, start, upper + top)
-            level = upper + top + inner.height / 2
-            end = start if inner.leads else start - 0.6
-            canvas.line(((left, level), (end, level)), head=not inner.leads)
-            canvas.line(((start + inner.width, level), (left + wide, level)), head=False)
+        where = 8.0 if turns and not down else 4.0
+        canvas.words(left + where, upper + 8.6, shape, size=SMALLEST, anchor="start", quiet=True)
+        before = 0.0 if inner.leads else 0.6
+        stop = (begins[0], begins[1] - before) if down else (begins[0] - before, begins[1])
+        if comes != begins:
+            canvas.line(path(comes, stop, down), head=not inner.leads)
+        inner.draw(canvas, x + corner[0], y + corner[1])
+        canvas.line(path(leaves, goes, not down), head=False)
 
-    return Piece(wide + shift, high + shift, draw, is_frame=True)
+    exit = goes[0] + (0.0 if page_down else shift), goes[1]
+    return Piece(wide + shift, high + shift, draw, is_frame=True, entry=comes, exit=exit)
+
+
+def _common_shape(unit: Unit) -> Shape | None:
+    """Return what all copies of a unit give: of a dense block, whose channels grow, the sides."""
+    shapes = {copy[-1].parts[-1].shape for copy in unit.copies}
+    last = unit.drawn[-1].parts[-1].shape
+    return last if len(shapes) == 1 else sides_of(last)[0]
 
 
 # --- boxes ----------------------------------------------------------------------------------------
@@ -484,11 +526,11 @@ def _box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times: int 
     """Return a box; a plain one has one line, an addition is a small circle."""
     layers = unit.layers_of(part)
     data = data_of(layers, shape_text(part.shape))
-    title, facts = words_of(part, page.narrow)
+    title, facts = words_of(unit.named(part), page.narrow)
+    facts = ", ".join(filter(None, (facts, part.shared)))
     if part.kind == "merge" and title == "add":
         return _plus(data)
-    if times > 1:
-        title = f"{title} \u00d7 {times}"
+    count = f" \u00d7 {times}" if times > 1 else ""
     if plain:
         title, facts = ", ".join(filter(None, (title, facts))), ""
         if part.window and part.kind == "convolution":  # as the papers on residual nets have it
@@ -501,7 +543,8 @@ def _box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times: int 
         quiet = [", ".join(quiet)]
     size, small = page.size, SMALLEST
     most = page.width * (0.6 if page.narrow else 0.26)
-    title = shortened(title, most, size, not plain)
+    most -= text_width(count, size, not plain)
+    title = shortened(title, most, size, not plain) + count
     wide = max(
         text_width(title, size, not plain) * FONT_SLACK,
         *(text_width(one, small) * FONT_SLACK for one in [*quiet, ""]),
@@ -539,7 +582,8 @@ def _summary(unit: Unit, page: Page) -> Piece:
     """Return one box for a unit that is too wide to be drawn."""
     layers = [m for copy in unit.copies for segment in copy for part in segment.parts
               for m in part.members]  # fmt: skip
-    count = sum(part.count for segment in unit.drawn for part in segment.parts)
+    drawn = [part for segment in unit.drawn for part in segment.lasting]
+    count = sum(part.count for part in drawn if part.kind != "input")
     last = unit.drawn[-1].parts[-1]
     times = len(unit.copies)
     ends = [copy[-1].parts[-1].node for copy in unit.copies]
@@ -565,14 +609,22 @@ def _summary(unit: Unit, page: Page) -> Piece:
 
 def _legend(units: list[Unit]) -> str:
     sentences = ["Each box is a layer with what belongs to it (activation, dropout, batch norm)."]
-    repeated = [len(unit.copies) for unit in units if len(unit.copies) > 1]
-    if repeated:
+    parts = [part for unit in units for segment in unit.drawn for part in segment.parts]
+    shared = any(part.shared for part in parts)
+    if any(len(unit.copies) > 1 for unit in units):
+        own = ", each with its own weights unless it says shared" if shared else ""
+        own = own or ", each with its own weights"
+        sentences.append(f"A frame or a box with \u00d7 n stands for n of one build{own}.")
+    if shared:
+        sentences.append("Boxes marked as shared use the same weights.")
+    residual = [(unit, one) for unit in units for one in unit.drawn if unit.has_short_cut(one)]
+    if residual:
+        sentences.append("Arrows at the side of a frame are residual connections.")
+    projected = [f"{len(unit.projections(one))} of {len(unit.copies)}"
+                 for unit, one in residual if unit.projections(one)]  # fmt: skip
+    if projected:
         sentences.append(
-            "A frame with \u00d7 n stands for n blocks of one build, each with its own"
+            "A small box on such an arrow is a layer that is there in "
+            f"{', '.join(projected)} blocks, a projection."
         )
-        sentences.append("weights.")
-    if any(segment.is_residual for unit in units for segment in unit.drawn):
-        sentences.append("Arrows at the side of a frame are residual connections")
-        projected = any(unit.has_projections() for unit in units)
-        sentences.append("(in some blocks with a projection)." if projected else ".")
-    return " ".join(sentences).replace(" .", ".")
+    return " ".join(sentences)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 
 from kerascope.viz.figure.marks import (
     ELLIPSIS,
@@ -33,6 +33,7 @@ from kerascope.viz.layout.measures import text_width
 MOST_COLUMNS = 3
 CELLS = (0.125, 0.4, 0.875)  # where the cells stand, as shares of a column's width
 DOTS = 0.6375
+TRACKS = 2
 SIDE = 9.0  # beside a column: where something goes past a row
 OTHER_FONT = 1.16
 
@@ -46,8 +47,47 @@ class Place:
 
 
 def suits(reading: Reading) -> bool:
-    """Tell whether a model is recurrent, in columns that only the last one joins."""
-    return any(map(is_recurrent, reading.parts.values())) and places_of(reading) is not None
+    """Return whether a model is recurrent, in columns that only the last one joins.
+
+    Each arrow must have a way of its own: past no other row, and with one of two tracks beside the
+    column where it skips rows.
+    """
+    places = places_of(reading)
+    if places is None or not any(map(is_recurrent, reading.parts.values())):
+        return False
+    taken = {(place.column, place.row) for place in places.values()}
+    for one, part in reading.parts.items():
+        to = places[one]
+        for number, source in enumerate(reading.sources[one]):
+            begin = places[source]
+            between = range(begin.column + 1, to.column)
+            if begin.column == to.column:
+                continue
+            if is_recurrent(part):  # a state, along the row of its source
+                if number == 0 or any((column, begin.row) in taken for column in between):
+                    return False
+                continue
+            above = range(begin.row + 1, to.row + 1)
+            passed = {(begin.column, row) for row in above} | {(one, to.row) for one in between}
+            if passed & taken:
+                return False
+    return all(track < TRACKS for track in tracks_of(reading, places).values())
+
+
+def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
+    """Return the track beside the column of each arrow that skips rows, short ones inside."""
+    skips = [(places[one].row - places[source].row, source, one)
+             for one in reading.parts for source in reading.sources[one]
+             if places[source].column == places[one].column]  # fmt: skip
+    tracks: dict[tuple[str, str], int] = {}
+    used: dict[tuple[int, int, int], None] = {}  # column, track and the room above a row
+    for length, source, one in sorted(skip for skip in skips if skip[0] > 1):
+        begin = places[source]
+        rooms = range(begin.row, begin.row + length)
+        track = next(n for n in count() if not any((begin.column, n, row) in used for row in rooms))
+        used.update(dict.fromkeys((begin.column, track, row) for row in rooms))
+        tracks[source, one] = track
+    return tracks
 
 
 def is_recurrent(part: Part) -> bool:
@@ -94,19 +134,27 @@ class _Drawer:
         self.reading, self.page = reading, page
         self.canvas = Canvas(page)
         self.places = places_of(reading) or {}
-        count = 1 + max(place.column for place in self.places.values())
+        self.tracks = tracks_of(reading, self.places)
+        columns = 1 + max(place.column for place in self.places.values())
         rows = 1 + max(place.row for place in self.places.values())
         self.cell = 15.0 if page.narrow else 19.0
         self.pitch = self.cell + (15.0 if page.narrow else 18.0)
         self.height = rows * self.pitch - (self.pitch - self.cell) + 8.0
         self.between = 22.0 if page.narrow else 40.0
         most = 110.0 if page.narrow else 190.0
-        self.wide = min((page.width - 2 * SIDE - 4 - self.between * (count - 1)) / count, most)
-        self.start = (page.width - count * self.wide - self.between * (count - 1)) / 2
+        self.wide = min((page.width - 2 * SIDE - 4 - self.between * (columns - 1)) / columns, most)
+        taken = columns * self.wide + self.between * (columns - 1)
+        self.start = (page.width - taken) / 2
 
     def left(self, one: str) -> float:
         """Where the column of a part begins."""
         return self.start + self.places[one].column * (self.wide + self.between)
+
+    def right(self, one: str) -> float:
+        """Where a bar, or the last cell of a row, ends."""
+        if is_recurrent(self.reading.parts[one]):
+            return self.steps(one)[-1] + self.cell_width / 2
+        return self.left(one) + self.wide
 
     def top(self, one: str) -> float:
         """Where the row of a part begins."""
@@ -170,10 +218,10 @@ class _Drawer:
     def _past(self, source: str, target: str) -> None:
         """Past the rows between."""
         edge = self.left(source) + self.wide
-        y0, y1 = self.top(source) + self.cell / 2, self.top(target) + self.cell / 2
-        x = edge + SIDE - 2.0
+        y0, y1 = self.top(source) + self.cell * 0.3, self.top(target) + self.cell * 0.7
+        x = edge + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         color = self.canvas.look.accent("orange")
-        path = ((edge, y0), (x, y0), (x, y1), (edge + 0.6, y1))
+        path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))
         self.canvas.line(path, color=color, width=0.9)
 
     def _state(self, source: str, target: str) -> None:

@@ -19,6 +19,7 @@ from kerascope.viz.collapse.view import View, closed_for
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
+from kerascope.viz.figure.insides import layer_count, with_insides
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import Page, Sheet, points_of
 from kerascope.viz.figure.printed import printed
@@ -96,7 +97,7 @@ class Figure(Drawing):
         super().__init__(graph, others, dpi=dpi, **rest)  # its text and its page have no "print"
         theme = "light" if options.theme == "auto" else options.theme
         page = Page(points_of(width), Look(theme, options.colors))
-        self.form, reading = form_of(self.graph, form, page)
+        self.form, reading = form_of(with_insides(self.view), form, page)
         self.reading = reading
         self._sheet = FORMS[self.form].drawn(reading, page)
 
@@ -119,7 +120,7 @@ class Figure(Drawing):
     def title(self) -> str:
         """What it shows, in a few words."""
         parameters = int(self.whole.attrs.get("parameters", 0))
-        layers = sum(node.kind not in ("input", "tensor") for node in self.whole.nodes)
+        layers = layer_count(self.whole.nodes)
         name = self.graph.name or "model"
         return f"{name}: {counted(layers, 'layer')}, {counted(parameters, 'parameter')}"
 
@@ -156,7 +157,7 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
     if form is None:
         for name, one in FORMS.items():
             reading = read(graph, one.is_quiet)
-            if one.suits(reading) and one.fits(reading, page):
+            if _suits(name, reading) and one.fits(reading, page):
                 return name, reading
     if form not in FORMS:
         raise ArgumentError(
@@ -164,13 +165,19 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
             f"{did_you_mean(str(form), FORMS)}".rstrip()
         )
     reading = read(graph, FORMS[form].is_quiet)
-    if not FORMS[form].suits(reading):
+    if not _suits(form, reading):
+        wants = "layers of which each is called once" if reading.is_shared else FORMS[form].wants
         raise ArgumentError(
             f"draw: {graph.name!r} cannot be drawn with figure={form!r}, which wants "
-            f"{FORMS[form].wants}. Leave figure out, or write figure='blocks', which "
+            f"{wants}. Leave figure out, or write figure='blocks', which "
             f"draws any model."
         )
     return form, reading
+
+
+def _suits(form: str, reading: Reading) -> bool:
+    """Return whether a form shows all that a model has; shared weights are said by blocks alone."""
+    return FORMS[form].suits(reading) and (form == "blocks" or not reading.is_shared)
 
 
 def figure_of(

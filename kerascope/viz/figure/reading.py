@@ -18,6 +18,7 @@ from kerascope.viz.graph import Graph, GraphNode
 Shape = tuple[int | None, ...]
 
 QUIET_KINDS = ("activation", "noise")
+WITH_ACTIVATION = ("convolution", "upsampling", "dense", "recurrent", "normalization")
 TIMES = "\u00d7"
 _AUTOMATIC = re.compile(r".*_\d+$")
 
@@ -55,6 +56,11 @@ class Part:
     def kind(self) -> str:
         """The kind of its box; of what makes an image larger "upsampling"."""
         return figure_kind(self.node)
+
+    @property
+    def shared(self) -> str:
+        """Words that say that its weights are those of another part too, "" if they are not."""
+        return str(self.node.attrs.get("shared", ""))
 
     @property
     def settings(self) -> list[str]:
@@ -109,6 +115,11 @@ class Reading:
         return [*self.parts.values()] if straight and len(roots) == 1 else None
 
     @property
+    def is_shared(self) -> bool:
+        """Whether some weights are used by several parts."""
+        return any(part.shared for part in self.parts.values())
+
+    @property
     def kinds(self) -> set[str]:
         """The kinds of all parts."""
         return {part.kind for part in self.parts.values()}
@@ -121,21 +132,29 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
     ----------
     graph : Graph
     is_quiet : callable
-        Whether a box belongs to the part before it; asked of boxes with one source, with that part
-        and whether nothing else takes what it gives.
+        Whether a box belongs to the part before it; asked of boxes with one source and no shared
+        weights, with that part and whether the box is the only target of its source. Behind a merge
+        it must be so for most merges of the class: otherwise what follows the last block of a model
+        (a last normalization) would belong to the merge of that block alone.
     """
     sources: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.edges:
         if edge.source != edge.target:
             sources[edge.target][edge.source] = None
     taken = Counter(source for ends in sources.values() for source in ends)
+    merges = {node.id: class_of(node) for node in graph.nodes if node.kind == "merge"}
+    usual = Counter[str]()
+    for one, name in merges.items():
+        usual[name] += {0: 0, 1: 1}.get(taken[one], -1)
     parts: dict[str, Part] = {}
     home: dict[str, str] = {}
     for node in in_order(graph.nodes, sources):
         feeding = dict.fromkeys(home[source] for source in sources[node.id])
         before = next(iter(feeding), "")
-        alone = taken[next(iter(sources[node.id]), "")] == 1
-        if len(feeding) == 1 and is_quiet(node, parts[before], alone):
+        source = next(iter(sources[node.id]), "")
+        alone = taken[source] == 1 and (source not in merges or usual[merges[source]] > 0)
+        is_own = len(feeding) != 1 or bool(node.attrs.get("shared"))
+        if not is_own and is_quiet(node, parts[before], alone):
             home[node.id] = before
             parts[before] = _joined(parts[before], node)
         else:
@@ -245,6 +264,11 @@ def class_of(node: GraphNode) -> str:
     return str(node.attrs.get("class_name", ""))
 
 
+def is_addition(node: GraphNode) -> bool:
+    """Return whether a box adds what comes in, as a layer or between layers."""
+    return class_of(node).removeprefix("Operation: ").lower() == "add"
+
+
 def figure_kind(node: GraphNode) -> str:
     """Return the kind of a box; of what makes an image larger "upsampling"."""
     name = class_of(node)
@@ -293,7 +317,11 @@ def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
     if not alone:
         return False
     if node.kind == "normalization":
-        return before.kind == "merge" or class_of(node).startswith("BatchNorm")
+        fits = before.kind == "merge" or class_of(node).startswith("BatchNorm")
+        return fits and not any("Norm" in name for name in before.classes)
+    if node.kind == "activation":  # elsewhere, as in attention, it is a step of its own
+        has_one = bool(before.activation)
+        return not has_one and (before.kind in WITH_ACTIVATION or is_addition(before.node))
     return node.kind in QUIET_KINDS or (node.kind == "shaping" and is_flattening(node))
 
 

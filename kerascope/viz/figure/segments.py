@@ -6,10 +6,12 @@ segments, or rows of segments, of one build are one `Unit` with a count: "x 12".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kerascope.viz.figure.reading import Part, Reading, class_of, sides_of
+from kerascope.viz.figure.insides import layer_of
+from kerascope.viz.figure.marks import ELLIPSIS
+from kerascope.viz.figure.reading import Part, Reading, class_of, has_own_name, sides_of
 
 LONGEST_PERIOD = 12
 
@@ -36,9 +38,14 @@ class Segment:
     build: object
 
     @property
+    def lasting(self) -> tuple[Part, ...]:
+        """What each copy of the segment has: all but what stands in a short cut."""
+        return self.way if self.is_residual else self.parts
+
+    @property
     def projections(self) -> tuple[Part, ...]:
         """What stands in the short cut of a residual segment."""
-        return tuple(part for part in self.parts if part not in self.way)
+        return tuple(part for part in self.parts if part not in self.lasting)
 
 
 @dataclass(frozen=True)
@@ -60,28 +67,36 @@ class Unit:
 
     def layers_of(self, part: Part) -> tuple[str, ...]:
         """Return the ids of all boxes that a drawn part stands for, in all copies."""
-        found: list[str] = []
+        return tuple(member for one in self.alike(part) for member in one.members)
+
+    def alike(self, part: Part) -> list[Part]:
+        """Return the parts of all copies that stand where a drawn part does."""
         for number, segment in enumerate(self.drawn):
-            for copy in self.copies:
-                found += _alike(segment, copy[number], part)
-        return tuple(found)
+            if part in segment.projections:
+                return self.projections(segment)
+            if part in segment.lasting:
+                place = segment.lasting.index(part)
+                return [copy[number].lasting[place] for copy in self.copies]
+        return []
 
-    def has_projections(self) -> bool:
-        """Tell whether a short cut of some copy is not the input itself."""
-        return any(
-            segment.projections for copy in self.copies for segment in copy if segment.is_residual
-        )
+    def projections(self, segment: Segment) -> list[Part]:
+        """Return what stands in the short cuts of all copies of a drawn residual segment."""
+        number = self.drawn.index(segment)
+        return [part for copy in self.copies for part in copy[number].projections]
 
+    def has_short_cut(self, segment: Segment) -> bool:
+        """Return whether a drawn segment is one row and an arrow around it, at least in a copy."""
+        return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
-def _alike(drawn: Segment, other: Segment, part: Part) -> list[str]:
-    """Return the boxes of the part of another segment that stands where `part` does."""
-    if not drawn.is_residual:
-        return [m for a, b in zip(drawn.parts, other.parts, strict=True) if a == part
-                for m in b.members]  # fmt: skip
-    found = [m for a, b in zip(drawn.way, other.way, strict=True) if a == part for m in b.members]
-    if part == drawn.way[-1]:
-        found += [member for one in other.projections for member in one.members]
-    return found
+    def named(self, part: Part) -> Part:
+        """Return a drawn part under a name that is true of all copies."""
+        names = [*dict.fromkeys(one.node.label for one in self.alike(part))]
+        if len(names) == 1:
+            return part
+        label = class_of(part.node)
+        if part.kind == "model" and has_own_name(part.node):
+            label = f"{names[0]} {ELLIPSIS} {names[-1]}"
+        return replace(part, node=replace(part.node, label=label))
 
 
 def units_of(reading: Reading) -> list[Unit]:
@@ -154,7 +169,9 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
     beside = len(parts) - len(way)
     ends = reading.sources[parts[-1].node.id]
     roots = [part for part in parts if not reading.sources[part.node.id]]
-    is_residual = len(way) > 1 and parts[-1].kind == "merge" and not roots and len(ends) == 2 and (
+    straight = all(reading.sources[b.node.id] == (a.node.id,) for a, b in pairwise(way[:-1]))
+    joins = parts[-1].kind == "merge" and not roots and len(ends) == 2
+    is_residual = len(way) > 1 and straight and joins and (
         (beside == 0 and any(end not in inside for end in ends))
         or (beside == 1 and len(way) > 2 and _is_around(reading, parts, way))
     )  # fmt: skip
@@ -178,18 +195,28 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
     """Tell whether the one part beside the way leads from its beginning to its end."""
     beside = next(part for part in parts if part not in way)
-    return reading.targets[beside.node.id] == (way[-1].node.id,) and not (
-        set(reading.sources[beside.node.id]) & {part.node.id for part in way}
+    return (
+        not beside.shared
+        and reading.targets[beside.node.id] == (way[-1].node.id,)
+        and not (set(reading.sources[beside.node.id]) & {part.node.id for part in way})
     )
 
 
 def _growing_build(part: Part) -> object:
     """Return the same for a part of a dense block: what keeps all that comes in grows with it."""
-    if part.kind in ("merge", "normalization"):
-        return class_of(part.node)
+    if part.kind in ("merge", "normalization") and not part.shared:
+        return part.classes
     return _build(part)
 
 
 def _build(part: Part) -> object:
-    """Return what must be equal in parts that repeat each other."""
-    return class_of(part.node), sides_of(part.shape)[1], part.window, part.activation
+    """Return what must be equal in parts that repeat each other: all that their boxes say.
+
+    Calls of shared layers repeat only calls of the same layers. A stride and a padding may differ,
+    since the first of several blocks often makes the image smaller.
+    """
+    layer = layer_of(part.node) if part.shared else ""
+    settings = [one for one in part.settings if not one.startswith(("stride", "padding", "same"))]
+    inside = str(part.node.attrs.get("inside", ""))
+    says = part.window, part.activation, part.shared, layer, inside
+    return part.classes, sides_of(part.shape)[1], tuple(settings), says

@@ -25,6 +25,8 @@ from kerascope.viz.figure.reading import (
 from kerascope.viz.figure.writers import data_of
 from kerascope.viz.layout.measures import text_width
 
+DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
+
 
 @dataclass
 class Row:
@@ -67,6 +69,8 @@ def layout_of(reading: Reading) -> Layout | None:
     path = _longest_path(reading, ends[0])
     if any(len(sides_of(part.shape)[0]) not in (1, 2) or not part.shape for part in path):
         return None
+    if not {part.kind for part in path} <= DRAWN:  # others would be volumes without a name
+        return None
     layout = _rows(path)
     if layout is None:
         return None
@@ -74,7 +78,7 @@ def layout_of(reading: Reading) -> Layout | None:
     for part in path:
         for source in reading.sources[part.node.id]:
             between: list[Part] = []
-            while source not in on_path and len(reading.sources[source]) == 1:
+            while source not in on_path and _is_cropping(reading, source):
                 between.insert(0, reading.parts[source])
                 source = reading.sources[source][0]
             if source not in on_path:
@@ -84,6 +88,11 @@ def layout_of(reading: Reading) -> Layout | None:
     across = {one.node.id for _, _, between in layout.skips for one in between}
     whole = on_path | across == set(reading.parts)
     return layout if whole and layout.skips and _lie_across(layout) else None
+
+
+def _is_cropping(reading: Reading, one: str) -> bool:
+    """Return whether a part only crops what is copied: any other would be lost on the arrow."""
+    return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
 def _longest_path(reading: Reading, end: str) -> list[Part]:
@@ -121,6 +130,13 @@ def _rows(path: list[Part]) -> Layout | None:
             layout.rises.setdefault(row, []).append(part)
         else:
             (layout.rows[row].up if rising else layout.rows[row].down).append(part)
+    ways = [*layout.falls.values(), *layout.rises.values()]  # each is one arrow
+    if (
+        layout.falls.get(0)
+        or len(layout.rows) - 1 in layout.rises
+        or max(map(len, ways), default=0) > 1
+    ):
+        return None
     complete = rising and row == 0 and len(layout.rows) > 1
     return layout if complete and all(one.down for one in layout.rows) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kerascope.trace.records import counted
 from kerascope.viz.figure.reading import Part, class_of, has_own_name, sides_of, spaced
 
 _KNOWN = {
@@ -44,13 +45,14 @@ def words_of(part: Part, short: bool = False) -> tuple[str, str]:
     if part.kind == "normalization":  # a name as conv2_block1_0_bn says no more
         return _KNOWN.get(name) or spaced(name), part.activation
     if part.kind == "activation" and part.activation:
-        return part.activation, ""
+        named = has_own_name(part.node) and part.activation not in part.node.label
+        return (_named(part, ""), part.activation) if named else (part.activation, "")
     if part.kind == "input":
         return _named(part, "input"), ""
     if part.kind == "recurrent":
         return _named(part, name), f"{name} {channels}" if has_own_name(part.node) else channels
     if part.kind == "model":
-        return part.node.label.replace("_", " "), f"{part.count} layers"
+        return part.node.label.replace("_", " "), counted(part.count, "layer")
     return _named(part, _KNOWN.get(name) or spaced(name)), ""
 
 

@@ -549,3 +549,39 @@ def test_volumes_of_sequences_are_said_to_be_long_and_not_wide():
     legend = ks.draw(model, style="figure", figure="volumes").legend
     assert "length \u00d7 channels" in legend
     assert "width" not in legend
+
+
+@pytest.mark.parametrize("beside", ["convolution", "attention"])
+def test_a_u_with_a_layer_that_it_could_not_show_is_blocks(beside):
+    """Layers on a copy across the U were lost on its arrow, others were boxes without a name."""
+    x = y = L.Input(shape=(16, 16, 2))
+    copy = y = L.Conv2D(4, 3, padding="same")(y)
+    y = L.Conv2D(8, 3, padding="same")(L.MaxPooling2D()(y))
+    if beside == "convolution":
+        copy = L.Conv2D(4, 1)(copy)
+    else:
+        y = L.Reshape((8, 8, 8))(y)
+    y = L.Conv2DTranspose(4, 2, strides=2)(y)
+    y = L.Conv2D(2, 3, padding="same")(L.Concatenate()([copy, y]))
+    assert ks.draw(Model(x, y), style="figure").form == "blocks"
+
+
+def test_a_form_that_cannot_say_what_is_shared_is_refused_and_not_chosen():
+    x, same = L.Input(shape=(4,)), L.Dense(4)
+    model = Model(x, L.Dense(2)(same(same(x))))
+    figure = ks.draw(model, style="figure")
+    assert figure.form == "blocks"
+    assert "2 layers, " in figure.title
+    assert "same weights" in figure.legend
+    with pytest.raises(ArgumentError, match="layers of which each is called once"):
+        ks.draw(model, style="figure", figure="neurons")
+
+
+def test_what_one_step_of_attention_does_is_a_row_of_its_own():
+    """The softmax between two products belonged to the first one, and no word named it."""
+    a, b = L.Input(shape=(5, 4)), L.Input(shape=(5, 4))
+    said, seen = L.LSTM(4, return_sequences=True)(a), L.LSTM(4, return_sequences=True)(b)
+    score = L.Activation("softmax", name="weights")(L.Dot(axes=2)([seen, said]))
+    model = Model([a, b], L.Dot(axes=(2, 1))([score, said]))
+    svg = ks.draw(model, style="figure").svg
+    assert {"weights", "softmax"} <= {one.text for one in elements(svg, "text")}
