@@ -5,7 +5,9 @@
 
 Who changes the project has some more (CONTRIBUTING.md says when):
 
-    python3 dev.py rest [pytest args]   the tests that `test` leaves out: the real Keras, full sizes
+    python3 dev.py rest [pytest args]   a quarter of the slow and live tests, those of the change
+    python3 dev.py rest --all           all slow and live tests: the real Keras, full sizes
+    python3 dev.py versions             a part of the tests on the oldest libraries, on Python 3.13
     python3 dev.py names [--write]      has a public name, event, option or key changed?
     python3 dev.py speed OTHER          is this checkout slower than another one?
     python3 dev.py mutants FOLDER ...   do the tests notice when a line of it is wrong?
@@ -24,6 +26,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -47,6 +50,12 @@ WINDOWS = os.name == "nt"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 INTERRUPTED = 130
 EXTRAS = ["", "dev", "live"]  # each holds what the one before it holds
+# The slow and live tests are run in so many parts: `rest` takes the one that HEAD's hash names.
+PARTS = 4
+# What `versions` takes of the default set: one part of so many, of the folders below.
+PARTS_OF_VERSIONS = 12
+TESTS_OF_VERSIONS = ["backend", "engine", "layers", "saving", "trace", "viz", "debugger"]
+NEWEST_PYTHON = "3.13"
 
 
 class Failure(Exception):
@@ -284,12 +293,97 @@ def test(arguments: list[str]) -> int:
     return next(iter(failed.values()), 0)
 
 
+def git(*arguments: str) -> str:
+    """Return what a git command prints; empty if it fails, as it does outside a repository."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def number_of_run(parts: int) -> int:
+    """Return which part this commit takes, from 1: a number from the hash of HEAD."""
+    return int(git("rev-parse", "HEAD")[:8] or "0", 16) % parts + 1
+
+
+def base_of_change() -> str:
+    """Return the revision before the change that is tested; empty if there is none.
+
+    It is where this branch left its upstream. If all is there already, as in a fresh clone, it is
+    the last commit that was four hours old when HEAD was committed.
+    """
+    upstream = git("merge-base", "HEAD", "@{upstream}")
+    if upstream and upstream != git("rev-parse", "HEAD"):
+        return upstream
+    committed = git("show", "--no-patch", "--format=%ct", "HEAD")
+    before = int(committed) - 4 * 3600 if committed else 0
+    return git("rev-list", "--max-count=1", f"--before={before}", "HEAD") if before else ""
+
+
 def rest(arguments: list[str]) -> int:
-    """Run the tests that the default set leaves out."""
+    """Run a part of the tests that the default set leaves out; all of them with `--all`."""
     prepare("live")
-    command = pytest_command(["-m", "live or slow", *(arguments or ["--whole"])])
+    chosen = [word for word in arguments if word != "--all"]
+    if not arguments:
+        chosen = ["--whole", "--part", f"{number_of_run(PARTS)}/{PARTS}"]
+        base = base_of_change()
+        chosen += ["--since", base] if base else []
+    command = pytest_command(["-m", "live or slow", *(chosen or ["--whole"])])
     say(shlex.join(command))
     return run(PYTHON, "-m", *command)
+
+
+def oldest_libraries() -> list[str]:
+    """Return the oldest allowed versions of NumPy, networkx and rich, for pip."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    bounds = re.findall(r'^    "(numpy|networkx|rich)>=([\d.]+)"', text, re.MULTILINE)
+    return [f"{name}=={version}" for name, version in bounds]
+
+
+def newest_python() -> str | None:
+    """Return a Python of the newest version that is supported, or None if none is found."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    found = [shutil.which(f"python{NEWEST_PYTHON}"), *pyenv.glob(f"{NEWEST_PYTHON}*/bin/python")]
+    for path in filter(None, found):  # the first may be a shim of pyenv that does not run
+        if subprocess.run([path, "-c", "import ensurepip"], capture_output=True).returncode == 0:
+            return str(path)
+    return None
+
+
+def versions(arguments: list[str]) -> int:
+    """Run a part of the default set on the oldest libraries, and on the newest Python."""
+    codes = {"oldest": test_on("oldest", sys.executable, oldest_libraries(), arguments)}
+    newest = newest_python()
+    if newest:
+        codes[NEWEST_PYTHON] = test_on(NEWEST_PYTHON, newest, [], arguments)
+    else:
+        say(f"SKIPPED: no Python {NEWEST_PYTHON} was found, so no test is run on it")
+    for name, code in codes.items():
+        say(f"FAILED with code {code}: {name}" if code else f"passed: {name}")
+    return next(filter(None, codes.values()), 0)
+
+
+def test_on(name: str, python: str, libraries: list[str], arguments: list[str]) -> int:
+    """Make an environment of its own, without the extras, and run a part of the tests in it."""
+    tools = ["pytest>=8.0", "hypothesis>=6.100", "pytest-xdist>=3.5", "pillow>=10.0"]
+    folder = ROOT / f".venv-{name}"
+    say(f"{folder.name}: {' '.join([python, *libraries])}")
+    code = run(python, "-m", "venv", "--clear", folder)
+    inside = folder / PYTHON.relative_to(ENVIRONMENT)
+    code = code or run(
+        *(inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+        *(*libraries, *tools, "--editable", ROOT),
+    )
+    if code:
+        return code
+    part = f"{number_of_run(PARTS_OF_VERSIONS)}/{PARTS_OF_VERSIONS}"
+    tests = [f"tests/{name}" for name in TESTS_OF_VERSIONS]
+    command = pytest_command(arguments or ["--part", part, *tests])
+    say(shlex.join(command))
+    return run(inside, "-m", *command)
 
 
 def references(arguments: list[str]) -> int:
@@ -312,6 +406,7 @@ COMMANDS: dict[str, Command] = {
     "demo": demo,
     "test": test,
     "rest": rest,
+    "versions": versions,
     **{name: guard(name) for name in ("names", "speed", "mutants", "wheel")},
     "references": references,
     "gallery": gallery,

@@ -17,6 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import counted
 import keras_reference
+import parts
 import pytest
 import reported
 import thinned
@@ -30,11 +31,12 @@ settings.load_profile("kerascope")
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Bring in the plugins that count the tests and by which the real Keras answers.
+    """Register the plugins: counts of tests, parts of a run, answers of the real Keras.
 
-    Registered, they hear of all files; the hooks of a conftest hear only of those beside it.
+    A registered plugin is called for all files; the hooks of a conftest only for those beside it.
     """
     pluginmanager.register(counted, "counted")
+    pluginmanager.register(parts, "parts")
     pluginmanager.register(keras_reference, "keras_reference")
 
 

@@ -9,6 +9,9 @@ Files of tests that need a library which not everybody has (`pytest.importorskip
 `kerascope/foreign`) are skipped whole where it is not installed: so theirs are written down file by
 file, and are not missed there.
 
+Where they are installed and the run takes no test of such a file, it is not collected either:
+importing PyTorch, JAX and Keras for it takes each worker ten seconds.
+
 With xdist the workers collect: each hands its counts to the controller, which compares.
 """
 
@@ -16,6 +19,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +90,32 @@ def of_files(
     }
 
 
+def left_out_whole(written: Mapping[str, Any]) -> frozenset[str]:
+    """Return the files that need a library and of which the default set takes no test."""
+    return frozenset(
+        file for file, kinds in written.get(OF_FILES, {}).items() if not kinds.get("default")
+    )
+
+
+@cache
+def files_left_out_whole() -> frozenset[str]:
+    """Return `left_out_whole` of what is written down."""
+    return left_out_whole(json.loads(WRITTEN.read_text(encoding="utf-8")))
+
+
 # --- pytest's hooks; tests/conftest.py registers them ---------------------------------------------
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a file of live tests when the run takes no live tests."""
+    is_default = config.getoption("markexpr") == "not live and not slow"
+    if not is_default or config.getoption("write_counts") or collection_path.suffix != ".py":
+        return None
+    file = collection_path.relative_to(config.rootpath).as_posix()
+    if file not in files_left_out_whole():
+        return None
+    config.stash.setdefault(_skipped, []).append(file)
+    return True
 
 
 def pytest_configure(config: pytest.Config) -> None:

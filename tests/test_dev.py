@@ -62,7 +62,7 @@ def test_help_names_both_commands(project, arguments):
     [
         ("tset", "Did you mean 'test'?"),
         ("Demo", "'demo'?"),
-        ("xyz", "Known: demo, test, rest, names, "),
+        ("xyz", "Known: demo, test, rest, versions, "),
     ],
 )
 def test_a_misspelt_command_gets_a_suggestion(project, word, answer):
@@ -182,3 +182,53 @@ def test_a_python_without_venv_gets_told_what_to_install(project):
     version = "{}.{}".format(*sys.version_info[:2])
     assert f"sudo apt install python{version}-venv" in done.stderr
     assert "no ensurepip module" in done.stderr
+
+
+def pytest_words(project: Path, words: list[str]) -> str:
+    """Return the pytest command that `dev.py rest WORDS` says it runs."""
+    code = f"import dev; dev.prepare = dev.run = lambda *words: 0; dev.rest({words!r})"
+    return subprocess.check_output([sys.executable, "-c", code], cwd=project, text=True).strip()
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    """Return a project of two commits, a day apart, of the same author."""
+    for day, name in (("2026-01-01", "a.py"), ("2026-01-02", "b.py")):
+        (project / name).write_text("", encoding="utf-8")
+        moment = f"{day}T12:00:00"
+        who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        for command in (["init", "-q"], ["add", name], [*who, "commit", "-q", "-m", name]):
+            subprocess.run(
+                ["git", *command],
+                cwd=project,
+                check=True,
+                env={**os.environ, "GIT_COMMITTER_DATE": moment, "GIT_AUTHOR_DATE": moment},
+            )
+    return project
+
+
+def test_rest_takes_the_part_of_its_commit_and_what_changed_since_the_work_before(repository):
+    head, before = subprocess.check_output(
+        ["git", "rev-list", "HEAD"], cwd=repository, text=True
+    ).split()
+    part = int(head[:8], 16) % 4 + 1
+    assert f"--whole --part {part}/4 --since {before}" in pytest_words(repository, [])
+
+
+def test_rest_of_all_and_of_tests_that_were_chosen_have_no_part(repository, project):
+    assert "--part" not in pytest_words(repository, ["--all"])
+    assert "--whole" in pytest_words(repository, ["--all"])
+    assert pytest_words(repository, ["tests/viz", "-x"]).endswith("slow' tests/viz -x")
+
+
+def test_without_git_rest_takes_the_first_part(project):
+    assert "--part 1/4" in pytest_words(project, [])
+    assert "--since" not in pytest_words(project, [])
+
+
+def test_the_oldest_libraries_are_those_of_the_project_file():
+    command = "import dev; print(*dev.oldest_libraries())"
+    words = subprocess.check_output([sys.executable, "-c", command], cwd=ROOT, text=True).split()
+    project_file = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert [word.partition("==")[0] for word in words] == ["numpy", "networkx", "rich"]
+    assert all(f'"{word.replace("==", ">=")}"' in project_file for word in words)

@@ -16,6 +16,15 @@ import pytest
 
 # Of these tests the first row is in the default set, then every so manieth.
 EVERY: dict[str, dict[str, int]] = {
+    "tests/applications/test_applications.py": {
+        "test_architecture_has_the_published_size": 2,
+    },
+    "tests/backend/test_alarms_of_ops.py": {
+        "test_an_alarm_rings_wherever_an_op_makes_what_did_not_go_in": 2,
+    },
+    "tests/backend/test_compiled_loops.py": {
+        "test_training_is_the_same_bit_for_bit_stepped_and_run": 2,
+    },
     "tests/backend/test_rnn.py": {
         "test_gradients_agree_with_finite_differences": 3,
     },
@@ -27,13 +36,32 @@ EVERY: dict[str, dict[str, int]] = {
         "test_on_tensors_it_makes_a_graph_with_the_same_result": 2,
     },
     "tests/compat/test_old_keras.py": {
-        "test_a_row_gives_what_the_real_keras_gives": 3,
+        "test_a_row_gives_what_the_real_keras_gives": 5,
     },
     "tests/debugger/test_check_grads.py": {
         "test_a_wrong_gradient_is_found_and_nothing_else_is_blamed": 3,
+        "test_right_gradients_agree": 3,
     },
     "tests/debugger/test_conditions_on_the_loss.py": {
         "test_it_stops_where_it_would_if_all_were_heard_and_leaves_the_same_behind": 4,
+    },
+    "tests/debugger/test_rerun.py": {
+        "test_what_another_run_has_not_is_told": 2,
+        "test_a_fork_is_what_a_program_that_does_it_gives": 2,
+        "test_a_sign_before_the_equals_sign_computes_with_what_it_was": 2,
+    },
+    "tests/engine/test_interrupts.py": {
+        "test_an_interrupted_step_is_done_wholly_or_not_at_all": 2,
+    },
+    "tests/engine/test_metrics_over_batches.py": {
+        "test_metrics_of_batches_of_other_sizes_and_weights": 3,
+        "test_metrics_of_steps_with_a_mask": 3,
+    },
+    "tests/engine/test_random_interrupts.py": {
+        "test_no_interrupt_leaves_a_state_that_no_whole_step_has": 3,
+    },
+    "tests/engine/test_scale.py": {
+        "test_the_number_of_calls_grows_no_faster_than_the_chain": 2,
     },
     "tests/lessons/test_course.py": {
         "test_a_changed_line_is_named_with_its_chapter_its_block_and_its_place": 3,
@@ -55,15 +83,81 @@ EVERY: dict[str, dict[str, int]] = {
     "tests/saving/test_graphs_of_keras3.py": {
         "test_the_calls_of_a_nested_model_are_the_same_ones_in_keras_3": 3,
     },
+    "tests/saving/test_masks_of_keras3.py": {
+        "test_masks_made_given_and_causal_stay_what_they_are": 2,
+    },
     "tests/saving/test_operations_of_keras3.py": {
         "test_an_operation_from_a_file_computes_the_same": 2,
     },
     "tests/saving/test_random_models.py": {
         "test_a_random_model_goes_to_keras_and_comes_from_it": 2,
+        "test_a_mistake_that_was_made_once_is_found": 2,
     },
     "tests/test_backup.py": {
         "test_an_interrupted_run_ends_as_an_undisturbed_one": 2,
         "test_the_backup_of_another_run_is_refused_with_words_and_stays": 2,
+        "test_what_some_callbacks_did_and_others_not_is_done_once": 2,
+        "test_a_file_that_somebody_forged_is_refused": 2,
+    },
+    "tests/test_dialect_3.py": {
+        "test_a_model_trains_on_from_its_file_as_it_would_have": 3,
+        "test_accuracy_is_that_of_the_shapes_and_logs_have_the_words_that_asked": 2,
+        "test_a_pickle_trains_on_as_the_model_would_have": 3,
+    },
+    "tests/test_guides_keras3.py": {
+        "test_a_guide_prints_what_it_prints_with_keras_3": 2,
+    },
+    "tests/test_model_files.py": {
+        "test_each_verb_takes_the_path_as_it_takes_the_model": 3,
+        "test_what_needs_a_loss_finds_that_of_the_file": 3,
+    },
+    "tests/test_warm_python.py": {
+        "test_code_does_what_it_does_in_a_new_python": 3,
+        "test_a_copy_heeds_the_environment": 3,
+    },
+    "tests/trace/test_alarms.py": {
+        "test_it_stops_where_it_stops_if_every_call_is_heard": 3,
+        "test_only_calls_with_something_to_catch_are_heard": 3,
+    },
+    "tests/trace/test_forks.py": {
+        "test_a_fork_with_another_weight_is_what_the_program_makes_of_it": 3,
+        "test_so_is_one_that_leaves_between_two_calls_and_runs_on_in_steps": 3,
+        "test_a_fork_without_a_change_is_its_parent_bit_for_bit": 3,
+    },
+    "tests/trace/test_journal.py": {
+        "test_the_tape_is_that_of_a_session_that_heard_all": 3,
+        "test_a_trace_tells_what_it_would_have_told_if_it_had_heard_all": 3,
+        "test_whatever_time_is_asked_for_in_whatever_order_the_names_are_those_of_then": 3,
+        "test_breakpoints_stop_where_they_would_if_all_were_heard": 3,
+        "test_to_look_back_changes_no_weight_and_writes_no_program": 3,
+    },
+    "tests/trace/test_tape_forgetting.py": {
+        "test_the_memory_is_bounded_however_long_it_trains": 2,
+    },
+    "tests/viz/figure/test_figure.py": {
+        "test_a_known_model_takes_the_form_in_which_it_is_published": 2,
+        "test_no_line_runs_through_a_text_and_nothing_reaches_over_the_edge": 2,
+    },
+    "tests/viz/figure/test_printed.py": {
+        "test_words_of_a_pdf_stand_where_svg_has_them_and_none_is_wider_or_under_6_points": 3,
+    },
+    "tests/viz/test_collapse.py": {
+        "test_known_architectures_are_readable": 2,
+    },
+    "tests/viz/test_ladder.py": {
+        "test_well_known_models_are_drawn_whole": 3,
+        "test_at_every_level_the_arrows_of_the_picture_are_those_of_the_graph": 2,
+        "test_open_ladders_of_the_zoo_are_drawn_whole_and_no_arrow_crosses_a_card": 2,
+    },
+    "tests/viz/test_ladder_nested.py": {
+        "test_opened_ladders_are_drawn_whole_and_no_arrow_crosses_a_card": 2,
+    },
+    "tests/viz/test_settings.py": {
+        "test_every_form_of_the_graph_has_the_settings": 4,
+    },
+    "tests/viz/test_viewer_places.py": {
+        "test_a_ladder_lies_where_python_puts_it_whatever_is_open": 2,
+        "test_everything_open_lies_where_python_puts_it": 2,
     },
 }
 

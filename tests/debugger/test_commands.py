@@ -13,7 +13,6 @@ from kerascope.debugger.front import COMMANDS, ModelDebugger
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import TABLES
-from kerascope.debugger.tui.app import FOR_THE_PROMPT, DebuggerApp
 from kerascope.errors import ArgumentError
 from kerascope.trace.tape_store import Tape
 
@@ -160,14 +159,6 @@ def test_what_is_done_at_a_breakpoint_ends_with_any_command_that_moves():
     text, session, _ = transcript(fit_two_layers, *lines)
     assert answer(text, "p 1 + 1") == ["2"]
     assert next(iter(session.stepper.breakpoints)).commands == ["p 6 * 7", "rs"]
-
-
-def test_keys_of_the_full_screen_are_lines_that_are_known():
-    actions = [binding.action for binding in DebuggerApp.BINDINGS]
-    lines = [action[6:-2] for action in actions if action.startswith("line(")]
-    begun = [words.strip() for words in FOR_THE_PROMPT.values()]
-    assert len(lines) > 10
-    assert all(COMMANDS.find(line) for line in [*lines, *begun] if line)
 
 
 # --- lines ----------------------------------------------------------------------------------------

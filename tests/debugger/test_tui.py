@@ -18,7 +18,7 @@ from debugger_programs import fit_two_layers
 
 from kerascope import backend as K
 from kerascope.cli.commands import main
-from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.front import COMMANDS, ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.shell import History
 from kerascope.debugger.tables import TABLES
@@ -28,7 +28,7 @@ from kerascope.models import Model
 pytest.importorskip("textual")
 from textual import events
 
-from kerascope.debugger.tui.app import PANES, DebuggerApp, Prompt, _overwritten
+from kerascope.debugger.tui.app import FOR_THE_PROMPT, PANES, DebuggerApp, Prompt, _overwritten
 from kerascope.debugger.tui.bridge import Bridge
 from kerascope.debugger.tui.screen import Program
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger
@@ -173,6 +173,14 @@ KEYS = ["s", "n", "r", "rs", "rn", "rr", "u", "d"]
 
 
 # --- keys -----------------------------------------------------------------------------------------
+
+
+def test_keys_of_the_full_screen_are_lines_that_are_known():
+    actions = [binding.action for binding in DebuggerApp.BINDINGS]
+    lines = [action[6:-2] for action in actions if action.startswith("line(")]
+    begun = [words.strip() for words in FOR_THE_PROMPT.values()]
+    assert len(lines) > 10
+    assert all(COMMANDS.find(line) for line in [*lines, *begun] if line)
 
 
 def test_each_key_is_a_command_and_is_echoed():

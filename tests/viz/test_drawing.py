@@ -170,17 +170,27 @@ SCRIPT = """
 import sys
 from zoo import ZOO
 from kerascope.viz.draw import draw
+from kerascope.viz.extract.ladder import gradient_ladder
+from kerascope.viz.extract.ops import op_graph_of_function, op_graph_of_model
+from kerascope.viz.extract.training import training_graph
 folder, suffixes, names = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
 for name in names:
-    drawing = draw(ZOO[name](), expand_nested=True, depth_ranks=True)
+    model = ZOO[name]()
+    drawing = draw(model, expand_nested=True, depth_ranks=True)
     for suffix in suffixes:
         drawing.save(folder + "/" + name + suffix)
+    if name in ("siamese", "transformer"):
+        model.compile("nadam", "mse")
+        model._make_train_function()
+        print(op_graph_of_model(model), op_graph_of_function(model.train_function))
+        print(training_graph(model), gradient_ladder(model))
 """
 SOME = ["siamese", "odd_names", "wrapped_twice", "three_levels", "transformer"]
 
 
 @pytest.mark.parametrize("names", [SOME, pytest.param(list(ZOO), marks=pytest.mark.slow)], ids=len)
-def test_two_processes_write_the_same_bytes(tmp_path, names):
+def test_two_processes_make_the_same_graphs_and_write_the_same_bytes(tmp_path, names):
+    graphs = []
     root = Path(__file__).resolve().parents[2]
     folders = [tmp_path / "one", tmp_path / "two"]
     for seed, folder in enumerate(folders):
@@ -188,7 +198,10 @@ def test_two_processes_write_the_same_bytes(tmp_path, names):
         path = os.pathsep.join([str(root), str(root / "tests")])
         environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
         command = [sys.executable, "-c", SCRIPT, str(folder), " ".join(SUFFIXES), *names]
-        subprocess.run(command, check=True, env=environment, capture_output=True)
+        done = subprocess.run(command, check=True, env=environment, capture_output=True)
+        graphs.append(done.stdout)
+    assert len(graphs[0]) > 10_000
+    assert graphs[0] == graphs[1]
     one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in folders)
     assert len(one) == len(SUFFIXES) * len(names)
     assert [name for name in one if one[name] != two[name]] == []

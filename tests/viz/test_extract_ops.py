@@ -1,8 +1,3 @@
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import networkx
 import numpy as np
 import pytest
@@ -535,32 +530,6 @@ def test_a_variable_that_is_only_written_is_drawn():
 
 
 # --- stable and fast ------------------------------------------------------------------------------
-
-SCRIPT = """
-import test_extract_ops as tests
-for make in tests.MODELS.values():
-    print(tests.op_graph_of_model(make()))
-    print(tests.op_graph_of_function(tests.train_function_of(make)))
-"""
-
-
-def test_two_processes_give_the_same_graph():
-    here = Path(__file__).parent
-
-    def run(seed):
-        paths = [str(here), str(here.parent), str(here.parents[1])]
-        code = f"import sys; sys.path[:0] = {paths!r}\n{SCRIPT}"
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            check=True,
-            text=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-
-    first = run("0")
-    assert len(first) > 10_000
-    assert first == run("1")
 
 
 def chain_of_ops(count):

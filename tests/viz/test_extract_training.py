@@ -1,7 +1,3 @@
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from document_models import compiled_example
@@ -379,26 +375,6 @@ def test_the_train_function_and_the_slots_stay_the_same_objects():
     assert model.train_function is function
     assert model.optimizer.weights is slots
     assert model.optimizer.updates is updates
-
-
-def test_two_processes_give_the_same_graph():
-    script = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from zoo import ZOO\n"
-        "from kerascope.viz.extract.training import training_graph\n"
-        "for name in ('siamese', 'transformer'):\n"
-        "    model = ZOO[name](); model.compile('nadam', 'mse')\n"
-        "    print(training_graph(model))\n"
-    )
-    tests = str(Path(__file__).parent.parent)
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script, tests],
-            capture_output=True, check=True, env={"PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("0", "1")
-    }  # fmt: skip
-    assert len(outputs) == 1
 
 
 def test_a_sequential_that_was_changed_since_it_was_compiled_is_drawn_with_its_new_layers():
