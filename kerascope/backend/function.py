@@ -38,6 +38,7 @@ from kerascope.backend.provenance import provenance_of
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
 from kerascope.backend.scopes import COMPILE, LAYER
 from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.backend.update_order import chained
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, is_watched
@@ -132,7 +133,8 @@ def function(
         Usually placeholders.
     outputs : Tensor or list of Tensor
     updates : iterable of (Variable, Tensor), optional
-        The first pair of a variable wins.
+        The first pair of a variable wins. Those that calls of layers have added follow each other:
+        see `update_order.py`.
     name : str, optional
         What the function is called in a trace.
     rewrites : list of str, optional
@@ -201,7 +203,7 @@ class Function:
         self._doors = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
-        updates = _pairs(updates)
+        updates = chained(_pairs(updates))
         unique_updates: dict[Variable, Update] = {}
         for v, nv in updates:
             if v not in unique_updates:

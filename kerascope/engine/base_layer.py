@@ -35,6 +35,7 @@ from kerascope.backend.state import (
     placeholder,
     variable,
 )
+from kerascope.backend.update_order import CallUpdate
 from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
@@ -715,6 +716,9 @@ class Layer(metaclass=LayerType):
         """
         pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
         if not is_eager():
+            call = enclosing_call.get()
+            if call is not None and not self.stateful:
+                pairs = [CallUpdate.of(pair, call.inputs, call.outermost) for pair in pairs]
             self._updates.add(pairs, self._whole_call(inputs))
             return
         with LOCKS.steps:  # at once; all new values are computed before any is written
@@ -732,9 +736,10 @@ class Layer(metaclass=LayerType):
 
         `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
         """
-        layer, tensors = enclosing_call.get() or (None, [])
-        given = to_list(inputs)
-        return tensors if given and layer is self and tensors[: len(given)] == given else inputs
+        call, given = enclosing_call.get(), to_list(inputs)
+        if not given or call is None or call.layer is not self:
+            return inputs
+        return call.inputs if call.inputs[: len(given)] == given else inputs
 
     @property
     def losses(self) -> list[Tensor]:

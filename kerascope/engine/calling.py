@@ -45,6 +45,7 @@ from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.scopes import Scope, current_scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
+from kerascope.backend.update_order import CallUpdate
 from kerascope.engine.arguments import (
     INPUTS,
     InputPlace,
@@ -595,9 +596,15 @@ class LossesOfLastCall(NamedTuple):
     layers: list[Layer]
 
 
-enclosing_call: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar(
-    "enclosing", default=None
-)
+class EnclosingCall(NamedTuple):
+    """The call of a layer that is running, and the inputs of the outermost call around it."""
+
+    layer: Layer
+    inputs: list[Tensor]
+    outermost: list[Tensor]
+
+
+enclosing_call: ContextVar[EnclosingCall | None] = ContextVar("enclosing", default=None)
 
 
 # What layers add in the outermost call on numbers that is being made.
@@ -635,30 +642,32 @@ def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
     """
     outer = enclosing_call.get()
     if outer is not None:
-        outer_layer, outer_inputs = outer
-        outer_layer.remember_call(layer, inputs, outer_inputs)
+        outer.layer.remember_call(layer, inputs, outer.inputs)
+    model = _making_model.get()
+    outermost = outer.outermost if outer is not None else inputs if model is None else model[1]
     before = ASSIGNED.get()
     assigned = dict(before or {})
-    token, token_of_assigned = enclosing_call.set((layer, inputs)), ASSIGNED.set(assigned)
+    token = enclosing_call.set(EnclosingCall(layer, inputs, outermost))
+    token_of_assigned = ASSIGNED.set(assigned)
     try:
         yield
     finally:
         enclosing_call.reset(token)
         ASSIGNED.reset(token_of_assigned)
     if assigned:
-        _enter_assigned(layer, inputs, assigned, before)
+        _enter_assigned(EnclosingCall(layer, inputs, outermost), assigned, before)
 
 
-def _enter_assigned(
-    layer: Layer, inputs: list[Tensor], assigned: dict[Variable, Any], before: Any
-) -> None:
+def _enter_assigned(call: EnclosingCall, assigned: dict[Variable, Any], before: Any) -> None:
     pairs = [(v, new) for v, new in assigned.items() if (before or {}).get(v) is not new]
     if before is not None:  # a call around this one reads the new values
         before.update(pairs)
     if pairs and not is_eager():
-        layer._assigns = True
-    if pairs and (before is None or not is_eager()):
-        layer.add_update(pairs, inputs)
+        call.layer._assigns = True
+        own = [CallUpdate.of(p, call.inputs, call.outermost, is_assigned=True) for p in pairs]
+        call.layer._updates.add(own, call.inputs)
+    elif pairs and before is None:
+        call.layer.add_update(pairs)
 
 
 @contextmanager
@@ -686,8 +695,10 @@ def making_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
     token = _making_model.set((model, inputs))
     try:
         # The scope knows no line: an op of this call stands between layers, not inside of one.
-        with changed_habits(wraps_operations=True), name_scope(model.name):
+        habit = changed_habits(wraps_operations=True)
+        with habit, name_scope(model.name), assigning() as assigned:
             yield
+        _enter_assigned(EnclosingCall(model, inputs, inputs), assigned, None)
     finally:
         _making_model.reset(token)
 

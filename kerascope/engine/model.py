@@ -36,6 +36,7 @@ from kerascope.backend.scopes import (
 )
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
+from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
@@ -1028,16 +1029,15 @@ class Model(Network):
 
     def _checked(self, updates: list[tuple[Variable, Tensor]]) -> list[tuple[Variable, Tensor]]:
         """Return update pairs; none of a layer that assigns in its `call` is lost."""
-        new_values = dict(reversed(updates))
-        for layer in layers_within(self):
-            for variable in layer._non_trainable_weights if layer._assigns else ():
-                found = [new for v, new in updates if v is variable]
-                if any(new is not new_values[variable] for new in found):
-                    raise ArgumentError(
-                        f"{layer.label}: assigns to '{variable.name}' in several calls in one "
-                        f"model, of which a step could write only one. Call it once.",
-                        subject=layer,
-                    )
+        variable = assigned_by_several_calls(updates)
+        if variable is not None:
+            own = [x for x in layers_within(self) if any(v is variable for v, _ in x.updates)]
+            raise ArgumentError(
+                f"{own[-1].label}: assigns to '{variable.name}' in several calls in one model, of "
+                f"which a step could write only one. Call it once, or make all calls in the "
+                f"`call` of one layer or of a subclassed model.",
+                subject=own[-1],
+            )
         return updates
 
     def _check_trainable_weights_consistency(self) -> None:

@@ -32,6 +32,7 @@ from kerascope.backend.atomic import reset_together
 from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
+from kerascope.backend.update_order import of_call
 from kerascope.callers import warn
 from kerascope.engine.arguments import (
     by_names,
@@ -513,11 +514,15 @@ class Network(Layer):
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
         """Those update pairs of the graph's own calls that carry a state from batch to batch."""
-        return self._collected("get_state_updates_for", PerInput())
+        return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
         """Return those of `state_updates` for exactly these inputs."""
-        return self._items_for(inputs, "get_state_updates_for", PerInput())
+        return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
+
+    @property
+    def _own_state_updates(self) -> PerInput:
+        return self._updates if self._assigns else PerInput()
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
@@ -532,11 +537,14 @@ class Network(Layer):
     def _of_own_calls(self, getter: str) -> list[Any]:
         if not self._is_graph_network:
             return self._of_inner_layers(getter, self.inputs)
-        nodes = [node for node in self.graph_map.nodes_in_decreasing_depth if not node.is_input]
+        nodes = [node for nodes in self.nodes_by_depth.values() for node in nodes]
         return [
             item
             for node in nodes
-            for item in getattr(node.outbound_layer, getter)(node.input_tensors)
+            if not node.is_input
+            for item in of_call(
+                getattr(node.outbound_layer, getter)(node.input_tensors), node.input_tensors
+            )
         ]
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:

@@ -79,7 +79,8 @@ class BatchNormalization(Layer):
     Keras 2.2.4 takes the share of the first values out again (`zero_debias`).
 
     The two updates are entered under the inputs of the call: a model that does not contain that
-    call does not run them.
+    call does not run them. If a model contains several calls, each starts from the averages of the
+    call before it.
 
     When the layer is frozen (`trainable = False`), training leaves the moving averages alone, but
     normalises by the batch all the same; in dialect "3" by the moving averages, as in test. What

@@ -39,7 +39,7 @@ from kerascope.layers.recurrent_cells import (
 )
 from kerascope.limits import current_budget
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import changed_habits, default_by_dialect
+from kerascope.spellings import changed_habits, default_by_dialect, habits
 
 __all__ = [
     "GRU",
@@ -197,7 +197,7 @@ class RNN(Layer):
         # In a list of inputs the constants stand at the end: so it counts how many there are.
         self._num_constants = len(constants) or self._num_constants
         if self.stateful:
-            self.add_update(list(zip(self.states, last_states, strict=True)), inputs)
+            self._keep(last_states, inputs)
         if self.zero_output_for_mask and sequence_mask is not None:
             last_output, outputs = self._without_masked_steps(outputs, sequence_mask)
         output = outputs if self.return_sequences else last_output
@@ -205,6 +205,15 @@ class RNN(Layer):
             return output
         # An output that is a state too comes out as two tensors, each with a place of its own.
         return [output, *[K.identity(y) if y is output else y for y in last_states]]
+
+    def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
+        """Let the states go on from here; in dialect "3" already in the next call of the batch."""
+        pairs = list(zip(self.states, last_states, strict=True))
+        if not habits().trains_as_keras_3:
+            self.add_update(pairs, inputs)
+            return
+        for state, new_value in pairs:
+            state.assign(new_value)
 
     def _check_constants(self, constants: list[Tensor]) -> None:
         """Refuse constants for which the cell has no use."""

@@ -92,8 +92,10 @@ class TrainFunctionRecorder(StageRecorder):
             return
         self.memory.facts_of[f], self.memory.swept_of[f] = self.facts, self.swept
         model = self.stage.subject
-        states = [pair for pair in model.updates if pair[0] not in self.written]
-        for v, _ in [*model.updates, *model.metrics_updates]:
+        new_values = {u.variable: u.new_value for u in f.updates}
+        of_layers = dict.fromkeys(v for v, _ in model.updates)
+        states = [(v, new_values[v]) for v in of_layers if v not in self.written]
+        for v in [*of_layers, *(v for v, _ in model.metrics_updates)]:
             if v in self.written:
                 self.tell("update.dup", v.name)
         count = [u for u in f.updates if u.variable is model.optimizer.iterations]

@@ -150,8 +150,10 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
         nodes_by_name.setdefault(node.outbound_layer.name, []).append(node)
     heads: dict[Apply, tuple[Key, ...]] = {}
     rests: dict[Apply, tuple[str, ...]] = {}
+    of_scope = {id(apply.scope): node for apply, node in owners.items() if _is_one_call(apply)}
     for apply in applies:
-        owner = owners.get(apply) or _side_owner(apply, nodes_by_name, owners)
+        owner = owners.get(apply) or of_scope.get(id(apply.scope))
+        owner = owner or _side_owner(apply, nodes_by_name, owners)
         scope = apply.scope.name
         if owner is None:
             heads[apply], rests[apply] = (), _names(scope)

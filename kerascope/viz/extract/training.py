@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
+from kerascope.backend.update_order import chained
 from kerascope.engine.node_ids import clean
 from kerascope.optimizers import ParameterUpdate
 from kerascope.stage import Mark, Stage, observing
@@ -316,7 +317,7 @@ def step_of(model: Any) -> Step:
         given, owners = _ask(optimizer, model.total_loss, step)
         step.slots = [v for v in optimizer.weights if v is not optimizer.iterations]
     # The first pair of a variable wins, as in `K.function`: layers come first there.
-    layers = dict(reversed([(v, new) for v, new in model.updates]))
+    layers = dict(reversed(chained(model.updates)))
     wanted = [(v, new, "optimizer") for v, new in given]
     wanted.append((optimizer.iterations, optimizer.iterations + 1, "model"))
     wanted = [(v, new, by) for v, new, by in wanted if v not in layers]

@@ -1,0 +1,112 @@
+"""Updates of one variable by several calls: each starts from the result of the call before it.
+
+A layer that is called twice computes two new values of its moving mean, each from the variable. A
+function writes a variable once. So `chained` computes the second new value again, from the first
+one in place of the variable. Only the ops between the inputs of the second call and its new value
+are repeated, and of these only those that read the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order, as_tensor
+from kerascope.backend.scopes import root_scope
+
+
+class CallUpdate(tuple[Variable, Any]):
+    """A pair (variable, new value) that a call of a layer has added.
+
+    Attributes
+    ----------
+    inputs : list of Tensor
+        The inputs of the call.
+    call : list of Tensor
+        The inputs of the outermost call around it. This very list identifies that call: another
+        call on the same tensors has another list.
+    is_assigned : bool
+        Whether the call assigned the new value, as Keras 3 does. Then what was assigned before in
+        the same outermost call is in it already.
+    """
+
+    inputs: list[Tensor]
+    call: list[Tensor]
+    is_assigned: bool
+
+    @classmethod
+    def of(
+        cls, pair: Any, inputs: list[Tensor], call: list[Tensor], *, is_assigned: bool = False
+    ) -> CallUpdate:
+        """Return the pair with the calls that it belongs to."""
+        made = cls(pair)
+        made.inputs, made.call, made.is_assigned = inputs, call, is_assigned
+        return made
+
+
+def of_call(items: list[Any], call: list[Tensor]) -> list[Any]:
+    """Return the items without the updates by other calls on the same tensors.
+
+    A network that is called on the same tensors again does not run again, so its updates belong to
+    the first call.
+    """
+    calls = {id(item.call): item.call for item in items if isinstance(item, CallUpdate)}
+    if len(calls) < 2:
+        return items
+    chosen = calls.get(id(call), next(iter(calls.values())))
+    return [item for item in items if not isinstance(item, CallUpdate) or item.call is chosen]
+
+
+def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
+    """Return the pairs; the `CallUpdate`s of a variable have one value, that of the last call.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> from kerascope.layers import BatchNormalization, Input
+    >>> norm, x, y = BatchNormalization(momentum=0.5), Input((1,)), Input((1,))
+    >>> _ = norm(x), norm(y)
+    >>> (_, mean), _ = chained([*norm.get_updates_for(x), *norm.get_updates_for(y)])
+    >>> K.function([x, y], mean)([[[1.0], [3.0]], [[10.0], [20.0]]]).tolist()
+    [8.0]
+    """
+    distinct = {id(pair): pair for pair in pairs}.values()
+    values: dict[Variable, Any] = {}
+    for pair in distinct:
+        if isinstance(pair, CallUpdate):
+            starts_anew = pair.is_assigned or pair[0] not in values
+            values[pair[0]] = pair[1] if starts_anew else _started_from(values[pair[0]], pair)
+    return [
+        (pair[0], values[pair[0]]) if isinstance(pair, CallUpdate) else pair for pair in distinct
+    ]
+
+
+def _started_from(value: Any, update: CallUpdate) -> Tensor:
+    """Return the new value of an update, computed from `value` in place of the variable."""
+    variable, new_value = update[0], as_tensor(update[1], like=update[0])
+    new: dict[Tensor, Tensor] = {variable: as_tensor(value, like=variable)}
+    for apply in applies_in_order([new_value], fed=update.inputs):
+        if any(x in new for x in apply.inputs):
+            repeated = _repeated(apply, [new.get(x, x) for x in apply.inputs])
+            new.update(zip(apply.outputs, repeated.outputs, strict=True))
+    return new.get(new_value, new_value)
+
+
+def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
+    """Return the same call of an op on other inputs, with the name and the origin of the first."""
+    with root_scope(apply.scope):
+        repeated = Apply(apply.op, inputs, apply.name)
+    repeated.frames = apply.frames
+    for old, new in zip(apply.outputs, repeated.outputs, strict=True):
+        new.shape = old.shape
+    return repeated
+
+
+def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
+    """Return a variable that was assigned by calls which do not see each other's values."""
+    calls: dict[Variable, int] = {}
+    for pair in pairs:
+        is_assigned = isinstance(pair, CallUpdate) and pair.is_assigned
+        if is_assigned and calls.setdefault(pair[0], id(pair.call)) != id(pair.call):
+            return pair[0]
+    return None
