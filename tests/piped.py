@@ -8,7 +8,8 @@ import numpy as np
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.layers import Add, Dense, Dropout, Input
-from kerascope.models import Model
+from kerascope.models import Model, Sequential
+from kerascope.optimizers import SGD
 
 
 def piped(program, *commands):
@@ -47,3 +48,18 @@ def fit_toy():
     x, y = numbers.normal(size=(8, 3)), np.ones((8, 1))
     model.fit(x, y, batch_size=4, epochs=1, shuffle=False, verbose=0)
     return model
+
+
+def gan():
+    """Train a discriminator and a generator in turn, each with an optimizer of its own."""
+    numbers = np.random.RandomState(0)
+    D = Sequential([Dense(1, activation="sigmoid", input_shape=(2,))], name="D")
+    D.compile(SGD(lr=0.01), "mse")
+    G = Sequential([Dense(2, input_shape=(3,))], name="G")
+    z = Input(shape=(3,))
+    whole = Model(z, D(G(z)), name="gan")
+    whole.compile(SGD(lr=0.02), "mse")
+    for _ in range(2):
+        D.train_on_batch(numbers.randn(4, 2), np.ones((4, 1)))
+        whole.train_on_batch(numbers.randn(4, 3), np.ones((4, 1)))
+        whole.predict_on_batch(numbers.randn(4, 3))

@@ -32,6 +32,7 @@ from kerascope.trace.function_plan import fitted, name_of, slot_of, slots_by_nam
 from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.journal import Journal
 from kerascope.trace.recorder import Recorder
+from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.records import listed
 from kerascope.trace.stepper import Recording
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
@@ -70,6 +71,10 @@ class Elsewhere:
 
     live: Recording | None = None
     run: tuple[Tape, str] | None = None
+
+
+class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
+    """What was set live between two calls: the variable, its old value, when, before which row."""
 
 
 # --- set ------------------------------------------------------------------------------------------
@@ -393,9 +398,21 @@ def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
     weight = _variable(debugger, "set", change.name)
     if weight is None:
         return False
-    weight.commit(fitted(change.value, weight, weight.get_value(borrow=True)))
-    debugger.say(f"{weight.name} is {short_text(weight.get_value())} from the next call on")
+    old = weight.get_value(borrow=True)
+    before = weight, old, change.t, len(recorder.journal.rows)
+    _write_between_calls(debugger, weight, fitted(change.value, weight, old), change.t)
+    debugger.state(SetBetweenCalls).append(before)
     return True
+
+
+def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t: int) -> None:
+    """Write a weight where no call has begun since a time, and record it there."""
+    weight.commit(array)
+    tape = debugger.session.tape
+    event, told = tape[t], Delta("weights", weight.name, array)
+    deltas = tuple(delta for delta in event.deltas if delta[:2] != told[:2])
+    tape.amend(event._replace(deltas=(*deltas, told)))
+    debugger.say(f"{weight.name} is {short_text(array)} from the next call on")
 
 
 def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Override) -> Timeline:
@@ -464,12 +481,36 @@ def unset(debugger: Shell, words: str) -> None:
     Example: unset
 
     A program that has gone on with a change cannot be called back: its timeline stays, and the
-    one without the change is that which was finished aside.
+    one without the change is that which was finished aside. A weight that was set between two
+    calls gets its old value back if no call has begun since.
     """
+    if _unset_between_calls(debugger):
+        return
     current = debugger.session.timelines.current
     if current.parent is None or current.forked_at is None:
         raise ArgumentError("unset: nothing was changed on this timeline.")
     go_to(debugger, debugger.session.timelines.get(current.parent.number), current.forked_at)
+
+
+def _unset_between_calls(debugger: Shell) -> bool:
+    """Take back what was set live between two calls; return False if another change came later."""
+    recorder, current = debugger.session.recorder, debugger.session.timelines.current
+    made = debugger.state(SetBetweenCalls)
+    if not made or recorder is None or current.tape is not recorder.tape:
+        return False
+    weight, old, t, row = made[-1]
+    if current.forked_at is not None and current.forked_at > t:
+        return False
+    is_in_call = any(isinstance(o, FunctionRecorder) for o in recorder.observers)
+    if is_in_call or len(recorder.journal.rows) > row:
+        raise ArgumentError(
+            f"unset: {weight.name} was set at t={t}, and the program has continued with it. "
+            f"`set {weight.name} = ...` changes it from here on (it was {short_text(old)}); to see "
+            f"what another value would have given: `goto {t}`, set it there, `rerun`."
+        )
+    made.pop()
+    _write_between_calls(debugger, weight, old, t)
+    return True
 
 
 # --- rerun ----------------------------------------------------------------------------------------

@@ -474,7 +474,7 @@ def slot_of(plan: Plan, name: str, event: Event) -> int:
         if event.kind == "op":
             own = {planned.name: planned.step.outputs[0] for planned in plan.steps}
             return own[wanted]
-    own_slot = _slot_in_group(plan, wanted, event)
+    own_slot = slots_in_update(plan, event).get(wanted)
     if own_slot is not None:
         return own_slot
     if wanted not in slots:
@@ -485,8 +485,8 @@ def slot_of(plan: Plan, name: str, event: Event) -> int:
     return slots[wanted]
 
 
-def _slot_in_group(plan: Plan, name: str, event: Event) -> int | None:
-    """Return the slot of `p`, `g`, `new_p`, `m` or `v` where an optimizer updates a parameter."""
+def slots_in_update(plan: Plan, event: Event) -> dict[str, int | None]:
+    """Return the slots of `p`, `g`, `new_p`, `m` and `v` where an optimizer updates a parameter."""
     groups = [
         planned.group
         for planned in plan.steps
@@ -495,15 +495,12 @@ def _slot_in_group(plan: Plan, name: str, event: Event) -> int | None:
         and event.name == (planned.name if event.kind == "op" else planned.group.name)
     ]
     if not groups or event.kind not in ("op", "update.param"):
-        return None
-    group = groups[0]
-    variables = dict(group.slots)
-    if group.variable is not None:
-        variables["p"] = group.variable
-    containers = {"g": "grads", "new_p": "updates"}
-    if name in containers:
-        return slots_by_name(plan).get(f"{containers[name]}[{group.name}]")
-    return plan.slots.get(variables[name]) if name in variables else None
+        return {}
+    group, slots = groups[0], slots_by_name(plan)
+    variables = [("p", group.variable), *group.slots]
+    found = {name: plan.slots.get(v) for name, v in variables if v is not None}
+    found["g"] = slots.get(f"grads[{group.name}]")
+    return {**found, "new_p": slots.get(f"updates[{group.name}]")}
 
 
 def tensor_of(plan: Plan, slot: int) -> Tensor:

@@ -293,7 +293,7 @@ class FunctionRecorder(StageRecorder):
         arrays, memory = self._arrays, recorder.memory
         if group.node is not None and group.depth is not None:
             where = place_of_call(where, group.node)
-        names = names_of_group(group, self._gradients, arrays, self.plan, memory)
+        names = names_of_group(group, self._gradients, arrays, self.plan, memory, self._values)
         recorder.begin(group.kind, group.name, where, names)
 
     def _enter_inner(self, path: Path, where: Where) -> None:
@@ -479,7 +479,12 @@ def tell_spoilt_constants(plan: Plan, memory: Memory) -> None:
 
 
 def names_of_group(
-    group: Group, gradients: dict[str, Any], arrays: dict[str, Any], plan: Plan, memory: Memory
+    group: Group,
+    gradients: dict[str, Any],
+    arrays: dict[str, Any],
+    plan: Plan,
+    memory: Memory,
+    values: list[Any],
 ) -> tuple[Delta, ...]:
     """Return the names with which the ops of a call, or of a parameter's update, begin."""
     if group.deltas is None:
@@ -491,12 +496,12 @@ def names_of_group(
         if not inputs or any(x is None for x in inputs):
             return group.deltas
         return (*group.deltas, *named(inputs=inputs))
-    payload = memory.payload
-    names = {"p": payload(group.variable.get_value(borrow=True))}
-    if group.name in gradients:
-        names["g"] = gradients[group.name]
-    for word, v in group.slots:
-        names[word] = payload(v.get_value(borrow=True))
+    names = {"p": None, "g": gradients.get(group.name)}
+    for word, v in [("p", group.variable), *group.slots]:
+        value = values[plan.slots[v]] if v in plan.slots else None
+        names[word] = memory.payload(v.get_value(borrow=True) if value is None else value)
+    if group.name not in gradients:
+        del names["g"]
     return (*group.deltas, *named(**names))
 
 

@@ -3,6 +3,8 @@
 Names live in scopes, one for each open span, as local variables do:
 
 - the names that a "B" event brings are its span's own;
+- what comes behind an `overridden` of an event was set by the user there, for the whole call of
+  the function: it changes names where they are, at a "B" too;
 - an "I" or "E" event changes a name in the innermost open scope that has it; if none has, it is
   made in the innermost one. So does a key that is put into a container, in a "B" too;
 - when a span has ended its names are gone: at the "E" event itself they are there still, and its
@@ -19,6 +21,7 @@ from kerascope.trace.snapshots import REMOVED
 
 GLOBAL_NAMES = ("weights",)
 OF_THE_END = ("result", "error")
+OVERRIDDEN = "overridden"  # what the user has set, by its names
 
 
 class Scopes:
@@ -66,8 +69,10 @@ class Scopes:
             self.spans.append(event)
             self._scopes.append({})
             self._owned.append(set())
+        begins = event.ph == BEGIN
         for delta in event.deltas:
-            self._put(delta, event.ph == BEGIN)
+            begins = begins and delta.name != OVERRIDDEN
+            self._put(delta, begins)
         if event.ph == END and self.spans:
             self.spans.pop()
             self._ended = True
@@ -122,7 +127,8 @@ class Scopes:
         if name in GLOBAL_NAMES:
             return 0
         for place in range(len(self._scopes) - 1, 0, -1):
-            if name in self._scopes[place]:
+            is_of_call = name == OVERRIDDEN and self.spans[place - 1].kind == "function"
+            if is_of_call or name in self._scopes[place]:
                 return place
         return len(self._scopes) - 1
 

@@ -28,13 +28,21 @@ from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
-from kerascope.trace.function_plan import Plan, fitted, name_of, slot_of, tensor_of
+from kerascope.trace.function_plan import (
+    Plan,
+    fitted,
+    name_of,
+    slot_of,
+    slots_in_update,
+    tensor_of,
+)
 from kerascope.trace.history import begin_of
 from kerascope.trace.journal import UNKNOWN
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_memory import told_of, without_arrays
+from kerascope.trace.tape_names import OVERRIDDEN
 from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
 
 
@@ -321,11 +329,13 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         recorder.memory.values[variable] = new = variable.get_value(borrow=True)
         if variable in observer.old and is_at_begin:
             observer.old[variable] = new
+        if variable in observer._written:  # the commit has not told of it yet
+            observer._written[variable] = Delta("weights", variable.name, new)
     if is_at_begin:
         _begin_with(observer, slot, new)
     elif is_in_force:
         observer.override(slot, new)
-    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t), old)
+    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t), event)
     recorder.tape.amend(amended(event, old, new, further))
     return old, new
 
@@ -375,8 +385,8 @@ def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] 
 
     deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
     told = {delta[:2] for delta in deltas}
-    if any(_has(delta.value, new) for delta in deltas):
-        told.update(delta[:2] for delta in further if delta.name == "overridden")
+    if event.ph != BEGIN and any(_has(delta.value, new) for delta in deltas):
+        told.update(delta[:2] for delta in further if delta.name == OVERRIDDEN)
     further = tuple(delta for delta in further if delta[:2] not in told)
     return event._replace(deltas=(*deltas, *further))
 
@@ -386,25 +396,30 @@ def _has(value: Any, array: np.ndarray) -> bool:
 
 
 def _deltas_of(
-    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any], old: Any
+    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
 ) -> tuple[Delta, ...]:
-    """Return the deltas by which the names of a slot become another array."""
-    tensor = tensor_of(plan, slot)
+    """Return the deltas by which all names of a slot become another array."""
+    tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})
+    told: list[Delta] = []
     key = plan.keys.get(tensor)
     if key is not None:
-        _, mask = names.get("tensor_map", {}).get(key, (None, None))
-        return (Delta("tensor_map", key, (array, mask)),)
+        told.append(Delta("tensor_map", key, (array, tensor_map.get(key, (None, None))[1])))
     if isinstance(tensor, Variable):
+        told.append(Delta("weights", tensor.name, array))
         optimizer = getattr(plan.facts.model, "optimizer", None) if plan.facts is not None else None
-        is_rate = "lr" in names and getattr(optimizer, "lr", None) is tensor
-        own = [name for name in ("p", "m", "v") if old is not None and names.get(name) is old]
-        told = [Delta(name, None, array) for name in (*own, *(["lr"] if is_rate else []))]
-        return (Delta("weights", tensor.name, array), *told)
-    for planned in plan.steps:
-        for name, own_key, position in planned.brings:
-            if planned.step.outputs[position] == slot and name != "mask":
-                return (Delta(name, own_key, array),)
-    return (Delta("overridden", name_of(plan, slot), array),)
+        if "lr" in names and getattr(optimizer, "lr", None) is tensor:
+            told.append(Delta("lr", None, array))
+    brings = [one for p in plan.steps for one in p.brings if p.step.outputs[one[2]] == slot]
+    for name, own_key, _ in brings:
+        if name == "mask" and own_key in tensor_map:
+            told.append(Delta("tensor_map", own_key, (tensor_map[own_key][0], array)))
+        elif name not in ("mask", "tensor_map"):
+            told.append(Delta(name, own_key, array))
+    in_update = slots_in_update(plan, event)
+    told += [Delta(name, None, array) for name in in_update if in_update[name] == slot]
+    by_key = [delta for delta in told if delta.key is not None]
+    alone = [delta for delta in told if delta.key is None and delta.name in names]
+    return (*by_key, Delta(OVERRIDDEN, name_of(plan, slot), array), *alone)
 
 
 # --- what has fallen to figures -------------------------------------------------------------------

@@ -1,11 +1,7 @@
-import numpy as np
 import pytest
-from piped import answers, fit_toy, piped
+from piped import answers, fit_toy, gan, piped
 
 from kerascope.debugger.tables import lines_of_table
-from kerascope.layers import Dense, Input
-from kerascope.models import Model, Sequential
-from kerascope.optimizers import SGD
 
 AT_D2 = ["unt forward", "tbreak d2:ret", "c"]
 TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
@@ -146,20 +142,6 @@ def test_columns_stand_under_each_other():
 
 
 # --- two models with optimizers of their own ------------------------------------------------------
-
-
-def gan():
-    numbers = np.random.RandomState(0)
-    D = Sequential([Dense(1, activation="sigmoid", input_shape=(2,))], name="D")
-    D.compile(SGD(lr=0.01), "mse")
-    G = Sequential([Dense(2, input_shape=(3,))], name="G")
-    z = Input(shape=(3,))
-    whole = Model(z, D(G(z)), name="gan")
-    whole.compile(SGD(lr=0.02), "mse")
-    for _ in range(2):
-        D.train_on_batch(numbers.randn(4, 2), np.ones((4, 1)))
-        whole.train_on_batch(numbers.randn(4, 3), np.ones((4, 1)))
-        whole.predict_on_batch(numbers.randn(4, 3))
 
 
 def rates(text, time=0):
