@@ -16,6 +16,7 @@ from typing import IO, Any, TypeGuard
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.function import Function
 from kerascope.backend.graph import Constant, Tensor, Variable, leaves
 from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.debugger.places import names_of_failure
@@ -24,19 +25,22 @@ from kerascope.debugger.source_names import names_of_source
 from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, FORGOTTEN, Event
+from kerascope.trace.events import BEGIN, FORGOTTEN
 from kerascope.trace.expressions import (
     names_of_event,
     value_named,
     values_named,
     with_stand_ins,
 )
-from kerascope.trace.history import before, landmarks_of, last_before, value_of_event
+from kerascope.trace.forks import begin_of_call, next_row
+from kerascope.trace.history import value_of_event
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import REFS, TensorRef
 from kerascope.trace.statistics import NUMBERS, Statistics
 from kerascope.trace.stepper import Stop
 from kerascope.trace.tape_memory import told_of
-from kerascope.trace.timelines import recalled
+from kerascope.trace.timelines import recalled, variables_of
 
 # --- the names at a stop --------------------------------------------------------------------------
 # Inner ones hide outer ones of the same name::
@@ -174,55 +178,70 @@ def written_unheard(session: Session) -> dict[str, np.ndarray]:
 
 
 def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Return the values of variables of one name, by it and by the models that have them.
+    """Return the values of variables that share a name, by the name and the models that use them.
 
-    Two optimizers have each a rate "lr". The tape tells their values by their names; in the span
-    of which model it tells of one says which it is. Of two in one model it cannot say it.
+    Two optimizers have each a rate "lr". The tape identifies values by their names; the journal by
+    the variables. Two variables of one name in one model are left out.
 
     Returns
     -------
     dict of str to dict of str to (object, object)
-        The value when the last call of a function began, or None, and that at a time.
+        The value when the last call of a function began, and that at a time; None if unknown.
     """
-    recorder = session.recorder
-    counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else {}
-    found: dict[str, dict[str, tuple[Any, Any]]] = {}
-    if recorder is None or max(counts.values(), default=0) < 2:
+    recorder, found = session.recorder, dict[str, dict[str, tuple[Any, Any]]]()
+    counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else Counter()
+    shared = [v for v in recorder.memory.values if counts[v.name] > 1] if recorder else []
+    if recorder is None or not shared:
         return found
-    is_present = session.tape is recorder.tape and t >= len(recorder.tape) - 1
-    for v in [v for v in recorder.memory.values if counts[v.name] > 1]:
-        owners = [model.name for model in recorder.memory.models_of(v)]
-        old, new = _values_told(session, v.name, owners, t)
-        new = v.get_value(borrow=True) if is_present else new
-        owner = ", ".join(owners) or "no model"
+    old, new = _values_around(session, recorder, t, shared)
+    if session.tape is recorder.tape and t >= len(recorder.tape) - 1:
+        new = {v: v.get_value(borrow=True) for v in shared}
+    for v in shared:
+        owner = ", ".join(model.name for model in recorder.memory.models_of(v)) or "no model"
         if owner in found.get(v.name, {}):
             counts[v.name] = 0  # two in one model
-        elif new is not None:
-            found.setdefault(v.name, {})[owner] = (old, new)
+        elif v in new:
+            found.setdefault(v.name, {})[owner] = (old.get(v), new[v])
     return {name: values for name, values in found.items() if counts[name]}
 
 
-def _values_told(session: Session, name: str, models: list[str], t: int) -> tuple[Any, Any]:
-    """Return what spans of some models told of a variable before the last call, and up to now."""
-    begun = last_before(landmarks_of(session.tape, t + 1).calls, t + 1)
-    new: Any = None
-    for event in before(session.tape, t + 1):
-        told = [d.value for d in event.deltas if d[:2] == ("weights", name)]
-        if event.kind == FORGOTTEN:
-            break
-        if told and _model_around(session, event) in models:
-            new = told[-1] if new is None else new
-            if begun is None or event.t <= begun:
-                return told[-1], new
-    return None, new
+def _values_around(
+    session: Session, recorder: Recorder, t: int, variables: list[Variable]
+) -> tuple[dict[Variable, Any], dict[Variable, Any]]:
+    """Return what variables were when the last call of a function began, and what they are."""
+    is_live = session.tape is recorder.tape
+    for call in reversed(recorder.observers if is_live else []):
+        if isinstance(call, FunctionRecorder) and call.began_at <= t:
+            then = {v: call.old.get(v, v.get_value(borrow=True)) for v in variables}
+            return then, _told_since(session, call.began_at, t, call.function, then)
+    fork = session.timelines.current.fork
+    journal = recorder.journal if fork is None else fork.journal
+    n = next_row(journal, session.tape, t + 1) - 1
+    if n < 0:
+        return {}, {}
+    try:
+        values = journal.values_before(n)
+    except ArgumentError:  # nothing is kept from which they could be computed
+        return {}, dict.fromkeys(variables)
+    known = {v for function in journal.called_until(n) for v in variables_of(function)}
+    then = {v: values[v] for v in variables if v in known and v in values}
+    stretch, first, end = journal.place_of(n)
+    begin = begin_of_call(session.tape, first, end)
+    return then, _told_since(session, begin, t, stretch.function, then)
 
 
-def _model_around(session: Session, event: Event) -> str:
-    """Return the name of the model whose function or fit is going on at an event."""
-    spans = [*session.tape.spans_at(event.t), event]
-    models = (value_of_event(span, "model") for span in spans if span.ph == BEGIN)
-    innermost = next((model for model in reversed([*models]) if model is not None), None)
-    return str(getattr(innermost, "name", ""))
+def _told_since(
+    session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
+) -> dict[Variable, Any]:
+    """Return the values of variables at a time, of which a call has told since its begin."""
+    told = {
+        delta.key: delta.value
+        for event in session.tape[begin : t + 1]
+        for delta in event.deltas
+        if delta.name == "weights"
+    }
+    own = set(variables_of(function))
+    return {v: told.get(v.name, value) if v in own else value for v, value in then.items()}
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:

@@ -86,7 +86,8 @@ class Session:
     driver : LiveDriver or None
     timelines : Timelines
     model : Model or None
-        The living model of which an event spoke last.
+        The living model whose call or `fit` is around the stop; elsewhere that of which an event
+        spoke last.
     started_at : Where
         The line of the program at which it was opened, if it was not at the script's first.
     watching : ExitStack
@@ -116,7 +117,7 @@ class Session:
         self.script_names = {} if names is None else names
         self.recorder: Recorder | None = None
         self.driver: LiveDriver | None = None
-        self.model: Any = None
+        self._model: Any = None
         self.error: BaseException | None = None
         self.started_at = NOWHERE
         self.began_inside = False
@@ -145,6 +146,19 @@ class Session:
         """The events of the timeline on which the stepper stands."""
         tape: Any = self.stepper.tape
         return tape
+
+    @property
+    def model(self) -> Any:
+        """The living model at the stop."""
+        t, tape, recorder, found = self.stepper.now, self.tape, self.recorder, None
+        is_present = recorder is None or (tape is recorder.tape and t == len(tape) - 1)
+        if recorder is not None and not is_present and 0 <= t < len(tape) and tape[t].t == t:
+            found = recorder.describer.live(tape.names_at(t).get("model"))
+        return self._model if found is None else found
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        self._model = model
 
     @property
     def is_over(self) -> bool:
@@ -182,9 +196,11 @@ class Session:
             return
         if isinstance(stage.subject, Network):
             if stage.name != "map_graph":  # that one has no graph yet
-                self.model = stage.subject
+                self._model = stage.subject
         elif isinstance(stage.subject, Function):
             self.functions[stage.subject.name] = stage.subject
+            facts = self.recorder.memory.facts(stage.subject) if event is Mark.started else None
+            self._model = self._model if facts is None else facts.model
         if self.when_fit_begins is not None and event is Mark.started:
             if stage.name == "fit":
                 self._fit = stage

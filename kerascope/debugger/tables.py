@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,7 +28,7 @@ from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import figure, relative_change
 from kerascope.trace.stepper import Stop
 from kerascope.trace.tape_store import BatchOnTape
-from kerascope.trace.train_facts import quietly
+from kerascope.trace.train_facts import keys_by_node, quietly
 from kerascope.viz.theme import STATES
 
 if TYPE_CHECKING:
@@ -111,11 +112,15 @@ def _info_tensors(debugger: Shell) -> None:
 
 
 def _info_nodes(debugger: Shell) -> None:
-    states = dict(_states(debugger))
+    states, calls = dict(_states(debugger)), _calls(debugger)
+    keys = keys_by_node({call.node: call.id for call in calls})
+    counts = Counter(x.name for x in keys)
     rows: Rows = []
-    for call in _calls(debugger):
+    for call in calls:
         node = call.node
-        takes = ", ".join(str(getattr(x, "name", x)) for x in node.input_tensors)
+        takes = ", ".join(
+            f"{x.name} ({keys[x]})" if counts[x.name] > 1 else x.name for x in node.input_tensors
+        )
         layer = f"{type(node.outbound_layer).__name__} {node.outbound_layer.name}"
         rows.append(
             (_sign(debugger, states.get(call.id, "")), call.id, layer, str(call.depth), takes)

@@ -677,6 +677,10 @@ class Journal:
         first, end = stretch.starts[n - stretch.first : n - stretch.first + 2]
         return stretch, first, end
 
+    def called_until(self, n: int) -> set[Function]:
+        """Return the functions that were called up to a row, this one too."""
+        return {stretch.function for stretch in self._stretches if stretch.first <= n}
+
     def rows_from(self, n: int) -> range:
         """Return the rows of the same stretch from one on, as far as they are of this history."""
         place = bisect_right(self._stretches, n, key=lambda s: s.first)
