@@ -290,7 +290,8 @@ def run_body(
             _refine_shapes(layer, call, outputs)
         penalize_activity(layer, call.tensors, outputs)
         mask = kwargs.get("mask", unpack_singleton(own_masks) if own_masks else None)
-        output_masks = to_list(layer.compute_mask(call.inputs, mask)) or [None] * len(outputs)
+        output_masks = to_list(layer.compute_mask(call.inputs, mask))[: len(outputs)]
+        output_masks += [None] * (len(outputs) - len(output_masks))
     return outputs, output_masks, packed
 
 

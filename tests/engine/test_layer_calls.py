@@ -18,6 +18,7 @@ from kerascope.layers import (
     Layer,
     Masking,
 )
+from kerascope.settings import config
 
 
 class Recorder(Layer):
@@ -361,3 +362,43 @@ def test_a_shape_that_contradicts_the_declared_one_is_caught():
         ShapeError, match=r"compute_output_shape says \(None, 99\), but call made \(None, 3\)"
     ):
         Liar()(Input((3,)))
+
+
+class OfMasked(Layer):
+    """Gives `outputs` tensors for its inputs and lets all their masks through."""
+
+    def __init__(self, outputs, **kwargs):
+        super().__init__(**kwargs)
+        self.outputs, self.supports_masking = outputs, True
+
+    def call(self, inputs, mask=None):
+        inputs = inputs if isinstance(inputs, list) else [inputs]
+        found = [inputs[0] + inputs[-1], inputs[0] - inputs[-1]][: self.outputs]
+        return found if self.outputs > 1 else found[0]
+
+    def compute_output_shape(self, input_shape):
+        one = input_shape[0] if isinstance(input_shape, list) else input_shape
+        return [one] * self.outputs if self.outputs > 1 else one
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("dialect", ["1.2", "2.2", "3"])
+def test_an_output_without_a_mask_of_its_own_has_none(inputs, outputs, dialect, monkeypatch):
+    """As many masks come as inputs: the first output has the first, further outputs may have none.
+
+    Siblings: more masks than outputs and fewer, called on symbols, on arrays and in a model.
+    """
+    monkeypatch.setattr(config, "dialect", dialect)
+    words = [Input((3,)) for _ in range(inputs)]
+    embedding = Embedding(5, 2, mask_zero=True)
+    embedded = [embedding(x) for x in words]
+    found = OfMasked(outputs)(embedded if inputs > 1 else embedded[0])
+    found = found if isinstance(found, list) else [found]
+    model = Model(words, [Masking(9.0)(x) for x in found])
+    masks = [x._keras_history.node.output_masks[i] for i, x in enumerate(found)]
+    assert [mask is not None for mask in masks] == [i < inputs for i in range(outputs)]
+    arrays = [np.array([[1, 2, 0], [3, 0, 0]])] * inputs
+    eager, predicted = model(arrays if inputs > 1 else arrays[0]), model.predict(arrays)
+    for a, b in zip(*(x if outputs > 1 else [x] for x in (eager, predicted)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
