@@ -110,3 +110,10 @@ def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable
         if is_assigned and calls.setdefault(pair[0], id(pair.call)) != id(pair.call):
             return pair[0]
     return None
+
+
+def depend_on(values: Iterable[Any], inputs: list[Tensor]) -> bool:
+    """Return whether one of the values is computed from one of the inputs."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    used = [x for apply in applies_in_order(tensors, fed=inputs) for x in apply.inputs]
+    return not {*tensors, *used}.isdisjoint(inputs)

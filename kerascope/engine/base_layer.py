@@ -35,7 +35,7 @@ from kerascope.backend.state import (
     placeholder,
     variable,
 )
-from kerascope.backend.update_order import CallUpdate
+from kerascope.backend.update_order import CallUpdate, depend_on
 from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
@@ -707,7 +707,7 @@ class Layer(metaclass=LayerType):
         if is_eager() and entered is not None:
             entered.setdefault(self, []).extend(tensors)
         else:
-            self._losses.add(tensors, self._whole_call(inputs))
+            self._losses.add(tensors, self._whole_call(inputs, tensors))
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs `(variable, new_value)`, run with each train step that contains this call.
@@ -719,7 +719,7 @@ class Layer(metaclass=LayerType):
             call = enclosing_call.get()
             if call is not None and not self.stateful:
                 pairs = [CallUpdate.of(pair, call.inputs, call.outermost) for pair in pairs]
-            self._updates.add(pairs, self._whole_call(inputs))
+            self._updates.add(pairs, self._whole_call(inputs, [pair[1] for pair in pairs]))
             return
         with LOCKS.steps:  # at once; all new values are computed before any is written
             computed = [(variable, value_of(new_value)) for variable, new_value in pairs]
@@ -731,15 +731,18 @@ class Layer(metaclass=LayerType):
                 remember_value(variable)
             set_values(computed)
 
-    def _whole_call(self, inputs: Any) -> Any:
+    def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
         """Return all inputs of the call that is being made, if it begins with these.
 
         `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
+        Keras 3 says `add_loss(loss)`: what is computed from the inputs of a call belongs to it.
         """
         call, given = enclosing_call.get(), to_list(inputs)
-        if not given or call is None or call.layer is not self:
+        if call is None or call.layer is not self:
             return inputs
-        return call.inputs if call.inputs[: len(given)] == given else inputs
+        if given:
+            return call.inputs if call.inputs[: len(given)] == given else inputs
+        return call.inputs if depend_on(values or [], call.inputs) else None
 
     @property
     def losses(self) -> list[Tensor]:
