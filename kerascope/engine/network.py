@@ -47,6 +47,7 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.base_layer import Layer, PerInput, layers_within
 from kerascope.engine.calling import Call, Undoing, enter_operations, mask_of, run_body, tried_out
+from kerascope.engine.cutting import cut_out
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import serialized
@@ -148,6 +149,7 @@ class Network(Layer):
         output_structure, outputs = listed_tensors(type(self).__name__, "Output", outputs)
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
         with remembering_graph(type(self).__name__, inputs, outputs):
+            inputs, outputs = cut_out(inputs, outputs)
             _check_tensors(type(self).__name__, inputs, outputs)
             self._init_subclassed_network(name=name, trainable=trainable)
             self.inputs, self.outputs = inputs, outputs

@@ -14,15 +14,17 @@ import numpy as np
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
+from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Undoing
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
-from kerascope.engine.node import get_source_inputs
+from kerascope.engine.node import Node, get_source_inputs
 from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
+from kerascope.spellings import habits
 
 
 @dataclass
@@ -132,6 +134,23 @@ class Sequential(Model):
     def training_data(self) -> Any:
         """Nothing: the model does not keep it, in Keras 1.2 neither."""
         raise AttributeError(f"{self.label}: keeps no training data; you have it.")
+
+    @property
+    def input(self) -> Any:
+        """The model's own input; in dialect "3", once it is inside another model, what it got."""
+        call = self._first_call()
+        return super().input if call is None else unpack_singleton(call.input_tensors)
+
+    @property
+    def output(self) -> Any:
+        """The model's own output; in dialect "3", once it is inside another model, what it gave."""
+        call = self._first_call()
+        return super().output if call is None else unpack_singleton(call.output_tensors)
+
+    def _first_call(self) -> Node | None:
+        """Return the first call by another model, if Keras 3's `output` is that of this call."""
+        calls = [node for node in self.inbound_nodes if not node.begins]
+        return calls[0] if calls and habits().wraps_operations else None
 
     def add(self, layer: Any) -> None:
         """Add a layer at the end.
