@@ -1,9 +1,10 @@
 """`ks.play` and `kerascope play`: one step as a page, seen from outside."""
 
+import json
 import re
 import subprocess
 import sys
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -391,6 +392,60 @@ def test_what_is_computed_now_is_in_view_at_every_step(opened, tmp_path, make, v
     page = opened(path, viewport=viewport, reduced_motion="reduce")
     assert page.evaluate(OUT_OF_VIEW) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_box_that_is_computed_now_is_the_one_of_which_the_step_speaks():
+    """When a slot took its value, its weight was marked."""
+    player = ks.play(small_model("adam"), *BATCH)
+    states, spoken = LadderStates(player.picture), set()
+    for event in player.tape:
+        states.feed(event)
+        if event.kind == "update.apply" and event.name != "iterations":
+            spoken.add(event.name)
+            assert states.focus.removeprefix("slot:") == event.name
+    assert len(spoken) == 4 * 3
+
+
+def layer_from_elsewhere(units):
+    return Dense(units)
+
+
+def test_the_line_of_the_script_is_where_a_layer_is_called_when_it_runs_too():
+    """While it ran it was the line inside the function that made the layer."""
+    x = Input((2,), name="x")
+    layer, last = layer_from_elsewhere(3), layer_from_elsewhere(2)
+    y = last(layer(x))  # the line of both calls
+    model = Model(x, y)
+    model.compile("sgd", "mse")
+    for player in (ks.play(model, *BATCH), ks.play(model, BATCH[0])):
+        held = re.search(r'id="data">\n(.*?)</script>', player.html, re.DOTALL)
+        side = json.loads(held[1])["sides"][0]
+        lines = []
+        for event, step in zip(player.events, side["steps"], strict=True):
+            is_run = event.phase in ("forward", "backward") and "loss" not in event.name
+            if is_run and event.kind in ("node", "op") and "dense" in event.name:
+                piece, line = step[5]
+                lines.append(side["sources"][piece]["lines"][line])
+        assert len(lines) >= 2
+        assert {line.strip() for line in lines} == {"y = last(layer(x))  # the line of both calls"}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_every_line_of_source_has_a_row_of_its_own(opened, small, tmp_path, viewport):
+    """The line after the marked one stood at its end, out of view."""
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path, viewport=viewport)
+    page.keyboard.press("ArrowRight")
+    rows = page.evaluate("""() => [...document.querySelectorAll(".source code")]
+      .filter((code) => code.checkVisibility())
+      .map((code) => [...code.children].map((line) => line.getBoundingClientRect().top))""")
+    assert rows
+    for tops in rows:
+        steps = [b - a for a, b in pairwise(tops)]
+        assert min(steps) > 8
+        assert max(steps) - min(steps) < 4
 
 
 @pytest.mark.browser

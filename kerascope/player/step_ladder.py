@@ -165,7 +165,8 @@ class LadderStates(BoxStates):
         if event.kind == "update.param":
             return self._drawn(f"{_NEW}{name}")
         if event.kind == "update.apply":
-            return self._drawn(name) or self._drawn(f"{_SLOT}{name}")
+            slot = f"{_SLOT}{name}"  # or else it would be in the box of its weight
+            return slot if slot in self.now else self._drawn(name)
         if event.kind != "node":
             return ""
         path = "/".join([*self._calls, name])

@@ -300,9 +300,10 @@ def side_data(
     before = tables.changes(tape.names_at(first.t - 1) if first.t else {})
     boxes = _Boxes(tape, states, flows)
     start_states, start_flows = boxes.changes_until(first.t), boxes.flows()
+    calls: dict[str, tuple[str, int]] = {}
     steps = []
     for event in events:
-        user = sources.place(event.where.user_file, event.where.user_line)
+        user = sources.place(*_users_line(event, calls))
         engine = sources.place(*_own_line(event))
         changed = boxes.changes_until(event.t + 1)
         steps.append(
@@ -334,6 +335,20 @@ def side_data(
         "steps": steps,
     }
     return data, [_told(event) for event in events]
+
+
+def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, int]:
+    """Return the user's line: where a layer was called, not where it was made.
+
+    The two differ where a function of the user's makes layers. `calls` keeps the lines by the
+    names of events, for the way back.
+    """
+    where, made = event.where, event.where.made
+    if made is not None and made.called_from and made.role.startswith("made "):
+        calls[event.name] = made.called_from[0][:2]
+    elif made is not None or event.kind != "node" or event.name not in calls:
+        return where.user_file, where.user_line
+    return calls[event.name]
 
 
 def _own_line(event: Event) -> tuple[str, int]:
