@@ -29,6 +29,7 @@ FEW = 32
 TINY = 1e-280  # the squares of smaller numbers may have vanished
 LARGE = 2**14  # elements; of more the figures are found in pieces
 PIECE = 8192  # elements; BLAS shares longer products out among threads, which take long to wake
+ROUNDING = 1e-12  # relative; the same numbers added up in another order differ by less
 NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
 
 
@@ -55,9 +56,13 @@ class Awaited:
         return getattr(self, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statistics(Awaited):
     """Figures of one array.
+
+    Two of them are equal if the same numbers can have both. The norm and the mean are sums, added
+    up as the numbers lie in memory: those of an array and of a transposed view of it differ by
+    rounding.
 
     Attributes
     ----------
@@ -76,6 +81,25 @@ class Statistics(Awaited):
     max: float | None
     nans: int = 0
     infinities: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        if self._exact != other._exact:
+            return False
+        if self.norm is None or self.mean is None or other.norm is None or other.mean is None:
+            return self.norm == other.norm and self.mean == other.mean
+        return math.isclose(self.norm, other.norm, rel_tol=ROUNDING) and math.isclose(
+            self.mean, other.mean, rel_tol=ROUNDING, abs_tol=ROUNDING * self.norm
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._exact)
+
+    @property
+    def _exact(self) -> tuple[Any, ...]:
+        """The figures that do not depend on an order."""
+        return (self.kind, self.min, self.max, self.nans, self.infinities)
 
     @property
     def is_sound(self) -> bool:

@@ -82,3 +82,23 @@ def test_an_array_at_the_place_of_one_whose_figures_were_read_has_its_own():
     assert figures.of(array).norm == 2  # read: from here on the id says nothing
     array[:] = 3  # stands for another array with this id
     assert figures.of(array).norm == 6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_figures_of_an_array_and_of_a_view_that_lies_otherwise_are_equal(seed):
+    array = np.random.default_rng(seed).normal(size=(20, 16, 16)).astype("float32")
+    lies_otherwise = np.ascontiguousarray(array.transpose(1, 0, 2)).transpose(1, 0, 2)
+    one, other = statistics_of(array), statistics_of(lies_otherwise)
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+@pytest.mark.parametrize("place", [0, 77])
+@pytest.mark.parametrize("change", [1e-6, np.nan, np.inf])
+def test_figures_of_other_numbers_are_not_equal(place, change):
+    array = np.linspace(-1, 2, 100)
+    changed = array.copy()
+    changed[place] += change
+    assert statistics_of(array) != statistics_of(changed)
+    assert statistics_of(array) != statistics_of(array.astype("float32"))
+    assert statistics_of(array) != "f64[100]"
