@@ -12,11 +12,30 @@ An exercise is five things in a chapter's folder of `tutorials/`::
 The checker looks at objects, events and gradients of the running program, never at its source.
 `exercises.py` finds the exercises and keeps the student's own folder, `running.py` starts the
 process in which `child.py` runs the student's file and its checker, `commands.py` is what the
-student types. A checker imports all that it needs from here.
+student types. `networks.py` makes random cases for the checkers. A checker imports all that it
+needs from here.
 """
 
-from kerascope.learn.networks import drawn_networks, tower
+from kerascope.learn.networks import (
+    close_a_cycle,
+    drawn_formulas,
+    drawn_networks,
+    mixed_networks,
+    nodes_behind,
+    tower,
+)
 from kerascope.learn.student import Student, check
 from kerascope.learn.verdicts import Text, Unmet
 
-__all__ = ["Student", "Text", "Unmet", "check", "drawn_networks", "tower"]
+__all__ = [
+    "Student",
+    "Text",
+    "Unmet",
+    "check",
+    "close_a_cycle",
+    "drawn_formulas",
+    "drawn_networks",
+    "mixed_networks",
+    "nodes_behind",
+    "tower",
+]

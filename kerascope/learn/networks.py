@@ -1,16 +1,19 @@
-"""Networks for the checkers of graph walks: drawn by lot, and towers that nobody may walk twice.
+"""Random cases for the checkers: networks, cycles, formulas, and towers no walk may visit twice.
 
-Exercises that show one network let an answer pass that fits this one alone. These have layers that
-are called twice, inputs that nothing uses, tensors that several calls take, merges of a tensor
-with itself and of three; the same seed gives the same network everywhere.
+A checker with one example lets an answer pass that fits this example alone. These networks have
+several inputs and outputs, shared layers, unused inputs, tensors that several calls take, merges of
+a tensor with itself and of three. The same seed gives the same network everywhere.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Tensor
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.engine.node import Node
 from kerascope.layers import Add, Dense, Input
 
 
@@ -32,8 +35,53 @@ class Network(NamedTuple):
 
 
 def drawn_networks(number: int = 8, outputs: int = 1) -> list[Network]:
-    """Return networks drawn by lot, the same ones each time."""
-    return [_drawn(random.Random(seed), outputs) for seed in range(number)]
+    """Return random networks, the same ones each time, and as many of `mixed_networks`."""
+    first = [_drawn(random.Random(seed), outputs) for seed in range(number)]
+    return first + mixed_networks(number, outputs)
+
+
+def mixed_networks(
+    number: int = 8,
+    outputs: int = 1,
+    layer: Callable[[str], Any] = lambda name: Dense(4, name=name),
+    merge: Callable[[str], Any] = lambda name: Add(name=name),
+) -> list[Network]:
+    """Return random networks with two shared layers; an output may feed other layers.
+
+    Parameters
+    ----------
+    number : int
+        How many networks.
+    outputs : int
+        How many outputs each of them has, in any order.
+    layer, merge : callable
+        Make a layer of a given name for one tensor of 4 features, and for a list of two or three.
+    """
+    return [_mixed(random.Random(100 + n), outputs, layer, merge) for n in range(number)]
+
+
+def _mixed(
+    lots: random.Random, outputs: int, layer: Callable[[str], Any], merge: Callable[[str], Any]
+) -> Network:
+    inputs = [Input(shape=(4,), name=f"x{n}") for n in range(3)]
+    shared = {name: layer(name) for name in "st"}
+    words = {tensor: tensor.name for tensor in inputs}
+    for number, kind in enumerate(lots.sample(["s", "s", "t", "t", "merge", "merge", "own"], 7)):
+        known = list(words)
+        if kind == "merge":
+            name, made = f"m{number}", merge(f"m{number}")
+            taken = [known[-1], *lots.choices(known, k=lots.choice((1, 1, 2)))]
+            lots.shuffle(taken)
+        else:
+            name = kind if kind in shared else f"d{number}"
+            made, taken = shared.get(name) or layer(name), [lots.choice([known[-1], *known[-2:]])]
+        result = made(taken if len(taken) > 1 else taken[0])
+        words[result] = f"{name}({', '.join(words[tensor] for tensor in taken)})"
+    *others, last = list(words)[len(inputs) :]
+    ends = [last, *lots.sample(others, outputs - 1)]
+    lots.shuffle(ends)
+    needed = [x for x in inputs if any(_depends(end, x) for end in ends)]
+    return Network(needed, ends, ", ".join(words[end] for end in ends))
 
 
 def _drawn(lots: random.Random, outputs: int) -> Network:
@@ -72,6 +120,60 @@ def _depends(tensor: Tensor, on: Tensor) -> bool:
             node = one._keras_history.node
             waiting.extend([] if node.is_input else node.input_tensors)
     return on in seen
+
+
+def nodes_behind(tensors: list[Tensor]) -> list[Node]:
+    """Return the nodes that tensors depend on, those that made them first."""
+    waiting = [tensor._keras_history.node for tensor in tensors]
+    found: list[Node] = []
+    for node in waiting:
+        if node not in found:
+            found.append(node)
+            waiting.extend(node.parent_nodes)
+    return found
+
+
+def close_a_cycle(network: Network, seed: int) -> list[Node]:
+    """Let a call of a network take what depends on it; return the nodes of this one cycle."""
+    lots = random.Random(seed)
+    calls = [node for node in nodes_behind(network.outputs) if not node.is_input]
+    ways = [way for node in calls for way in _ways_back(node, [])]
+    ends = [(way[0], way[-1]) for way in ways]
+    chosen = [way for way in ways if ends.count((way[0], way[-1])) == 1]
+    length = lots.choice((1, 2, 3))
+    way = lots.choice([one for one in chosen if len(one) == length] or chosen)
+    tensors = way[-1].input_tensors
+    tensors[lots.randrange(len(tensors))] = way[0].output_tensors[0]
+    return way
+
+
+def _ways_back(node: Node, before: list[Node]) -> list[list[Node]]:
+    """Return the ways from a call back to each call that it depends on, itself too."""
+    way = [*before, node]
+    parents = dict.fromkeys(one for one in node.parent_nodes if not one.is_input)
+    return [way, *(further for one in parents for further in _ways_back(one, way))]
+
+
+def drawn_formulas(number: int = 6) -> list[tuple[str, Tensor, list[Variable]]]:
+    """Return random formulas: in words, as a scalar tensor, and the variables in them."""
+    return [_formula(random.Random(seed)) for seed in range(number)]
+
+
+def _formula(lots: random.Random) -> tuple[str, Tensor, list[Variable]]:
+    numbers = [[round(lots.uniform(-2, 2), 2) for _ in range(3)] for _ in range(2)]
+    variables = [K.variable(row, "float64", f"v{n}") for n, row in enumerate(numbers)]
+    known: dict[Tensor, str] = {variable: f"v{n}" for n, variable in enumerate(variables)}
+    for _ in range(5):
+        one, other = lots.choices(list(known)[-3:], k=2)
+        function = lots.choice((K.sin, K.tanh, None, None))
+        if function is not None:
+            known[function(one)] = f"{function.__name__}({known[one]})"
+        elif lots.random() < 0.7:
+            known[one * other] = f"({known[one]} * {known[other]})"
+        else:
+            known[one - other] = f"({known[one]} - {known[other]})"
+    last = list(known)[-1]
+    return f"sum({known[last]} ** 2)", K.sum(last * last), variables
 
 
 class CountedNode:

@@ -9,8 +9,8 @@ class Softmax(Op):
         return x.shape
 
     def perform(self, x):
-        powers = np.exp(x - np.max(x, axis=1)[:, None])
-        return powers / np.sum(powers, axis=1)[:, None]
+        powers = np.exp(x - np.max(x, axis=-1)[..., None])
+        return powers / np.sum(powers, axis=-1)[..., None]
 
     def grad(self, inputs, outputs, output_grads):
         (out,), (arriving,) = outputs, output_grads

@@ -14,5 +14,5 @@ class Softmax(Op):
 
     def grad(self, inputs, outputs, output_grads):
         product = output_grads[0] * outputs[0]
-        total = K.sum(product, axis=1, keepdims=True)
+        total = K.sum(product, axis=-1, keepdims=True)
         return [product - total * outputs[0]]

@@ -23,6 +23,7 @@ def run(self, inputs, masks):
                 computed_tensor, computed_mask = map(list, zip(*computed_data))
             output_tensors = to_list(layer.call(computed_tensor, computed_mask))
             mask = layer.compute_mask(computed_tensor, computed_mask)
-            for x, y in zip(node.output_tensors, output_tensors):
-                tensor_map[str(id(x))] = (y, mask)
+            for place, x in enumerate(node.output_tensors):
+                own = mask[place] if isinstance(mask, list) else mask
+                tensor_map[str(id(x))] = (output_tensors[place], own)
     return [tensor_map[str(id(x))][0] for x in self.outputs]

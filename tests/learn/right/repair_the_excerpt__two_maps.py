@@ -17,5 +17,6 @@ def run(self, inputs, masks):
         outputs = to_list(node.outbound_layer.call(tensors, given))
         arrays.update(zip(node.output_tensors, outputs))
         made = node.outbound_layer.compute_mask(tensors, given)
-        known_masks.update((x, made) for x in node.output_tensors)
+        made = made if isinstance(made, list) else [made] * len(outputs)
+        known_masks.update(zip(node.output_tensors, made))
     return list(map(arrays.__getitem__, self.outputs))

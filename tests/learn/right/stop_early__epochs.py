@@ -15,5 +15,5 @@ class StopEarly(Callback):
     def on_epoch_end(self, epoch, logs=None):
         if logs.get("loss") < self.best:
             self.best, self.best_epoch = logs.get("loss"), epoch
-        elif epoch - self.best_epoch == self.patience:
+        elif epoch - self.best_epoch >= self.patience:
             self.model.stop_training = True

@@ -1,12 +1,16 @@
 """The model layer by layer; and what kerascope warned of on the way."""
 
+import inspect
 import warnings
 
 import numpy as np
 
 from kerascope import initializers
 from kerascope.errors import SpellingWarning
+from kerascope.layers import Dense, InputLayer
 from kerascope.learn import Text, check
+from kerascope.models import Model
+from kerascope.optimizers import RMSprop
 
 EXPECTED = (
     {"units": 64, "activation": "relu", "use_bias": True, "initializer": "he_normal", "l2": 0.0},
@@ -24,6 +28,12 @@ EXPECTED = (
         "initializer": "glorot_uniform",
         "l2": 0.0,
     },
+)
+
+# Arguments of fit of which the script says nothing.
+PLAIN_FIT = (
+    *("validation_split", "validation_data", "shuffle", "class_weight"),
+    *("sample_weight", "initial_epoch", "steps_per_epoch"),
 )
 
 # What VarianceScaling has to be given for the same numbers.
@@ -72,11 +82,28 @@ def the_layers(student):
             en=f"expected the weights of Dense layer {number} to begin as {name}",
             zh=f"第 {number} 个 Dense 层的权重应以 {name} 初始化",
         )
+        nothing_more(student, layer, number)
+    others = [layer for layer in model.layers if not isinstance(layer, (Dense, InputLayer))]
+    names = [type(layer).__name__ for layer in others]
+    what = Text("the layers beside the three Dense layers", "三个 Dense 层以外的层")
+    student.same(what, names, [])
     student.same(Text("the input's shape", "输入的形状"), tuple(model.input_shape), (None, 20))
     student.same(Text("the loss", "损失函数"), model.loss, "binary_crossentropy")
     what = Text("the class of the optimizer", "优化器的类")
     student.same(what, type(model.optimizer).__name__, "RMSprop")
+    found, usual = model.optimizer.get_config(), RMSprop().get_config()
+    for name, value in usual.items():
+        what = Text(f"the optimizer's {name}", f"优化器的 {name}")
+        student.same(what, round_of(found.get(name)), round_of(value))
     student.same("model.metrics_names", model.metrics_names, ["loss"])
+
+
+def nothing_more(student, layer, number):
+    """Demand that a layer has no penalty and no constraint that the script does not ask for."""
+    words = ("bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint")
+    for word in words:
+        what = Text(f"{word} of Dense layer {number}", f"第 {number} 个 Dense 层的 {word}")
+        student.same(what, getattr(layer, word), None)
 
 
 def begins_as(own, name):
@@ -98,7 +125,14 @@ def the_training(student):
     model = student.function("build")()
     numbers = np.random.RandomState(0)
     x, y = numbers.normal(size=(50, 20)), numbers.randint(0, 2, size=(50, 1))
-    before = model.get_weights()
+    before, fit, asked = model.get_weights(), model.fit, []
+
+    def watched_fit(*args, **kwargs):
+        given = inspect.signature(Model.fit).bind(model, *args, **kwargs).arguments
+        asked.append({word: given[word] for word in given if word in PLAIN_FIT})
+        return fit(*args, **kwargs)
+
+    model.fit = watched_fit
     history = without_warnings(
         student, "train(model, x, y)", student.function("train"), model, x, y
     )
@@ -113,5 +147,8 @@ def the_training(student):
         zh="train(model, x, y) 应训练交给它的模型，但它的权重没有变",
     )
     student.same(Text("the number of epochs", "训练的轮数"), len(history.epoch), 2)
+    usual = {name: one.default for name, one in inspect.signature(Model.fit).parameters.items()}
+    for word, value in (asked[0] if asked else {}).items():
+        student.same(Text(f"fit(..., {word}=...)", f"fit(..., {word}=...)"), value, usual[word])
     size = history.params["batch_size"]
     student.same(Text("the size of a batch", "一批的大小"), size, 32)

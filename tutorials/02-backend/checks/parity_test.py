@@ -63,6 +63,19 @@ def the_names(student):
 
 
 @check
+def names_of_other_kinds(student):
+    """A constant, names with underscores at other places, and one with two in front."""
+    names = ("LIMIT", "two_words", "ends_", "_one", "__two", "of__two")
+    first = backend("first", both=len, **dict.fromkeys(names, 1.5))
+    what = Text(
+        f"missing_names(first, second), where first has {', '.join(names)} too",
+        f"first 还有 {', '.join(names)} 时的 missing_names(first, second)",
+    )
+    found = student.function("missing_names")(first, backend("second", both=len))
+    student.same(what, found, ["LIMIT", "ends_", "of__two", "two_words"])
+
+
+@check
 def the_results(student):
     different = student.function("different_results")
     found = student.listed("different_results(first, second, calls)",

@@ -46,6 +46,8 @@ def the_ops(student):
         "x": (x, []),
         "K.exp(K.placeholder((2,)))": (K.exp(K.placeholder((2,))), ["exp"]),
         "K.abs(K.constant(-1.0))": (K.abs(K.constant(-1.0)), ["abs"]),
+        "K.constant(2.0) * K.exp(x)": (K.constant(2.0) * K.exp(x), ["multiply"]),
+        "K.sum(K.tanh(x) * x)": (K.sum(K.tanh(x) * x), ["sum", "multiply", "tanh"]),
     }
     for words, (y, expected) in cases.items():
         student.order(f"ops_of({words})", student.function("ops_of")(y), expected)

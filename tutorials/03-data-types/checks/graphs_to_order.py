@@ -55,3 +55,7 @@ def the_frozen_one(student):
         "K.eval(frozen(x)) after x went from 3 to 5", "x 从 3 变为 5 之后的 K.eval(frozen(x))"
     )
     student.close(what, K.eval(y), 9.0)
+    for number in (-0.5, 0.0, 10.0):
+        x = K.variable(number, name="x")
+        what = f"K.eval(frozen(x)) for x = {number:g}"
+        student.close(what, K.eval(made(student, "frozen", x)), number**2)

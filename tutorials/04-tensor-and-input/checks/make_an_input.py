@@ -47,6 +47,14 @@ def a_model_can_begin_with_it(student):
 
 
 @check
+def any_shape(student):
+    """Rows of one number, and rows of unknown length."""
+    for shape in ((), (None, 3), (1,), (2, 3, 4)):
+        tensor = student.function("make_input")(shape, "some")
+        student.same(f'make_input({shape}, "some").shape', tuple(tensor.shape), (None, *shape))
+
+
+@check
 def without_input(student):
     with student.without("make_input", Input=Input):
         tensor = student.function("make_input")((2,), "pair")

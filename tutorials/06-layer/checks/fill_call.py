@@ -112,6 +112,16 @@ def an_unchanged_output_is_copied(student):
         "name; yours is a copy",
         zh="输出是另一个张量时，无论叫什么名字都应原样交还，你返回的是它的复制",
     )
+    layer, _ = recording_layer(student, gives=named)
+    layer(named)
+    student.require(
+        layer(x) is named,
+        en="expected an output that an earlier call was given to be handed back as it is, yours is "
+        "a copy: only the inputs of this call count",
+        zh="输出是先前某次调用的输入时，也应原样交还，你返回的是它的复制：只看这一次的输入",
+    )
+    layer, _ = recording_layer(student, passes_through=True)
+    y = layer(x)
     student.require(
         layer.calls[-1][1] is y,
         en="expected layer.calls to hold the copy, yours holds the input",

@@ -6,7 +6,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.errors import KerascopeWarning
-from kerascope.layers import Dense, Input
+from kerascope.layers import BatchNormalization, Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 from kerascope.optimizers import SGD
@@ -114,5 +114,27 @@ def the_remedy(student):
             type(model.optimizer),
             type(optimizer),
         )
+        student.function("freeze")(model, name)
+        what = Text(f"what moves after freeze(model, '{name}') twice",
+                    f"两次 freeze(model, '{name}') 之后变动的权重")  # fmt: skip
+        student.same(what, moved(student, model), left)
         what = Text("the learning rate after freeze(...)", "freeze(...) 之后的学习率")
         student.close(what, K.get_value(model.optimizer.lr), 0.125)
+
+
+@check
+def what_moves_without_a_gradient(student):
+    """The averages of a BatchNormalization are weights too, and a step changes them."""
+    x = Input(shape=(2,))
+    model = Model(x, BatchNormalization(name="norm")(x))
+    model.compile(SGD(lr=0.125), "mse")
+    names, targets = [weight.name for weight in model.weights], np.array([[1.0, 2.0], [0.0, 5.0]])
+    before = model.get_weights()
+    model.train_on_batch(ROWS, targets)
+    pairs = zip(names, before, model.get_weights(), strict=True)
+    expected = sorted(name for name, old, new in pairs if not np.array_equal(old, new))
+    model.set_weights(before)
+    what = Text(
+        "what moves in a model with BatchNormalization", "带 BatchNormalization 的模型中变动的权重"
+    )
+    student.same(what, moved(student, model, ROWS, targets), expected)

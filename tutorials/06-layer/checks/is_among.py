@@ -27,6 +27,14 @@ def identity_and_not_equality(student):
         ("is_among(ones, [x])", (ones, [x]), False, "", ""),
         ("is_among(1.0, [ones])", (1.0, [ones]), False, "", ""),
         ("is_among(ones, [1.0])", (ones, [1.0]), False, "", ""),
+        ("is_among(x, [ones, x, zeros])", (x, [ones, x, zeros]), True, "", ""),
+        (
+            "is_among([1, 2], [[1, 2]])",
+            ([1, 2], [[1, 2]]),
+            False,
+            "equal lists, another object",
+            "列表相等，但不是同一个对象",
+        ),
     )
     for words, arguments, expected, en, zh in cases:
         student.same(words, is_among(*arguments), expected, Text(en, zh))

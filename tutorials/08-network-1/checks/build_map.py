@@ -85,6 +85,14 @@ def drawn_by_lot(student):
         marks, waiting = set(), [(0, node_of(y)) for y in network.outputs]
         while waiting:
             depth, node = waiting.pop()
-            marks.add((depth, node.outbound_layer.name))
+            marks.add((depth, node))
             waiting.extend((depth + 1, parent) for parent in node.parent_nodes)
-        compare(student, network.words, network.outputs, marks)
+        names = [(depth, node.outbound_layer.name) for depth, node in marks]
+        compare(student, network.words, network.outputs, names)
+        calls = sorted((depth, node.name) for depth, node in marks)
+        found = student.function("marks_of")([node_of(y) for y in network.outputs])
+        found = sorted((depth, node.name) for node, depth in found)
+        what = Text(
+            f"the marks (depth, node) of {network.words}", f"{network.words} 的记号（深度，结点）"
+        )
+        student.order(what, found, calls)

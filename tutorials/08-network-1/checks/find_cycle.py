@@ -1,7 +1,7 @@
 """Graphs without a cycle, and two with one that was made by force."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check, drawn_networks, tower
+from kerascope.learn import Text, check, close_a_cycle, drawn_networks, mixed_networks, tower
 
 
 def node_of(tensor):
@@ -69,6 +69,29 @@ def a_cycle_beside_a_way_out(student):
     output = Add(name="output")([start, third])
     words = Text("output(start, third)", "output(start, third)")
     compare(student, words, output, [first, second, third])
+
+
+@check
+def a_node_that_takes_its_own_output(student):
+    x = Input(shape=(4,), name="x")
+    alone = Dense(4, name="alone")(x)
+    last = Dense(4, name="last")(alone)
+    node_of(alone).input_tensors[0] = alone
+    compare(student, Text("alone(alone(...", "alone(alone(..."), alone, [alone])
+    compare(student, Text("last(alone(alone(...", "last(alone(alone(..."), last, [alone])
+    merged = Add(name="merged")([x, Dense(4, name="d")(x)])
+    node_of(merged).input_tensors[1] = merged
+    compare(student, Text("merged(x, merged(...", "merged(x, merged(..."), merged, [merged])
+
+
+@check
+def a_cycle_in_what_is_drawn_by_lot(student):
+    for seed, network in enumerate(mixed_networks(12)):
+        cycle = close_a_cycle(network, seed)
+        taken = f"{cycle[-1].name} takes {cycle[0].name}"
+        words = Text(f"{network.words}, where {taken}", f"{network.words}（{taken}）")
+        tensors = [node.output_tensors[0] for node in cycle]
+        compare(student, words, network.outputs[0], tensors)
 
 
 @check

@@ -74,6 +74,8 @@ def a_tensor_from_the_middle(student):
     compare(student, "[a], [h, y]", [a], [h, y], [])
     twin = Input(shape=(4,), name="a")
     compare(student, "[another a], [y]", [twin], [y], [a])
+    both = Add(name="both")([h, Dense(4, name="g")(twin)])
+    compare(student, "[], [both], where both depends on two inputs a", [], [both], [a, twin])
 
 
 @check

@@ -60,6 +60,16 @@ def a_shared_layer(student):
 
 
 @check
+def outputs_of_a_shared_layer(student):
+    x, z = Input(shape=(4,), name="x"), Input(shape=(4,), name="z")
+    s, d = Dense(4, name="s"), Dense(4, name="d")
+    compare(student, "s(z), d(s(x))", [s(z), d(s(x))], [x, z])
+    s, c = Dense(4, name="s"), Dense(4, name="c")
+    first = s(x)
+    compare(student, "s(x), s(z), c(s(x))", [first, s(z), c(first)], [x, z])
+
+
+@check
 def drawn_by_lot(student):
     for network in drawn_networks(outputs=2):
         compare(student, network.words, network.outputs, network.inputs)

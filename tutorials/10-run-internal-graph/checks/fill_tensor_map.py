@@ -4,7 +4,7 @@ import numpy as np
 
 from kerascope import layers
 from kerascope.layers import Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, mixed_networks
 from kerascope.models import Model
 from kerascope.stage import Mark, observing
 
@@ -27,17 +27,14 @@ class Add(OnWhat, layers.Add):
     pass
 
 
-class Watched(dict):
-    """A dict that remembers in which order its keys came."""
+class Weighed(OnWhat, layers.Layer):
+    """Adds its inputs, each times its place in the list."""
 
-    def __init__(self):
-        super().__init__()
-        self.keys_in_order = []
+    def call(self, inputs):
+        return sum((place + 1) * x for place, x in enumerate(inputs))
 
-    def __setitem__(self, key, value):
-        if key not in self:
-            self.keys_in_order.append(key)
-        super().__setitem__(key, value)
+    def compute_output_shape(self, input_shape):
+        return input_shape[0]
 
 
 def name_of(key):
@@ -46,12 +43,12 @@ def name_of(key):
 
 
 def run(student, model, arrays):
-    """Run the student's loop; return its answer, the watched map and the calls of layers."""
-    calls, tensor_map = [], Watched()
+    """Run the student's loop; return its answer, the map, and each call with the keys before it."""
+    calls, tensor_map = [], {}
 
     def observer(stage, event):
         if stage.name == "eager_call" and event is Mark.started:
-            calls.append((stage.subject.name, len(tensor_map.keys_in_order)))
+            calls.append((stage.subject.name, len(tensor_map)))
 
     with observing(observer):
         function = student.function("run_internal_graph", changes=(2,))
@@ -93,7 +90,7 @@ def follow(student, model, arrays):
         zh=f"tensor_map 的键应是模型的张量，你的是 {kinds}",
     )
     student.order(CALLS, [name for name, _ in calls], [node.layer.name for node in steps])
-    names = [name_of(key) for key in tensor_map.keys_in_order]
+    names = [name_of(key) for key in tensor_map]
     student.order(
         Text("keys of tensor_map", "tensor_map 的键"), names, [n.name for n in [*inputs, *steps]]
     )
@@ -103,6 +100,20 @@ def follow(student, model, arrays):
                             answer, len(model.outputs))  # fmt: skip
     wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
     student.close(Text("the model's output", "模型的输出"), answer[0], wanted)
+
+
+def compare_outputs(student, words, model, arrays):
+    """Demand each output of a model, in their order."""
+    answer, _, _ = run(student, model, arrays)
+    what = Text(
+        f"what run_internal_graph returns for {words}", f"{words} 时 run_internal_graph 的返回值"
+    )
+    answer = student.listed(what, answer, len(model.outputs))
+    wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
+    wanted = wanted if len(model.outputs) > 1 else [wanted]
+    for place, (found, expected) in enumerate(zip(answer, wanted, strict=True)):
+        what = Text(f"output {place} of {words}", f"{words} 的第 {place} 个输出")
+        student.close(what, found, expected)
 
 
 def on_a_list(student, layer, number):
@@ -136,3 +147,23 @@ def a_merge(student):
     model = Model([a, b], Dense(2, name="last")(y))
     ones = np.ones((2, 4), dtype="float32")
     follow(student, model, [ones, 2 * ones])
+
+
+@check
+def two_outputs(student):
+    x = Input(shape=(4,), name="x")
+    first = Dense(3, name="first")(x)
+    model = Model(x, [Dense(2, name="second")(first), first])
+    compare_outputs(student, "Model(x, [second(first(x)), first(x)])", model, [np.eye(4)[:2]])
+
+
+@check
+def drawn_by_lot(student):
+    """Shared layers, merges in which the order counts, outputs in any order."""
+    for outputs in (1, 3):
+        for network in mixed_networks(
+            6, outputs, lambda name: Dense(4, name=name), lambda name: Weighed(name=name)
+        ):
+            arrays = [np.linspace(n, n + 1.0, 8).reshape(2, 4) for n in range(len(network.inputs))]
+            model = Model(network.inputs, network.outputs)
+            compare_outputs(student, network.words, model, arrays)

@@ -5,8 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.engine.arguments import to_list
 from kerascope.layers import Input, Layer
-from kerascope.learn import Text, Unmet, check
+from kerascope.learn import Text, Unmet, check, mixed_networks
 from kerascope.models import Model
 
 CALLS = Text("calls of layers", "层的调用")
@@ -20,7 +21,7 @@ def count_of(inputs):
 def demand(name, inputs, number):
     """Demand that a layer is called on one tensor (-1), or on a list of so many."""
     found = count_of(inputs)
-    if found == number:
+    if number is None or found == number:
         return
     wanted, yours = (
         Text("one tensor", "一个张量") if n < 0 else Text(f"a list of {n}", f"含 {n} 项的列表")
@@ -79,6 +80,34 @@ class Sum(Told):
 
     def compute_mask(self, inputs, mask=None):
         return None
+
+
+class Weighed(Told):
+    """Adds the tensors of a list, each times its place; its mask is the last one that it gets."""
+
+    number = None
+
+    def formula(self, inputs):
+        return sum((place + 1.0) * x for place, x in enumerate(inputs))
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0]
+
+    def compute_mask(self, inputs, mask=None):
+        return next((one for one in reversed(mask or []) if one is not None), None)
+
+
+class Parts(Told):
+    """Gives two tensors; the first one has no mask."""
+
+    def formula(self, inputs):
+        return [inputs + 1.0, -3.0 * inputs]
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape, input_shape]
+
+    def compute_mask(self, inputs, mask=None):
+        return [None, K.greater(inputs, 2.0)]
 
 
 class Gaps(Told):
@@ -150,3 +179,91 @@ def a_mask(student):
     (mask,) = K.function(new, [student.tensor(Text("the mask", "掩码"), heard[-1][2])])([rows])
     what = Text("the mask that gaps makes of its input", "gaps 由它的输入得出的掩码")
     student.same(what, np.asarray(mask).tolist(), (rows != 0).tolist())
+
+
+def reference(model, new, masks):
+    """Return what each layer is called on, with its masks, and the outputs."""
+    pairs = zip(new, masks, strict=True)
+    known, calls = dict(zip(model.inputs, pairs, strict=True)), []
+    for depth in sorted(model.nodes_by_depth, reverse=True):
+        for node in model.nodes_by_depth[depth]:
+            if node.is_input:
+                continue
+            tensors, own = (
+                list(part) for part in zip(*map(known.get, node.input_tensors), strict=True)
+            )
+            calls.append((node.layer.name, tensors, own))
+            given = (tensors, own) if len(tensors) > 1 else (tensors[0], own[0])
+            outputs = to_list(node.layer.formula(given[0]))
+            made = to_list(node.layer.compute_mask(*given)) or [None]
+            known.update(zip(node.output_tensors, zip(outputs, made, strict=True), strict=True))
+    return calls, [known[y][0] for y in model.outputs]
+
+
+def compare(student, words, model):
+    """Demand each call's tensors and masks, and all outputs, for inputs with and without masks."""
+    new = [Input(shape=(4,)) for _ in model.inputs]
+    masks = [K.not_equal(x, 1.0 + n) if n % 2 == 0 else None for n, x in enumerate(new)]
+    Told.heard.clear()
+    answer = student.function("run")(model, new, list(masks))
+    heard = list(Told.heard)
+    what = Text(f"what run(...) returns for {words}", f"{words} 时 run(...) 的返回值")
+    answer = student.listed(what, answer, len(model.outputs))
+    calls, outputs = reference(model, new, masks)
+    student.order(CALLS, [name for name, _, _ in heard], [name for name, _, _ in calls])
+    pairs = []
+    for (name, tensors, own), (_, wanted, wanted_masks) in zip(heard, calls, strict=True):
+        for kind, found, expected in (
+            (Text("input", "输入"), tensors, wanted),
+            (Text("mask", "掩码"), own, wanted_masks),
+        ):
+            given = found if isinstance(found, (list, tuple)) and len(wanted) > 1 else [found]
+            what = Text(f"the {kind.en}s of {name} in {words}", f"{words} 中 {name} 的{kind.zh}")
+            for place, (one, other) in enumerate(
+                zip(student.listed(what, given, len(wanted)), expected, strict=True)
+            ):
+                at = Text(
+                    f"{kind.en} {place} of {name} in {words}",
+                    f"{words} 中 {name} 的第 {place} 个{kind.zh}",
+                )
+                if other is None:
+                    student.same(at, one, None)
+                else:
+                    pairs.append((at, student.tensor(at, one), other))
+    for place, (one, other) in enumerate(zip(answer, outputs, strict=True)):
+        at = Text(f"output {place} of {words}", f"{words} 的第 {place} 个输出")
+        pairs.append((at, student.tensor(at, one), other))
+    arrays = [(np.arange(8.0).reshape(2, 4) + n) % 4 for n in range(len(new))]
+    numbers = K.function(new, [x for _, *both in pairs for x in both])(arrays)
+    for (at, _, _), found, expected in zip(pairs, numbers[::2], numbers[1::2], strict=True):
+        student.close(at, found, expected)
+
+
+@check
+def two_masks_in_a_merge(student):
+    a, b = Input(shape=(4,), name="a"), Input(shape=(4,), name="b")
+    model = Model([a, b], Weighed(name="sum")([Gaps(name="gaps")(a), Told(name="keep")(b)]))
+    compare(student, "sum(gaps(a), keep(b))", model)
+    model = Model([a, b], Weighed(name="sum")([b, Told(name="keep")(a), Gaps(name="gaps")(a)]))
+    compare(student, "sum(b, keep(a), gaps(a))", model)
+
+
+@check
+def a_layer_with_two_outputs(student):
+    x = Input(shape=(4,), name="x")
+    one, other = Parts(name="parts")(x)
+    model = Model(x, [Told(name="last")(other), one, other, Told(name="first")(one)])
+    compare(student, "last(other), one, other, first(one), where one, other = parts(x)", model)
+
+
+@check
+def drawn_by_lot(student):
+    """Shared layers; masks that are made on the way; several outputs."""
+    for outputs in (1, 3):
+        for network in mixed_networks(
+            4,
+            outputs,
+            lambda name: Gaps(name=name) if name in ("t", "d2", "d4") else Told(name=name),
+            lambda name: Weighed(name=name),
+        ):
+            compare(student, network.words, Model(network.inputs, network.outputs))

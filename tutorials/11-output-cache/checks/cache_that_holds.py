@@ -61,11 +61,15 @@ def a_hit(student):
 @check
 def misses(student):
     a, b, mask = Thing("a"), Thing("b"), Thing("mask")
+    none = [None, None]
     calls = (
         (Text("another input", "另一个输入"), ([a], [None]), ([b], [None])),
         (Text("another order", "另一种次序"), ([a, b], [None, None]), ([b, a], [None, None])),
         (Text("another mask", "另一个掩码"), ([a], [None]), ([a], [mask])),
         (Text("a mask at another place", "掩码换了位置"), ([a, b], [None, mask]), ([a, b], [mask, None])),
+        (Text("another second input", "另一个第二输入"), ([a, a], none), ([a, b], none)),
+        (Text("one input more", "多一个输入"), ([a], [None]), ([a, b], none)),
+        (Text("another second mask", "另一个第二掩码"), ([a, b], none), ([a, b], [None, mask])),
     )  # fmt: skip
     for what, one, other in calls:
         cached, compute = new_cache(student)

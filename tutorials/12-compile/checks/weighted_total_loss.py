@@ -53,6 +53,27 @@ def its_value(student):
 
 
 @check
+def four_outputs_and_any_weight(student):
+    """Outputs of unequal sizes; a weight that is 0, and one that is negative."""
+    shapes, loss_weights = ((5, 1), (5, 2), (5, 4), (5, 3)), [2.0, -1.5, 0.5, 0.0]
+    random = np.random.default_rng(1)
+    arrays = [random.normal(size=shape) for shape in (*shapes, *shapes)]
+    symbols = [K.placeholder(shape=(None, *array.shape[1:])) for array in arrays]
+    functions = [losses.get(name) for name in ("mse", "mae", "mse", "mae")]
+    total = student.function("total_loss")(symbols[:4], symbols[4:], functions, loss_weights)
+    (found,) = K.function(symbols, [student.tensor(Text("the total loss", "总损失"), total)])(
+        arrays
+    )
+    differences = [one - other for one, other in zip(arrays[:4], arrays[4:], strict=True)]
+    means = [np.mean(np.square(d) if n % 2 == 0 else np.abs(d)) for n, d in enumerate(differences)]
+    what = Text(
+        f"the total loss of outputs {list(shapes)} with weights {loss_weights}",
+        f"输出形状为 {list(shapes)}、权重为 {loss_weights} 时的总损失",
+    )
+    student.close(what, found, np.dot(loss_weights, means))
+
+
+@check
 def its_gradient(student):
     model = compiled(WEIGHTS)
     gradients = K.gradients(total_of(student, model, WEIGHTS), model.trainable_weights)

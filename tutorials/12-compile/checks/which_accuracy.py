@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kerascope import backend as K
 from kerascope.engine.compiling import resolve_metric
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
@@ -63,3 +64,22 @@ def a_metric_that_means_rows(student):
             f"{loss} 之下，预测值都小于 0 时的 rows_right",
         )
         student.close(what, model.evaluate(below, ROWS, verbose=0)[1], 0.6)
+
+
+@check
+def with_more_axes(student):
+    """Two samples of three rows each, and as many rows as classes: the classes lie last."""
+    metric = student.function("rows_right")
+    for rows, classes in ((3, 5), (3, 3), (1, 4)):
+        labels = np.arange(2 * rows).reshape(2, rows) % classes
+        guesses = labels.copy()
+        guesses[0, 0] = (labels[0, 0] + 1) % classes
+        target, output = (K.placeholder(shape=(None, rows, classes)) for _ in range(2))
+        made = student.tensor("rows_right(y_true, y_pred)", metric(target, output))
+        arrays = [np.eye(classes)[labels], 0.5 + np.eye(classes)[guesses]]
+        found = K.function([target, output], [K.mean(made)])(arrays)[0]
+        what = Text(
+            f"rows_right for labels of shape (2, {rows}, {classes}), one row of {2 * rows} wrong,",
+            f"标签形状为 (2, {rows}, {classes})、{2 * rows} 行中错 1 行时的 rows_right",
+        )
+        student.close(what, found, 1 - 1 / (2 * rows))

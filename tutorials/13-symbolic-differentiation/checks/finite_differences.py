@@ -13,6 +13,7 @@ def known_slopes(student):
         "sum(x ** 2)": (lambda a: np.sum(a**2), 2 * x),
         "sum(exp(x))": (lambda a: np.sum(np.exp(a)), np.exp(x)),
         "sum(x ** 3)": (lambda a: np.sum(a**3), 3 * x**2),
+        "sum(sin(30 * x))": (lambda a: np.sum(np.sin(30 * a)), 30 * np.cos(30 * x)),
         "x[0, 0] * x[1, 1]": (lambda a: a[0, 0] * a[1, 1], np.array([[3.0, 0, 0], [0, 1.0, 0]])),
     }
     for words, (f, expected) in cases.items():

@@ -26,3 +26,8 @@ def at_zero(student):
     x = K.variable(np.zeros(2))
     slope = K.gradients(K.sum(student.get("Relu")()(x)), x)[0]
     student.close(Text("the gradient at 0", "在 0 处的梯度"), K.eval(slope), [0.0, 0.0])
+    near = [1e-20, -1e-20, -0.0, 1e20]
+    x = K.variable(near)
+    slope = K.gradients(K.sum(student.get("Relu")()(x) * -3.0), x)[0]
+    what = Text(f"the gradient at {near}, where -3 arrives,", f"在 {near} 处、传来 -3 时的梯度")
+    student.close(what, K.eval(slope), [-3.0, 0.0, 0.0, -3.0])

@@ -17,6 +17,9 @@ def against_finite_differences(student):
     terms = student.listed("grad(...)", terms, 1)
     student.tensor("grad(...)[0]", terms[0])
     student.gradient("Softmax", op, [X])
+    for shape in ((3, 3), (2, 2, 3), (2, 3, 2, 2), (4,)):
+        numbers = np.linspace(-1.0, 2.0, int(np.prod(shape))).reshape(shape) ** 2
+        student.gradient(f"Softmax of shape {shape}", op, [numbers])
 
 
 @check

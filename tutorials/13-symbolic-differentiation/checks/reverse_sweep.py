@@ -5,7 +5,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.gradient import Swept
 from kerascope.backend.graph import Op
-from kerascope.learn import Text, Unmet, check
+from kerascope.learn import Text, Unmet, check, drawn_formulas
 from kerascope.stage import observing
 
 ASKED = []
@@ -94,6 +94,32 @@ def a_tensor_that_is_used_twice(student):
         "d loss / d x, where x ** 2 is used three times", "d loss / d x（其中 x ** 2 用了三次）"
     )  # fmt: skip
     student.close(what, K.eval(student.tensor("d loss / d x", slope)), expected)
+
+
+@check
+def one_tensor_twice_in_an_op(student):
+    x = K.variable(3.0, dtype="float64", name="x")
+    h = Sine()(x)
+    slope, between = gradients(student, h * h, [x, h])
+    student.close(
+        "d (h * h) / d h", K.eval(student.tensor("d loss / d h", between)), 2 * np.sin(3.0)
+    )
+    slope = student.tensor("d loss / d x", slope)
+    student.close("d (h * h) / d x", K.eval(slope), 2 * np.sin(3.0) * np.cos(3.0))
+
+
+@check
+def formulas_drawn_by_lot(student):
+    for words, loss, variables in drawn_formulas():
+        wanted = K.gradients(loss, variables)
+        for v, found, slope in zip(
+            variables, gradients(student, loss, variables), wanted, strict=True
+        ):
+            what = f"d {words} / d {v.name}"
+            if slope is None:
+                student.same(what, found, None)
+            else:
+                student.close(what, K.eval(student.tensor(what, found)), K.eval(slope))
 
 
 @check

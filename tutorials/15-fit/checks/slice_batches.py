@@ -6,7 +6,7 @@ from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
-SIZES = ((50, 32), (64, 32), (10, 3), (5, 8))
+SIZES = ((50, 32), (64, 32), (10, 3), (5, 8), (1, 1), (7, 7), (0, 4))
 ROWS = np.array([4, 0, 3])
 
 
@@ -86,6 +86,8 @@ def other_inputs_and_other_flags(student):
     slice_batch = student.function("slice_batch")
     for words, ins in (
         (Text("x and the flag 0.0", "x 和标志 0.0"), [x, 0.0]),
+        (Text("x alone", "单独的 x"), [x]),
+        (Text("x and y", "x 和 y"), [x, y]),
         (Text("x, x, y and weights", "x、x、y 和权重"), [x, x + 100, y, weights]),
         (Text("x, y and the flag 1.0", "x、y 和标志 1.0"), [x, y, 1.0]),
         (

@@ -36,6 +36,8 @@ CASES = (
     (2, [5000.0, 4000.0, 3000.0, 2000.0], None),
     (2, [-1.0, -2.0, -1.5, -1.75, -3.0], 4),
     (1, [0.0, -1e-9, 0.0], 3),
+    (1, [0.0, -1e-15, -2e-15, -3e-15], None),
+    (1, [1e-30, 1e-31, 1e-31], 3),
 )
 
 
@@ -60,6 +62,20 @@ def losses_one_by_one(student):
         falls = all(one > other for one, other in pairwise(losses))
         found = epochs_until_stop(callback, losses)
         student.same(what, found, expected, why if falls else Text("", ""))
+
+
+@check
+def patience_0(student):
+    """It ends at the first epoch without a better loss, if not before."""
+    losses = [5.0, 4.0, 6.0, 3.0]
+    found = epochs_until_stop(student.get("StopEarly")(0), losses)
+    student.require(
+        found is not None and found <= 3,
+        en=f"expected StopEarly(0) to stop at losses {losses} after 3 epochs, yours "
+        f"{'goes on' if found is None else f'stops after {found}'}",
+        zh=f"损失为 {losses} 时 StopEarly(0) 应在 3 轮后停止，你的"
+        f"{'没有停' if found is None else f'在 {found} 轮后停止'}",
+    )
 
 
 @check

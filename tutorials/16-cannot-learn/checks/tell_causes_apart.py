@@ -42,6 +42,15 @@ def faint_mse(y_true, y_pred):
     return 1e-9 * K.mean(K.square(y_pred - y_true), axis=-1)
 
 
+def fainter_mse(y_true, y_pred):
+    return 1e-20 * K.mean(K.square(y_pred - y_true), axis=-1)
+
+
+def differences(z):
+    """Three outputs whose sum is 0, whatever comes in."""
+    return K.dot(z, K.constant([[1.0, 0.0, -1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]))
+
+
 @check
 def one_unit(student):
     case(student, "sigmoid", "binary_crossentropy", [])
@@ -72,6 +81,9 @@ def some_alive(student):
 def faint_or_cancelling(student):
     """What is small is not 0, and slopes whose sum is 0 are not."""
     case(student, "sigmoid", faint_mse, [])
+    case(student, "sigmoid", fainter_mse, [])
     case(student, "sigmoid", "mse", [], bias=-25.0)  # slopes of 1e-11
+    case(student, "sigmoid", "mse", [], bias=-60.0)  # slopes of 1e-26
     odd = np.repeat(X[:3], 2, axis=0) * np.array([[1.0], [-1.0]] * 3)
     case(student, K.square, "mse", [], x=odd)
+    case(student, differences, "mse", [], units=3)

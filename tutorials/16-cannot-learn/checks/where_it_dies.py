@@ -87,10 +87,12 @@ def no_way_at_all(student):
 
 @check
 def faint_and_alive(student):
-    """Slopes of a thousand millionth: small, and not 0."""
+    """Slopes of a thousand millionth, and far less: small, and not 0."""
+    for words in ("1e-9", "1e-25"):
 
-    def faint(y_true, y_pred):
-        return 1e-9 * K.mean(K.square(y_pred - y_true), axis=-1)
+        def faint(y_true, y_pred, factor=float(words)):
+            return factor * K.mean(K.square(y_pred - y_true), axis=-1)
 
-    model = chain([hidden("one"), Dense(1, name="last")], faint)
-    case(student, "a model whose slopes are about 1e-9", "梯度约为 1e-9 的模型", model, None)
+        model = chain([hidden("one"), Dense(1, name="last")], faint)
+        en, zh = f"a model whose slopes are about {words}", f"梯度约为 {words} 的模型"
+        case(student, en, zh, model, None)

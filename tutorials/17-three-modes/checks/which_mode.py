@@ -58,6 +58,8 @@ def the_function(student):
         "Spy()(Input(shape=(3,)))": Spy()(x),
         "K.exp(Input(shape=(3,)))": K.exp(x),
         "K.placeholder((2, 3))": K.placeholder((2, 3)),
+        "K.variable(np.ones((2, 3)))": K.variable(np.ones((2, 3))),
+        "np.ones((3,), dtype='int32')": np.ones((3,), dtype="int32"),
     }
     for words, thing in things.items():
         expected = mode_seen(lambda layer, thing=thing: layer(thing))

@@ -6,7 +6,7 @@ from contextlib import chdir
 
 import numpy as np
 
-from kerascope.layers import Dense, Dropout, Input
+from kerascope.layers import BatchNormalization, Dense, Dropout, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
@@ -83,6 +83,23 @@ def equal_numbers(student):
     model = dense((4, "a"), (2, "b"))
     names = asked(student, saved, model)
     student.same("take_over(model, path)", names, ["a", "b"])
+
+
+@check
+def other_names_and_other_layers(student):
+    """Names with underscores, which may be a part of one another; a layer of four arrays."""
+    names = ("my__head", "my", "my__head_1", "head")
+    model = stack(*(Dense(4, name=name) for name in names[:3]), BatchNormalization(name="a__norm"))
+    saved = stack(
+        *(Dense(4, name=name) for name in names[::-1]), BatchNormalization(name="a__norm")
+    )
+    saved.set_weights([np.full_like(w, 1 + n) for n, w in enumerate(saved.get_weights())])
+    before = model.get_weights()
+    expected = [*names[:3], "a__norm"]
+    what = Text(f"take_over of layers {expected}", f"各层为 {expected} 的 take_over")
+    student.same(what, asked(student, saved, model), expected)
+    what = Text("the layers whose weights have changed", "权重变了的层")
+    student.same(what, changed(model, before), expected)
 
 
 @check
