@@ -38,6 +38,8 @@ from kerascope.saving.untrusted import (
 )
 from kerascope.spellings import changed_habits
 
+TO_LOOK = " To look at it as it is: opaque=True."
+
 __all__ = ["model_from_config", "model_from_json", "model_from_text_file", "model_from_yaml"]
 
 
@@ -318,7 +320,7 @@ def model_of(
         is_unknown = isinstance(error, UnknownNameError) and "custom_objects" not in str(error)
         named = "" if str(error).startswith(where) else f"{where}: "
         is_not_here = builder is None and isinstance(error, (UnknownNameError, NotHereError))
-        to_look = " To look at it as it is: opaque=True." if is_not_here else ""
+        to_look = TO_LOOK if is_not_here else ""
         error.args = (f"{named}{error}{hint if is_unknown else ''}{to_look}",)
         raise
     except OverflowError as error:

@@ -1,12 +1,19 @@
 """Live models of Keras become models of kerascope, and models of kerascope live ones of Keras."""
 
+import re
 import sys
 
 import numpy as np
 import pytest
 
 import kerascope as ks
-from kerascope.errors import ArgumentError, ConfigError, MissingToolError
+from kerascope.errors import (
+    ArgumentError,
+    ConfigError,
+    KerascopeError,
+    KerascopeWarning,
+    MissingToolError,
+)
 
 pytestmark = [
     pytest.mark.live,
@@ -230,3 +237,40 @@ def test_without_keras_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "keras", None)
     with pytest.raises(MissingToolError, match=r'pip install "kerascope\[keras\]"'):
         ks.to_keras(ks.Sequential())
+
+
+# --- what is drawn of what cannot be converted ----------------------------------------------------
+
+
+def halves(keras):
+    half = keras.layers.Dense(4, dtype="mixed_float16", name="a")
+    return keras.Sequential([keras.Input((3,)), half, keras.layers.Dense(1, name="b")])
+
+
+def with_lora(keras):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(1)])
+    model.layers[0].enable_lora(2)
+    return model
+
+
+def quantized(keras):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(1)])
+    model.layers[0].quantize("int8")
+    return model
+
+
+@pytest.mark.parametrize("make", [halves, with_lora, quantized])
+def test_draw_and_summary_say_what_from_keras_says_and_show_the_configuration(keras, make):
+    """With all parameters that the layers have now, also those that a file would not hold."""
+    model, lines = make(keras), []
+    with pytest.raises(KerascopeError) as refused:
+        ks.from_keras(model)
+    reason = str(refused.value).partition(" has no counterpart")[0]
+    with pytest.warns(KerascopeWarning, match=re.escape(reason)):
+        graph = ks.draw(model).graph
+    with pytest.warns(KerascopeWarning, match=re.escape(reason)):
+        ks.summary(model, print_fn=lines.append)
+    assert [node.attrs["parameters"] for node in graph.nodes] == [
+        0, *(layer.count_params() for layer in model.layers),
+    ]  # fmt: skip
+    assert f"Total params: {model.count_params()} " in "\n".join(map(str, lines))

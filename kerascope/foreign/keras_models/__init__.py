@@ -12,11 +12,10 @@
 
 from typing import Any
 
-from kerascope.errors import KerascopeError
 from kerascope.foreign.keras_models.converting import (
+    as_configured,
     converted,
     from_keras,
-    graph_class,
     to_keras,
 )
 from kerascope.foreign.keras_models.every_model import watching
@@ -28,7 +27,8 @@ from kerascope.viz.extract.subjects import graph_of as graph_of_model
 from kerascope.viz.graph import Graph
 
 __all__ = [
-    "LIBRARY", "converted", "from_keras", "graph_of", "record", "to_keras", "tracing", "watching",
+    "LIBRARY", "as_configured", "converted", "from_keras", "graph_of", "record", "to_keras",
+    "tracing", "watching",
 ]  # fmt: skip
 
 
@@ -47,11 +47,8 @@ def graph_of(model: Any, *inputs: Any, **keywords: Any) -> Graph:
     ArgumentError
         There are no inputs, and the model computes what its code says.
     """
-    if not inputs and not keywords and graph_class(model) is not None:
-        try:
-            return graph_of_model(from_keras(model, compile=False, opaque=True))
-        except KerascopeError:
-            pass  # what cannot even be looked at is told by the recording
+    if not inputs and not keywords and (configured := as_configured(model)) is not None:
+        return graph_of_model(configured)
     writer = TapeWriter("none")
     record(model, *inputs, writer=writer, **keywords)
     return writer.graph(model.name)

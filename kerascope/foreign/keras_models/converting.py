@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from kerascope import model_files
+from kerascope.callers import warn
 from kerascope.engine.network import Network
-from kerascope.errors import ArgumentError, ConfigError, KerascopeError
+from kerascope.errors import ArgumentError, ConfigError, KerascopeError, NotHereError
 from kerascope.foreign.keras_models.library import library, parts_of
 from kerascope.limits import Budget, building
 from kerascope.registry import custom_object_scope, get_custom_objects
 from kerascope.saving import hdf5_files, keras3_weights
+from kerascope.saving.configs import TO_LOOK
 from kerascope.saving.keras3_compile import WITHOUT_IT, compile_to_keras_3, state_to_keras_3
 from kerascope.saving.keras3_files import keras_3_config, model_from, opened
 from kerascope.spellings import HABITS, changed_habits
@@ -95,7 +97,7 @@ def from_keras(
         custom_object_scope(dict(custom_objects or {})),
         changed_habits(**HABITS["3"]._asdict()),
     ):
-        write_state_of(file, plain, model.optimizer if is_compiled else None)
+        write_state_of(file, plain, model.optimizer if is_compiled else None, with_lora=opaque)
         with building(Budget(None, where, in_file=hdf5_files.numbers_in(file))):
             try:
                 return make(config, file, where, compile)
@@ -184,7 +186,9 @@ def _memory_file() -> Iterator[Any]:
         yield file
 
 
-def write_state_of(file: Any, model: Any, optimizer: Any = None) -> None:
+def write_state_of(
+    file: Any, model: Any, optimizer: Any = None, *, with_lora: bool = False
+) -> None:
     """Write the weights of a live model of Keras, and the state of its optimizer, into a file.
 
     Parameters
@@ -193,18 +197,23 @@ def write_state_of(file: Any, model: Any, optimizer: Any = None) -> None:
         Empty; it is laid out as those in a `.keras` archive.
     model : keras.Layer
     optimizer : keras.Optimizer, optional
+    with_lora : bool
+        Also write the weights of LoRA, which Keras adds to the kernel when it saves a layer.
     """
     for path, layer in parts_of(model):
         group = file.require_group(f"{path}/vars".lstrip("/"))
         group.attrs["name"] = layer.name
-        _write_arrays(group, layer)
+        names = [w.name for w in layer.weights if with_lora and w.name.startswith("lora_")]
+        lora = {name: getattr(layer, name) for name in names if hasattr(layer, name)}
+        _write_arrays(group, layer, lora)
     if optimizer is not None:
         _write_arrays(file.require_group(_OPTIMIZER), optimizer)
 
 
-def _write_arrays(group: Any, owner: Any) -> None:
+def _write_arrays(group: Any, owner: Any, others: Mapping[str, Any] = {}) -> None:
     store: dict[str, Any] = {}
     owner.save_own_variables(store)
+    store.update(others)
     convert = library("from_keras").ops.convert_to_numpy
     for name, value in store.items():
         array = np.asarray(convert(value))
@@ -229,6 +238,39 @@ def converted(subject: Any) -> Any:
             continue
         return model if model.outputs else None  # of a Sequential that was never built
     return None
+
+
+def as_configured(subject: Any) -> Any:
+    """Return a live model with boxes in place of layers that kerascope does not have.
+
+    If Keras's own layers are set as kerascope's cannot be (mixed precision, LoRA, int8), a warning
+    says what `from_keras` says.
+
+    Parameters
+    ----------
+    subject : keras.Layer
+
+    Returns
+    -------
+    Model, Sequential or None
+        None if only a recording can show what it computes.
+    """
+    if graph_class(subject) is None:
+        return None
+    reason = ""
+    try:
+        from_keras(subject, compile=False)
+    except NotHereError as error:
+        reason = str(error).replace(TO_LOOK, "")
+    except KerascopeError:
+        pass  # a layer of the user's own: its box is all that there is to see
+    try:
+        model = from_keras(subject, compile=False, opaque=True)
+    except KerascopeError:
+        return None
+    if reason and model.outputs:
+        warn(f"shown from its configuration. {reason}")
+    return model if model.outputs else None
 
 
 # --- to Keras -------------------------------------------------------------------------------------
