@@ -30,7 +30,7 @@ FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
         0: "errors limits printable settings stage registry spellings edge files configured nested "
-        "callers not_yet not_a_model",
+        "call_inputs callers not_yet not_a_model",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",

@@ -45,6 +45,7 @@ CALL = "ks.compare(model, other, x)"
 KERAS = "keras"
 BACKENDS = ("tensorflow", "jax", "torch")
 _KERAS_LIBRARY = "kerascope.foreign.keras_models.library"  # loaded when a file shall run in Keras
+_TORCH_TENSORS = "kerascope.foreign.torch_modules.tensors"  # loaded when a tensor is given
 BACKWARD = ("backward", "update", "commit", "loss")
 
 
@@ -208,14 +209,30 @@ def _recorded(side: Prepared, x: Any) -> Run:
     return Run(side.name, side.library, writer.calls, writer.frames)
 
 
+def as_arrays(x: Any) -> Any:
+    """Return inputs with the arrays of any library as arrays of NumPy.
+
+    Each side makes them its own: of the type of numbers that it computes with.
+    """
+    if isinstance(x, Mapping):
+        return {name: as_arrays(one) for name, one in x.items()}
+    if type(x) in (list, tuple):
+        return type(x)(as_arrays(one) for one in x)
+    if hasattr(x, "detach"):
+        numbers = import_module(_TORCH_TENSORS).numbers_of(x)
+        return x if numbers is None else numbers
+    return np.asarray(x) if hasattr(x, "__array__") else x
+
+
 def _turned(x: Any, to: str) -> Any:
     """Return arrays with their channels last or first; None if there are no images among them."""
     if isinstance(x, Mapping):
-        turned = _turned(list(x.values()), to)
-        return None if turned is None else dict(zip(x, turned, strict=True))
-    if isinstance(x, (list, tuple)) and any(np.ndim(one) >= 3 for one in x):
-        several = [one if np.ndim(one) < 3 else _turned(np.asarray(one), to) for one in x]
-        return type(x)(several)
+        values = _turned(list(x.values()), to)
+        return None if values is None else dict(zip(x, values, strict=True))
+    if isinstance(x, (list, tuple)) and any(isinstance(one, (np.ndarray, Mapping)) for one in x):
+        turned = [_turned(one, to) for one in x]
+        several = [one if new is None else new for one, new in zip(x, turned, strict=True)]
+        return type(x)(several) if any(new is not None for new in turned) else None
     if np.ndim(x) < 3:
         return None
     return np.moveaxis(np.asarray(x), 1, -1) if to == "last" else np.moveaxis(x, -1, 1)

@@ -11,6 +11,7 @@ kerascope alone. An adapter has
 - perhaps `declared(subject)`: what it reads, as `Declared`;
 - perhaps `converted(subject)`: a model of kerascope that does the same, or None, with which all the
   rest of kerascope works;
+- perhaps `as_configured(subject)`: the same with boxes in place of what kerascope does not have;
 - perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
 
 The verbs ask here: `draw` for what is `drawable`, `walk` for `steps`, `trace` for `tracing`.
@@ -22,11 +23,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib import import_module
+from inspect import signature
 from os import PathLike, fspath
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from kerascope import edge
+from kerascope.call_inputs import inputs_asked, with_numbers
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.foreign.graphs import numbers_given
@@ -167,14 +170,22 @@ class Fed(NamedTuple):
     names: Mapping[str, Any] = {}
 
 
-def fed(inputs: Any) -> Fed:
+def fed(inputs: Any, subject: Any = None) -> Fed:
     """Return inputs as a call has them: one, a tuple of several, or a dict of those with names.
+
+    A module of PyTorch or a model of Keras also takes a tuple whose last item is a dict of inputs
+    with names, and shapes, which stand for random numbers.
 
     Examples
     --------
     >>> fed((1, 2)).values, fed({"ids": 3}).names, fed([4]).values
     ((1, 2), {'ids': 3}, ([4],))
     """
+    if library_of(subject) in WATCHED:
+        inputs = with_numbers(inputs)
+        *values, last = inputs if isinstance(inputs, tuple) and inputs else (None,)
+        if isinstance(last, dict) and last and set(last) <= _names_after(len(values), subject):
+            return Fed(tuple(values), last)
     if inputs is None:
         return Fed()
     if isinstance(inputs, tuple):
@@ -182,6 +193,16 @@ def fed(inputs: Any) -> Fed:
     if isinstance(inputs, dict) and all(isinstance(name, str) for name in inputs):
         return Fed((), inputs)
     return Fed((inputs,))
+
+
+def _names_after(number: int, subject: Any) -> set[str]:
+    """Return the names of the arguments of a model's call, without the first ones."""
+    call = getattr(subject, "forward", None) or getattr(subject, "call", None)
+    try:
+        arguments = list(signature(call).parameters.values())[number:] if call else []
+    except (TypeError, ValueError):  # of a callable without a signature
+        return set()
+    return {one.name for one in arguments if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
 
 
 def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any, Any]:
@@ -195,7 +216,7 @@ def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any,
     values : optional
         The same if they are.
     """
-    given = fed(inputs if values is None else values)
+    given = fed(inputs if values is None else values, subject)
     adapter = adapter_of(subject, *given.values)
     if adapter is None:
         return subject, values
@@ -211,7 +232,7 @@ def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any,
 
 def steps(subject: Any, inputs: Any) -> Iterator[Any] | None:
     """Return the steps of a walk through a foreign model; None if it is none."""
-    if adapter_of(subject, *fed(inputs).values) is None:
+    if adapter_of(subject, *fed(inputs, subject).values) is None:
         return None
     model = converted(subject)
     if model is not None:
@@ -228,9 +249,11 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     subject : model or path
         Of kerascope, or of another library; or of a file of one.
     inputs : optional
-        What a foreign model is called on; several in a tuple, those with names in a dict.
+        What a foreign model is called on; several in a tuple, those with names in a dict. Of a
+        module of PyTorch or a subclassed model of Keras also a shape, such as (2, 4).
     **options : object
-        As for `Model.summary`; of a recorded model `line_length` and `print_fn`.
+        As for `Model.summary`; of a recorded model `line_length` and `print_fn`. `input_data` and
+        `input_size`, as in torchinfo, are other words for `inputs`.
 
     Raises
     ------
@@ -253,12 +276,15 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     Trainable params: 15 (60.00 B)
     Non-trainable params: 0 (0.00 B)
     """
+    inputs = inputs_asked("summary", options, inputs)
     subject = opened(subject, opaque=True)
     model = subject if isinstance(subject, Network) else converted(subject)
     if model is not None and inputs is not None:
         raise ArgumentError(
             f"summary: {model.name} is a graph that needs no inputs; got some. Leave them out."
         )
+    if model is None and inputs is None:
+        model = getattr(adapter_of(subject), "as_configured", _nothing)(subject)
     if model is not None:
         model.summary(**options)
         return
@@ -295,7 +321,7 @@ def record(
     ArgumentError
         It is of no library that has an adapter.
     """
-    given = fed(inputs)
+    given = fed(inputs, subject)
     adapter = _needed(subject, *given.values, where=where)
     writer = TapeWriter(arrays, budget)
     options = {} if loss is None else {"loss": loss}

@@ -157,7 +157,7 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
 
 def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
     """Return what is played of a model of another library: its tape or our model, and its graph."""
-    if adapter_of(subject, *fed(x).values) is None:
+    if adapter_of(subject, *fed(x, subject).values) is None:
         return subject, graph
     model = converted(subject)
     if model is not None:

@@ -17,6 +17,7 @@ import numpy as np
 from kerascope import edge
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
+from kerascope.call_inputs import inputs_asked
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
@@ -172,8 +173,10 @@ def draw(
         Of a figure in print: "84mm", "3.3in", "240pt"; 174 mm if nothing is said.
     inputs : optional
         What a module of PyTorch, a function of JAX or a subclassed model of Keras is called on, so
-        that it is seen what runs; a tuple of several, or a dict of those with names. With `values`
-        instead, what each call gives stands in its box.
+        that it is seen what runs; a tuple of several, or a dict of those with names. A module of
+        PyTorch also takes a shape, such as (2, 4), and inputs as the second argument, as
+        `input_data` or as `input_size`. With `values` instead, what each call gives stands in its
+        box.
 
     Returns
     -------
@@ -196,12 +199,12 @@ def draw(
     >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
     <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
     """
+    to, inputs = _as_inputs(subject, to, inputs, unknown)
     _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
     figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
     _check_others(dpi, time_limit, most, label, wrt, subject)
     look = own_colors(colors, theme, style), own_font(font, style)
-    if to is not None:
-        check_target(to, OF_FIGURES if figures else FORMATS)
+    _check_to(to, figures)
     diff, expand = _undrawn(diff, level, gradients), _as_expand(expand, expand_nested)
     subject, level, data, values = _own(_undrawn(subject, level, gradients), level, inputs, values)
     asked = subject, diff, level, expand_nested, wrt, data, (values, at, gradients, highlight)
@@ -313,6 +316,18 @@ def _whole_graph(
     return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
 
 
+def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
+    """Return where the picture is saved, and the inputs, also in the words of other tools."""
+    is_path = to is None or isinstance(to, (str, PathLike))
+    if not is_path and not isinstance(subject, OURS):
+        if inputs is not None:
+            raise ArgumentError(
+                "draw: expected the inputs once, got a second argument and inputs. Keep one."
+            )
+        to, inputs = None, to
+    return to, inputs_asked("draw", unknown, inputs)
+
+
 def _own(
     subject: Any, level: str | None, inputs: Any, values: Any
 ) -> tuple[Any, str | None, Any, Any]:
@@ -421,6 +436,11 @@ def _check_style(
             f"Write draw(model, style='figure', width='84mm')."
         )
     return None
+
+
+def _check_to(to: Any, figures: ModuleType | None) -> None:
+    if to is not None:
+        check_target(to, OF_FIGURES if figures else FORMATS)
 
 
 def _check_wrap(wrap: Any, engine: str, style: str) -> None:

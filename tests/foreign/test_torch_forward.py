@@ -142,6 +142,137 @@ def test_frames_are_the_modules_around():
     assert graph.attrs["parameters"] == sum(one.numel() for one in module.parameters())
 
 
+# --- what a module is called on -------------------------------------------------------------------
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x, mask=None, scale=None):
+        h = self.layer(x)
+        h = h if mask is None else h * mask
+        return h if scale is None else h / scale
+
+
+class OfDict(nn.Module):
+    def forward(self, x, batch):
+        return x * batch["scale"]
+
+
+def table_of(module, *inputs, **options):
+    lines = []
+    ks.summary(module, *inputs, print_fn=lines.append, **options)
+    return "\n".join(map(str, lines))
+
+
+X, MASK, SCALE = torch.ones(2, 4), torch.full((3,), 0.5), torch.full((3,), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs", "names"),
+    [
+        (Scaled(), (X, {"mask": MASK}), {"x", "mask"}),
+        (Scaled(), (X, MASK, {"scale": SCALE}), {"x", "mask", "scale"}),
+        (Scaled(), ({"x": X, "mask": MASK},), {"x", "mask"}),
+        (Scaled(), {"x": X, "scale": MASK}, {"x", "scale"}),
+        (Scaled(), (2, 4), {"x"}),
+        (Scaled(), ((2, 4), (2, 3)), {"x", "mask"}),
+        (Scaled(), torch.Size([2, 4]), {"x"}),
+        (OfDict(), (X, {"scale": SCALE[:1]}), {"x", "batch"}),
+    ],
+)
+def test_inputs_are_positional_with_names_or_shapes_for_every_verb(module, inputs, names):
+    """A dict at the end has names if the module has arguments that are called so."""
+    graph = ks.draw(module, inputs=inputs).graph
+    assert {node.id for node in graph.nodes if node.kind == "input"} == names
+    assert {node.id for node in ks.draw(module, inputs).graph.nodes} == {n.id for n in graph.nodes}
+    assert next(ks.walk(module, inputs)).call.id == "x"
+    assert ks.compare(module, copy.deepcopy(module), inputs).equal
+    assert "x (Input)" in table_of(module, inputs)
+    assert "x" in ks.to_networkx(module, inputs=inputs)
+
+
+def test_inputs_may_be_given_in_the_words_of_torchinfo_and_torchview():
+    module, expected = Scaled(), table_of(Scaled(), X)
+    for options in ({"input_size": (2, 4)}, {"input_size": [2, 4]}, {"input_data": X}):
+        assert table_of(module, **options) == expected
+        graph = ks.draw(module, **options).graph
+        assert [node.id for node in graph.nodes] == ["x", "layer"]
+    for options in ({"input_size": [(2, 4), (2, 3)]}, {"input_data": [X, MASK]}):
+        assert "mask (Input)" in table_of(module, **options)
+    assert "mask (Input)" in table_of(module, input_data={"x": X, "mask": MASK})
+
+
+def test_a_shape_stands_for_numbers_of_the_modules_own_type_and_draws_none_of_the_users():
+    module = Scaled().double()
+    torch.manual_seed(0)
+    expected = torch.rand(1)
+    torch.manual_seed(0)
+    [step] = [step for step in ks.walk(module, (2, 4)) if step.call.op == "Input"]
+    assert step.outputs[0].dtype == "float64"
+    assert torch.equal(torch.rand(1), expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m: ks.draw(m, X, inputs=X), "expected the inputs once"),
+        (lambda m: ks.draw(m, input_data=X, input_size=(2, 4)), "input_data and input_size"),
+        (lambda m: ks.summary(m, X, input_size=(2, 4)), "inputs and input_size"),
+        (lambda m: ks.summary(m, input_size=(2, None)), "input_size to be a shape"),
+        (lambda m: ks.summary(m, input_size=()), "input_size to be a shape"),
+        (lambda m: ks.draw(ks.Sequential(), X), "where the picture is saved"),
+    ],
+)
+def test_inputs_that_cannot_be_understood_say_so(call, words):
+    with pytest.raises(ArgumentError, match=words):
+        call(Scaled())
+
+
+BUFFERS = {
+    "sparse": lambda: torch.eye(4).to_sparse(),
+    "csr": lambda: torch.eye(4).to_sparse_csr(),
+    "quantized": lambda: torch.quantize_per_tensor(torch.eye(4), 0.1, 0, torch.quint8),
+    "complex": lambda: torch.eye(4, dtype=torch.complex64),
+    "empty": lambda: torch.zeros(0),
+}
+
+
+@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta:UserWarning")
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
+def test_a_buffer_may_be_of_any_kind(make):
+    class Buffered(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("graph", make())
+
+        def forward(self, x):
+            dense = self.graph.to_dense() if self.graph.layout != torch.strided else self.graph
+            return self.layer(x), dense
+
+    graph = graph_of(Buffered(), torch.ones(4, 4))
+    assert {"x", "layer"} <= {node.id for node in graph.nodes}
+
+
+def test_a_sparse_buffer_is_given_back_what_it_was():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("counts", torch.eye(2).to_sparse())
+
+        def forward(self, x):
+            self.counts.mul_(2)
+            return x @ self.counts.to_dense()
+
+    module = Counting()
+    recorded(module, torch.ones(1, 2))
+    assert torch.equal(module.counts.to_dense(), torch.eye(2))
+
+
 # --- what a module may do -------------------------------------------------------------------------
 
 

@@ -244,9 +244,8 @@ def test_a_box_is_marked_when_its_call_runs(chain):
 # --- mistakes -------------------------------------------------------------------------------------
 
 
-def test_inputs_in_the_place_of_the_path_are_told_where_they_belong(chain):
-    with pytest.raises(ArgumentError, match=r"inputs=x, or values=x"):
-        ks.draw(chain, X)
+def test_the_second_argument_of_draw_may_be_the_inputs(chain):
+    assert ks.draw(chain, X).graph == ks.draw(chain, inputs=X).graph
 
 
 def test_ours_takes_no_inputs():

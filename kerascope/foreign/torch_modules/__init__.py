@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -21,6 +22,7 @@ from kerascope.foreign.torch_modules.recording import Recorder
 from kerascope.foreign.torch_modules.training import Training
 from kerascope.foreign.torch_modules.watching import Watched, all_modules_met
 from kerascope.foreign.writer import TapeWriter
+from kerascope.nested import replaced
 from kerascope.not_a_model import got_instead
 from kerascope.viz.graph import Graph
 
@@ -270,9 +272,11 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
 
 
 def _as_input(value: Any, module: nn.Module) -> Any:
-    """Return an input as a tensor, if it is an array of NumPy."""
-    if not isinstance(value, (np.ndarray, np.generic)):
-        return value
+    """Return an input with tensors in place of arrays of NumPy."""
+    return replaced(value, (np.ndarray, np.generic), partial(_as_tensor, module))
+
+
+def _as_tensor(module: nn.Module, value: Any) -> Tensor:
     tensor = torch.tensor(value)  # a copy: the module may write into it
     own = next(iter(module.parameters()), None)
     if own is None:
@@ -296,5 +300,13 @@ def _left_as_it_was(module: nn.Module) -> Iterator[None]:
                 table.update(kept)
             with torch.no_grad():
                 for buffer, numbers in buffers:
-                    if not torch.equal(buffer, numbers):
-                        buffer.data.copy_(numbers)  # uncounted: a gradient may go back through it
+                    if not _are_equal(buffer, numbers):
+                        # Uncounted: a gradient may go back through it.
+                        is_dense = buffer.layout == torch.strided
+                        (buffer.data if is_dense else buffer).copy_(numbers)
+
+
+def _are_equal(buffer: Tensor, numbers: Tensor) -> bool:
+    if buffer.layout != torch.strided:  # PyTorch does not compare sparse tensors
+        buffer, numbers = buffer.to_dense(), numbers.to_dense()
+    return buffer.is_meta or torch.equal(buffer, numbers)

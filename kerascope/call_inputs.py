@@ -1,0 +1,81 @@
+"""What a model of another library is called on, also in the words of torchinfo and torchview.
+
+These write `summary(model, input_size=(2, 4))` and `draw_graph(model, input_data=x)`. A size
+stands for random numbers of that shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.errors import ArgumentError
+
+WORDS = ("input_data", "input_size")
+
+
+def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
+    """Return the inputs of a call; take `input_data` or `input_size` out of its options.
+
+    Raises
+    ------
+    ArgumentError
+        The inputs are given twice, or the size contains something other than whole numbers.
+
+    Examples
+    --------
+    >>> options = {"input_size": [2, 4], "depth": 3}
+    >>> inputs_asked("summary", options, None), options
+    ((2, 4), {'depth': 3})
+    """
+    found = {name: options.pop(name) for name in WORDS if name in options}
+    given = {"inputs": inputs, **found}
+    words = [name for name, value in given.items() if value is not None]
+    if len(words) > 1:
+        raise ArgumentError(
+            f"{where}: expected the inputs once, got {' and '.join(words)}. Keep one of them."
+        )
+    if words in ([], ["inputs"]):
+        return inputs
+    data = given[words[0]]
+    if words == ["input_data"]:
+        return tuple(data) if isinstance(data, list) else data
+    several = isinstance(data, Sequence) and all(isinstance(one, Sequence) for one in data)
+    sizes = tuple(tuple(one) for one in data) if several else (tuple(data),)
+    if not data or not all(map(is_size, sizes)):
+        raise ArgumentError(
+            f"{where}: expected input_size to be a shape with the batch, such as (2, 4), or a list "
+            f"of shapes; got {data!r:.80}."
+        )
+    return sizes if several else sizes[0]
+
+
+def is_size(value: Any) -> bool:
+    """Return whether a value is a shape: a tuple of whole numbers from 1 on.
+
+    Examples
+    --------
+    >>> is_size((2, 4)), is_size((2, 4.0)), is_size([2, 4])
+    (True, False, False)
+    """
+    return isinstance(value, tuple) and bool(value) and all(type(n) is int and n > 0 for n in value)
+
+
+def with_numbers(inputs: Any) -> Any:
+    """Return inputs with random numbers, always the same, in place of shapes.
+
+    Examples
+    --------
+    >>> with_numbers((2, 4)).shape, [one.shape for one in with_numbers(((2, 4), (3,)))]
+    ((2, 4), [(2, 4), (3,)])
+    >>> with_numbers([2, 4])
+    [2, 4]
+    """
+    random = np.random.default_rng(0)
+    if is_size(inputs):
+        return random.random(inputs, "float32")
+    if isinstance(inputs, tuple) and inputs and all(map(is_size, inputs)):
+        return tuple(random.random(one, "float32") for one in inputs)
+    return inputs
