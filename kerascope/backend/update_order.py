@@ -25,22 +25,22 @@ class CallUpdate(tuple[Variable, Any]):
     call : list of Tensor
         The inputs of the outermost call around it. This very list identifies that call: another
         call on the same tensors has another list.
-    is_assigned : bool
-        Whether the call assigned the new value, as Keras 3 does. Then what was assigned before in
-        the same outermost call is in it already.
+    chain : list of Tensor or None
+        If the call assigned the new value, as Keras 3 does, the inputs of the outermost call or of
+        the model whose calls follow each other. What was assigned there before is in it already.
     """
 
     inputs: list[Tensor]
     call: list[Tensor]
-    is_assigned: bool
+    chain: list[Tensor] | None
 
     @classmethod
     def of(
-        cls, pair: Any, inputs: list[Tensor], call: list[Tensor], *, is_assigned: bool = False
+        cls, pair: Any, inputs: list[Tensor], call: list[Tensor], chain: list[Tensor] | None = None
     ) -> CallUpdate:
         """Return the pair with the calls that it belongs to."""
         made = cls(pair)
-        made.inputs, made.call, made.is_assigned = inputs, call, is_assigned
+        made.inputs, made.call, made.chain = inputs, call, chain
         return made
 
 
@@ -74,7 +74,7 @@ def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]
     values: dict[Variable, Any] = {}
     for pair in distinct:
         if isinstance(pair, CallUpdate):
-            starts_anew = pair.is_assigned or pair[0] not in values
+            starts_anew = pair.chain is not None or pair[0] not in values
             values[pair[0]] = pair[1] if starts_anew else _started_from(values[pair[0]], pair)
     return [
         (pair[0], values[pair[0]]) if isinstance(pair, CallUpdate) else pair for pair in distinct
@@ -104,10 +104,10 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
     """Return a variable that was assigned by calls which do not see each other's values."""
-    calls: dict[Variable, int] = {}
+    chains: dict[Variable, int] = {}
     for pair in pairs:
-        is_assigned = isinstance(pair, CallUpdate) and pair.is_assigned
-        if is_assigned and calls.setdefault(pair[0], id(pair.call)) != id(pair.call):
+        chain = pair.chain if isinstance(pair, CallUpdate) else None
+        if chain is not None and chains.setdefault(pair[0], id(chain)) != id(chain):
             return pair[0]
     return None
 

@@ -644,8 +644,7 @@ def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
     outer = enclosing_call.get()
     if outer is not None:
         outer.layer.remember_call(layer, inputs, outer.inputs)
-    model = _making_model.get()
-    outermost = outer.outermost if outer is not None else inputs if model is None else model[1]
+    outermost = inputs if outer is None else outer.outermost
     before = ASSIGNED.get()
     assigned = dict(before or {})
     token = enclosing_call.set(EnclosingCall(layer, inputs, outermost))
@@ -665,7 +664,9 @@ def _enter_assigned(call: EnclosingCall, assigned: dict[Variable, Any], before: 
         before.update(pairs)
     if pairs and not is_eager():
         call.layer._assigns = True
-        own = [CallUpdate.of(p, call.inputs, call.outermost, is_assigned=True) for p in pairs]
+        model = making_model.get()
+        chain = call.outermost if model is None else model[1]
+        own = [CallUpdate.of(pair, call.inputs, call.outermost, chain) for pair in pairs]
         call.layer._updates.add(own, call.inputs)
     elif pairs and before is None:
         call.layer.add_update(pairs)
@@ -687,26 +688,33 @@ def is_inside_call() -> bool:
 
 
 # The subclassed model whose `call` makes its graph, and the inputs on which it does.
-_making_model: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar("model", default=None)
+making_model: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar("model", default=None)
 
 
 @contextmanager
-def making_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
-    """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
-    token = _making_model.set((model, inputs))
+def calls_in_order(model: Layer, inputs: list[Tensor]) -> Iterator[dict[Variable, Tensor]]:
+    """Let each call in the `with` block read what the calls before it have assigned."""
+    token = making_model.set((model, inputs))
     try:
-        # The scope knows no line: an op of this call stands between layers, not inside of one.
-        habit = changed_habits(wraps_operations=True)
-        with habit, name_scope(model.name), assigning() as assigned:
-            yield
-        _enter_assigned(EnclosingCall(model, inputs, inputs), assigned, None)
+        with assigning() as assigned:
+            yield assigned
     finally:
-        _making_model.reset(token)
+        making_model.reset(token)
+
+
+@contextmanager
+def call_of_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
+    """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
+    # The scope knows no line: an op of this call stands between layers, not inside of one.
+    habit = changed_habits(wraps_operations=True)
+    with habit, name_scope(model.name), calls_in_order(model, inputs) as assigned:
+        yield
+        _enter_assigned(EnclosingCall(model, inputs, inputs), assigned, None)
 
 
 def _model_being_made() -> tuple[Layer, list[Tensor]] | None:
     """Return the subclassed model whose `call` runs, and its inputs; None inside of its layers."""
-    return _making_model.get() if _is_making_graph() and not is_inside_call() else None
+    return making_model.get() if _is_making_graph() and not is_inside_call() else None
 
 
 def _is_making_graph() -> bool:

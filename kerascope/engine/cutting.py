@@ -1,7 +1,12 @@
-"""A model cut out of another one: `Model(m.get_layer("h2").input, m.output)`, as in Keras 3.
+"""Models whose layers are called again when the model is made, as in Keras 3.
 
-Keras 1 and 2 refuse inputs in the middle of a graph that needs more than them. Keras 3 makes an
-Input in place of each, and calls the layers behind it again, on these. So does this.
+`Model(m.get_layer("h2").input, m.output)` cuts a model out of another one. Keras 1 and 2 refuse
+inputs in the middle of a graph that needs more than them. Keras 3 makes an Input in place of each,
+and calls the layers behind it again, on these. So does `cut_out`.
+
+A layer that assigns to a variable and is called twice, in a graph, does not know which of the calls
+will run first. A model does: `outputs_in_order` calls its layers again, in the order in which the
+model runs them.
 """
 
 from __future__ import annotations
@@ -9,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from kerascope.backend.graph import Tensor
+from kerascope.backend.update_order import assigned_by_several_calls, of_call
 from kerascope.engine.arguments import listed
-from kerascope.engine.calling import Call
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import Call, calls_in_order
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.node import Node
 from kerascope.spellings import habits
@@ -31,10 +38,36 @@ def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], 
     new = {x: Input(batch_shape=x.shape, dtype=x.dtype) for x in cut}
     for node in nodes:
         if any(x in new for x in node.input_tensors):
-            call = Call([new.get(x, x) for x in node.input_tensors], node.arguments)
-            found, _ = listed(node.outbound_layer(call.inputs, **call.arguments))
-            new.update(zip(node.output_tensors, found, strict=True))
+            _call_again(node, new)
     return [new.get(x, x) for x in inputs], [new.get(y, y) for y in outputs]
+
+
+def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor]) -> list[Tensor]:
+    """Return outputs of the same calls, each of which reads what the calls before it have assigned.
+
+    Where no two calls assign to one variable, these are the outputs themselves.
+    """
+    nodes = [node for node in nodes if not node.is_input]
+    updates = [
+        pair
+        for node in nodes
+        if node.outbound_layer._assigns
+        for pair in of_call(node.outbound_layer._updates.of(node.input_tensors), node.input_tensors)
+    ]
+    if assigned_by_several_calls(updates) is None:
+        return outputs
+    new: dict[Tensor, Tensor] = {}
+    with calls_in_order(network, outputs):
+        for node in nodes:
+            _call_again(node, new)
+    return [new.get(y, y) for y in outputs]
+
+
+def _call_again(node: Node, new: dict[Tensor, Tensor]) -> None:
+    """Call a layer again, on the new tensors, and enter what it gives."""
+    call = Call([new.get(x, x) for x in node.input_tensors], node.arguments)
+    found, _ = listed(node.outbound_layer(call.inputs, **call.arguments))
+    new.update(zip(node.output_tensors, found, strict=True))
 
 
 def _is_of_a_layer(x: object) -> bool:

@@ -52,8 +52,8 @@ from kerascope.engine.arguments import (
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.calling import (
     call_in_its_phases,
+    call_of_model,
     enter_operations,
-    making_model,
     mask_of,
     may_ask,
 )
@@ -871,7 +871,7 @@ class Model(Network):
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
         is_told = bool(kwargs) or not habits().trains_as_keras_3  # else nobody inside is told, too
         phase = nullcontext() if is_told else learning_phase_scope(0)
-        with making_model(self, inputs), phase:
+        with call_of_model(self, inputs), phase:
             if may_ask(kwargs):
                 returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
             else:

@@ -46,8 +46,16 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.base_layer import Layer, PerInput, layers_within
-from kerascope.engine.calling import Call, Undoing, enter_operations, mask_of, run_body, tried_out
-from kerascope.engine.cutting import cut_out
+from kerascope.engine.calling import (
+    Call,
+    Undoing,
+    enter_operations,
+    making_model,
+    mask_of,
+    run_body,
+    tried_out,
+)
+from kerascope.engine.cutting import cut_out, outputs_in_order
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import serialized
@@ -154,6 +162,11 @@ class Network(Layer):
             self._init_subclassed_network(name=name, trainable=trainable)
             self.inputs, self.outputs = inputs, outputs
             graph_map = map_graph(inputs, outputs, network=self)
+            nodes = [node for nodes in graph_map.nodes_by_depth.values() for node in nodes]
+            self.outputs = outputs_in_order(self, nodes, outputs)
+            if self.outputs is not outputs:
+                outputs = self.outputs
+                graph_map = map_graph(inputs, outputs, network=self)
             _check_names((layer.name for layer in graph_map.layers), ArgumentError)
         self._input_structure, self._output_structure = input_structure, output_structure
         self._begin_graph(inputs, outputs, graph_map)
@@ -213,7 +226,8 @@ class Network(Layer):
         """Run the graph on new inputs.
 
         The same symbolic inputs are run once: the second call returns the very tensors of the
-        first. (In eager mode, where inputs are numbers, nothing is kept.)
+        first. (In eager mode, where inputs are numbers, nothing is kept. In dialect "3" each call
+        runs: its dropout is another one.)
         """
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
@@ -223,7 +237,8 @@ class Network(Layer):
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
             return packed(self._output_structure, output_tensors)
-        if cache_key not in self._output_tensor_cache:
+        runs_each_call = habits().wraps_operations or making_model.get() is not None
+        if cache_key not in self._output_tensor_cache or runs_each_call:
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._output_tensor_cache[cache_key] = output_tensors
             self._output_mask_cache[cache_key] = output_masks
