@@ -133,6 +133,7 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
 edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
+edge.register("graph", _renderer("kerascope.viz.extract.networks", "graph_of_call"))
 edge.register("explanation", _renderer("kerascope.viz.tables", "ExplanationTable"))
 edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
 edge.register("profile", _renderer("kerascope.viz.profile", "profile"))

@@ -702,7 +702,8 @@ class Network(Layer):
         print_fn : callable, optional
             Receives each line instead of the terminal.
         expand_nested : bool
-            Whether the layers inside nested models, wrappers and cells have rows of their own.
+            Whether the layers inside nested models, wrappers, cells and custom layers have rows of
+            their own.
         show_trainable : bool
             Whether a column says which layers are trained: Y, N, or - for a layer without weights.
         layer_range : tuple of 2 str, optional

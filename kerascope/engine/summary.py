@@ -133,14 +133,19 @@ def summarize(
             f"build(input_shape), or fit it.",
             subject=model,
         )
-    blocks = blocks_of_rows(model, Choice(expand_nested, calls, flops, memory))
+    shown = model if model.outputs else edge.show("graph", model, _no_graph) or model
+    choice = Choice(expand_nested, calls, flops, memory)
+    blocks = blocks_of_rows(shown, choice)
+    if shown is not model:  # what its `call` has not called
+        called = {block[0].name for block in blocks}
+        blocks += [_part(layer, choice, "") for layer in model.layers if layer.name not in called]
     outer = [block[0] for block in blocks]
     if layer_range is not None:
         first, last = _range_of_blocks(layer_range, [row.name for row in outer], model)
-        shown, note = blocks[first : last + 1], _note(outer, first, last)
+        blocks, note = blocks[first : last + 1], _note(outer, first, last)
     else:
-        shown, note = blocks, ""
-    rows = [row for block in shown for row in block]
+        note = ""
+    rows = [row for block in blocks for row in block]
     trainable = _total(model.trainable_weights)
     non_trainable = _total(model.non_trainable_weights)
     return Summary(
@@ -157,6 +162,10 @@ def summarize(
         note=note,
         opaque=tuple(layer.name for layer in model._layers_that_cannot_run()),
     )
+
+
+def _no_graph(layer: Any, shapes: Any = None) -> None:
+    """Return no graph for what a `call` of its own computes; `viz` registers a way to find it."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:
@@ -365,14 +374,14 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
             nodes = sorted(calls[layer], key=lambda node: node.node_index)
             row = _row(layer, nodes, ids, choice)
             row = replace(row, depth=layers_depths[layer])
-            yield _on_shapes_of(nodes, _with_inner(row, layer, choice, ""))
+            yield _on_shapes_of(nodes, _with_inner(row, layer, choice, "", nodes))
         return
     first_calls = {min(nodes, key=lambda node: node.node_index) for nodes in calls.values()}
     for node, name in ids.items():
         layer = node.outbound_layer
         row = _row(layer, [node], ids, choice)
         row = replace(row, layer=name, depth=depths.get(node), is_again=node not in first_calls)
-        yield _on_shapes_of([node], _with_inner(row, layer, choice, f"{name}/"))
+        yield _on_shapes_of([node], _with_inner(row, layer, choice, f"{name}/", [node]))
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
@@ -513,15 +522,21 @@ def _bytes_for_one(tensor: Tensor) -> int | None:
 # --- rows inside a row ----------------------------------------------------------------------------
 
 
-def _with_inner(row: SummaryRow, layer: Any, choice: Choice, before: str) -> list[SummaryRow]:
-    """Return a row and those of the layers inside: of a nested model, a wrapper, a cell.
+def _with_inner(
+    row: SummaryRow, layer: Any, choice: Choice, before: str, nodes: Sequence[Node] = ()
+) -> list[SummaryRow]:
+    """Return a row and those of the layers inside: of a model, a wrapper, a cell, a custom block.
 
-    Where each call has a row, `before` stands in front of the ids of the rows inside.
+    Where each call has a row, `before` stands in front of the ids of the rows inside. The graph of
+    a custom block is that of its first call.
     """
     if not choice.expand_nested:
         return [row]
-    if getattr(layer, "outputs", None):
-        blocks = _blocks(layer, choice, before)
+    graph = layer if getattr(layer, "outputs", None) else None
+    if graph is None and nodes and _inner_layers(layer):
+        graph = edge.show("graph", layer, _no_graph, shapes=nodes[0].input_shapes)
+    if graph is not None:
+        blocks = _blocks(graph, choice, before)
     else:
         blocks = (_part(inner, choice, before) for inner in _inner_layers(layer))
     inside = [

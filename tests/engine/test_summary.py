@@ -7,6 +7,7 @@ import pytest
 from zoo import THINNED_ZOO, ZOO
 
 from kerascope import Input, Model, edge
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.costs import Cost
 from kerascope.engine.node_ids import call_ids
 from kerascope.engine.summary import Total, print_summary, summarize
@@ -137,18 +138,72 @@ class TwoLayers(Model):
         return self.second(self.first(x))
 
 
-def test_a_subclassed_model_that_ran_on_numbers_has_rows_without_shapes():
+def test_a_subclassed_model_that_ran_on_numbers_has_the_rows_of_its_graph():
     model = TwoLayers()
     with pytest.raises(NotBuiltError, match="has not yet been built"):
         summarize(model)
     model(np.ones((2, 4), "float32"))
     summary = summarize(model, flops=True, memory=True)
-    assert [(row.layer, row.depth, row.output_shape) for row in summary.rows] == [
-        ("first", None, None),
-        ("second", None, None),
+    assert [(row.name, row.output_shape, row.connected_to) for row in summary.rows[1:]] == [
+        ("first", (None, 3), (summary.rows[0].name,)),
+        ("second", (None, 2), ("first",)),
     ]
-    assert (summary.total.numbers, summary.unknown_costs) == (23, 2)
-    assert summary.activation_bytes is None
+    assert (summary.total.numbers, summary.unknown_costs) == (23, 0)
+    assert summary.activation_bytes is not None
+    assert not model.first.inbound_nodes  # looking leaves nothing behind
+
+
+class Block(Layer):
+    """A layer that calls others."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.inner, self.other = Dense(4, name="inner"), Dense(4, name="other")
+
+    def call(self, x, factor=1.0):
+        return self.other(self.inner(x)) * factor + x
+
+
+class WithBlock(Model):
+    def __init__(self):
+        super().__init__()
+        self.block, self.head = Block(name="block"), Dense(2, name="head")
+        self.unused = Dense(5, name="unused")
+        self.unused.build((None, 4))
+
+    def call(self, x):
+        return self.head(self.block(x))
+
+
+def test_custom_blocks_are_opened_with_their_shapes_and_connections():
+    """In a functional model, in a subclassed one that was called, and with a row for each call."""
+    x = Input((4,), name="x")
+    functional = Model(x, Dense(2, name="head")(Block(name="block")(x)))
+    subclassed = WithBlock()
+    subclassed(np.ones((1, 4), "float32"))
+    for model in (functional, subclassed):
+        for calls in (False, True):
+            summary = summarize(model, expand_nested=True, calls=calls)
+            inside = [row for row in summary.rows if row.level == 1]
+            shapes = [row.output_shape for row in inside]
+            assert [row.name for row in inside][1:3] == ["inner", "other"]
+            assert shapes == [(None, 4)] * 5
+            assert inside[2].connected_to == (inside[1].layer,)
+            counted = sum(row.parameters for row in summary.rows if row.level == 0)
+            assert counted == summary.total.numbers
+    assert [row.name for row in summarize(subclassed).rows][-1] == "unused"
+
+
+class NeedsMore(Block):
+    def call(self, x, factor):
+        return super().call(x, factor)
+
+
+def test_a_block_whose_call_needs_more_than_its_input_keeps_the_rows_of_its_layers():
+    x = Input((4,), name="x")
+    model = Model(x, NeedsMore(name="block")(x, 2.0))
+    rows = [(row.name, row.output_shape) for row in summarize(model, expand_nested=True).rows]
+    assert rows == [("x", (None, 4)), ("block", (None, 4)), ("inner", None), ("other", None)]
 
 
 # --- a part of the layers -------------------------------------------------------------------------

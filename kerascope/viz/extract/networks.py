@@ -74,6 +74,43 @@ def graph_model_of(model: Network) -> Network | None:
     return None if shapes is None else graph_model_on(model, shapes)
 
 
+def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | None:
+    """Return a network with the graph of what a model or a layer computes in its own `call`.
+
+    Parameters
+    ----------
+    layer : Layer
+    shapes : list of tuple, optional
+        Of its inputs; of a model by default those of its first call.
+
+    Returns
+    -------
+    Network or None
+        Registered at the edge for "graph". None if the graph cannot be found: the layer was never
+        called, it is one of kerascope's own, or its `call` needs numbers or further arguments.
+    """
+    if type(layer).call.__module__.partition(".")[0] == "kerascope":
+        return None
+    try:
+        if shapes is None:
+            return graph_model_of(layer) if isinstance(layer, Network) else None
+        return graph_model_on(layer if isinstance(layer, Model) else _Opened(layer), shapes)
+    except GraphError:
+        return None
+
+
+class _Opened(Model):
+    """A model that computes what a layer does, so that the layers inside are its own."""
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__(name=layer.name)
+        self.opened = layer
+
+    def call(self, inputs: Any) -> Any:
+        """Return what the layer computes."""
+        return self.opened.call(inputs)
+
+
 def graph_model_on(model: Network, shapes: list[Shape]) -> Network | None:
     """Return the graph that a model's own `call` makes on Inputs of these shapes.
 
