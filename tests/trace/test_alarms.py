@@ -298,12 +298,40 @@ def test_another_code_runs_only_while_somebody_asks():
     assert f([rows])[0].min() == 1
 
 
-def test_large_products_are_looked_at_where_no_flags_come(monkeypatch):
-    monkeypatch.setattr(guards, "_products_bring_flags", lambda: False)
-    x, w = K.placeholder((None, 4)), K.variable(np.full((4, 4), 1e30))
-    f = written(K.function([x], [K.sigmoid(K.dot(x, w))]), [np.zeros((3, 4), "f")])
+@pytest.fixture
+def products_without_flags(monkeypatch):
+    """A NumPy whose products raise no flags: `dot` of 2.0 is so, with any BLAS `matmul` may be."""
+    for name in ("dot", "matmul"):
+        product = np.errstate(all="ignore")(getattr(np, name))
+        monkeypatch.setattr(np, name, product)
+    guards._products_bring_flags.cache_clear()
+    yield
+    guards._products_bring_flags.cache_clear()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 300])
+@pytest.mark.parametrize(
+    ("product", "shape"),
+    [(K.dot, (4, 4)), (K.dot, (4, 1)), (K.dot, (4, 600)), (K.batch_dot, (None, 4, 5))],
+    ids=["small", "vector", "large", "matmul"],
+)
+def test_products_of_all_sizes_are_looked_at_where_no_flags_come(
+    rows, product, shape, products_without_flags
+):
+    x, w = K.placeholder((None, 2, 4) if len(shape) > 2 else (None, 4)), K.placeholder(shape)
+    sizes = [tuple(n or rows for n in y.shape) for y in (x, w)]
+    f = written(K.function([x, w], [K.sigmoid(product(x, w))]), [np.zeros(s, "f") for s in sizes])
     with pytest.raises(Alarm):
-        Alarms({"inf"}).compute(f, [np.full((3, 4), 1e30, "f")])
+        Alarms({"inf"}).compute(f, [np.full(s, 1e30, "f") for s in sizes])
+
+
+def test_small_products_are_not_looked_at_where_their_flags_come(monkeypatch):
+    monkeypatch.setattr(guards, "_products_bring_flags", lambda name: True)
+    monkeypatch.setattr(Alarms, "looking_if_no_flags", None)
+    w = K.variable(np.ones((4, 4)))
+    x = K.placeholder((3, 4))
+    f = written(K.function([x], [K.sigmoid(K.dot(x, w))]), [np.zeros((3, 4), "f")])
+    assert Alarms({"inf"}).compute(f, [np.ones((3, 4), "f")])[1] is False
 
 
 def test_numbers_whose_squares_overflow_are_sound():

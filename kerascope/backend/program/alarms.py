@@ -7,8 +7,9 @@ exception, and every variable keeps what it had. The values are written by one c
 nothing may come in between; what is noted there is told afterwards.
 
 Flags count in the lines of a program's text, each of which is one op. What a kernel does inside is
-its own affair, and large products are computed by several threads, each with flags of its own: such
-results are looked at. So are the arrays that are fed, and all that is computed without a program.
+its own affair, large products are computed by several threads, each with flags of its own, and the
+products of some libraries raise none: such results are looked at. So are the arrays that are fed,
+and all that is computed without a program.
 
 An alarm says that it is worth to hear the call (`trace/journal.py`): what is computed step by step,
 with all that is known of what went in, has the last word.
@@ -165,14 +166,12 @@ class Alarms:
 
         return looks
 
-    def looking_if_large(self, product: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what computes the same product, and looks at it if several threads may do so."""
-        few = math.prod(FEW) if _products_bring_flags() else 0
+    def looking_if_no_flags(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
+        """Return what computes the same product, and looks at it unless its flags are heard."""
 
         def looks(x: Any, y: Any, out: Any) -> Any:
             product(x, y, out)
-            n = out.size * x.shape[-1]
-            if n > FEW_OF_VECTOR and (n > few or 1 in out.shape[-2:] or out.ndim < 2):
+            if not _are_flags_heard(name, out.shape, x.shape[-1]):
                 noted = self._noted.copy()
                 self.look([out], [x, y])
                 self._set_noted(noted)
@@ -244,8 +243,8 @@ class _Guarded(ast.NodeTransformer):
             case ast.Name(name) if not _looks_itself(self._scope.get(name)):
                 self._let(node, name, lambda kernel: self._alarms.looking(kernel, into))
             case ast.Attribute(ast.Name("np"), ("dot" | "matmul") as name):
-                if not self._brings_flags(node.args):
-                    self._let(node, name, self._alarms.looking_if_large)
+                if not self._brings_flags(name, node.args):
+                    self._let(node, name, lambda f: self._alarms.looking_if_no_flags(f, name))
             case ast.Attribute(ast.Name("np"), "exp") if isinstance(node.args[0], ast.Call):
                 # The power inside a sigmoid: of an infinite one it makes 0, as it should be.
                 self._let(node, "exp", self._alarms.quiet)
@@ -259,14 +258,13 @@ class _Guarded(ast.NodeTransformer):
         self._scope[name] = made(thing)
         node.func = ast.Name(name, ast.Load())
 
-    def _brings_flags(self, operands: list[ast.expr]) -> bool:
-        """Tell whether a product is so small that one thread computes it, whose flags are heard."""
+    def _brings_flags(self, name: str, operands: list[ast.expr]) -> bool:
+        """Return whether a product has shapes that are known, and its flags are heard."""
         x, y, out = map(self._shape, operands)
-        if out is None or (x is None and y is None) or not _products_bring_flags():
+        if out is None or (x is None and y is None):
             return False
         terms = x[-1] if x is not None else y[-2 if len(y) > 1 else 0]  # type: ignore[index,arg-type]
-        is_of_vector = len(out) < 2 or 1 in out[-2:]
-        return math.prod(out) * terms <= (FEW_OF_VECTOR if is_of_vector else math.prod(FEW))
+        return _are_flags_heard(name, out, terms)
 
     def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
         """Return the shape of an array that is known before a call."""
@@ -285,9 +283,20 @@ def _looks_itself(thing: Any) -> bool:
     )
 
 
+def _are_flags_heard(name: str, shape: tuple[int, ...], terms: int) -> bool:
+    """Return whether a product is so small that one thread computes it, and flags come from it."""
+    is_of_vector = len(shape) < 2 or 1 in shape[-2:]
+    few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
+    return math.prod(shape) * terms <= few and _products_bring_flags(name)
+
+
 @cache
-def _products_bring_flags() -> bool:
-    """Tell whether the flags of small products are heard: not every library has such flags."""
+def _products_bring_flags(name: str) -> bool:
+    """Return whether NumPy raises the flags of small products of a function, "dot" or "matmul".
+
+    That depends on its version and on its BLAS: the dot of NumPy 2.0 raises none.
+    """
+    product: Callable[..., Any] = getattr(np, name)
     noted: dict[str, int] = {}
     rows, terms, columns = FEW
     heard = []
@@ -296,10 +305,9 @@ def _products_bring_flags() -> bool:
             for dtype, large in (("float32", 1e30), ("float64", 1e300)):
                 x, y = np.zeros(shape[:2], dtype), np.zeros(shape[1:], dtype)
                 x[-1, -1] = y[-1, -1] = large
-                for product in (np.dot, np.matmul):
-                    noted.clear()
-                    product(x, y, out=np.empty((shape[0], shape[2]), dtype))
-                    heard.append(bool(noted))
+                noted.clear()
+                product(x, y, out=np.empty((shape[0], shape[2]), dtype))
+                heard.append(bool(noted))
     return all(heard)
 
 
