@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +15,16 @@ from kerascope.debugger.rendering import sentence, span_labels
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
-from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
-from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES
+from kerascope.trace.history import OF_THE_OUTPUT, runs_of, value_of_event
+from kerascope.trace.selectors import (
+    ACTS,
+    FUNCTIONS,
+    PHASES,
+    BatchAddress,
+    parse_address,
+)
 from kerascope.trace.stepper import Reason, Stop
 from kerascope.trace.tape_store import Tape
 
@@ -258,17 +264,17 @@ def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
 def goto(debugger: Shell, words: str) -> bool:
     """Jump to a time, past or to come, or to where a batch or an epoch begins.
 
-    Usage: goto T | goto [epoch N] [batch N]
+    Usage: goto T | goto [fit N] [epoch N] [batch N] [of MODEL]
     Example: goto 61
 
-    Batches and epochs count from 0, as `info batches` shows them. `goto batch 17` is that of
-    this epoch; before the first and after the last one it is that of the epoch next to here.
+    Batches and epochs count from 0 and fits from 1, as `info batches` shows them. `goto batch 17`
+    is that of this model and epoch; before the first and after the last one it is that of the
+    epoch next to here. `goto batch 17 of D` is that of one of several models.
     """
     text = words.removeprefix("t=").strip()
-    named = re.fullmatch(r"(?:epoch (\d+))? ?(?:batch (\d+))?", text) if text else None
-    if named is not None:
-        epoch, batch = (None if number is None else int(number) for number in named.groups())
-        t = time_of_batch(debugger, epoch, batch)
+    address = parse_address(" ".join(text.split()), "goto")
+    if address is not None:
+        t = time_of_batch(debugger, address)
         return debugger.move(lambda stepper: stepper.goto(t))
     if not text.isdigit():
         raise ArgumentError(
@@ -280,18 +286,40 @@ def goto(debugger: Shell, words: str) -> bool:
     return debugger.move(lambda stepper: stepper.goto(int(text)))
 
 
-def time_of_batch(
-    debugger: Shell, epoch: int | None, batch: int | None, command: str = "goto"
-) -> int:
-    """Return when a batch begins, or the first one of an epoch; of several the nearest."""
-    batches, here = list(debugger.session.tape.batches()), debugger.session.stepper.now
-    if not batches:
+def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto") -> int:
+    """Return when a batch begins, or the first one of an epoch.
+
+    Of several it is one of the model that is trained here, and of these the nearest.
+    """
+    tape, here = debugger.session.tape, debugger.session.stepper.now
+    every = list(tape.batches())
+    if not every:
         raise ArgumentError(f"{command}: there has been no batch of `fit` up to here.")
+    batches = [one for one in every if address.model in ("", one.model)]
+    if not batches:
+        models = dict.fromkeys(one.model for one in every)
+        near = did_you_mean(address.model, models)
+        raise ArgumentError(
+            f"{command}: no batch of a model {address.model!r}. {near}"
+            f"There are batches of {', '.join(models)}."
+        )
+    if address.fit is not None:
+        fits = runs_of(tape, len(tape)).fits
+        begun = fits[address.fit - 1 : address.fit]
+        batches = [one for one in batches if [one.fit] == begun]
+        if not batches:
+            whose = f" of {address.model}" if address.model else ""
+            raise ArgumentError(
+                f"{command} fit {address.fit}: it has no batch{whose}; there have been "
+                f"{len(fits)} fits, counted from 1."
+            )
+    epoch, number = address.epoch, address.batch or 0
+    last = max((one for one in every if one.t <= here), default=every[0])
     if epoch is None:
-        before = [one for one in batches if one.t <= here]
+        is_elsewhere = address.fit is not None and last not in batches
+        before = [one for one in batches if one.t <= here and not is_elsewhere]
         epoch = (before[-1] if before else batches[0]).epoch
-    number = 0 if batch is None else batch
-    found = [one.t for one in batches if (one.epoch, one.number) == (epoch, number)]
+    found = [one for one in batches if (one.epoch, one.number) == (epoch, number)]
     if not found:
         own = [one.number for one in batches if one.epoch == epoch]
         epochs = max(one.epoch for one in batches)
@@ -302,7 +330,7 @@ def time_of_batch(
         )
         asked = f"batch {number}" if own else f"epoch {epoch}"
         raise ArgumentError(f"{command} {asked}: {there}.")
-    return min(found, key=lambda t: abs(t - here))
+    return min(found, key=lambda one: (one.model != last.model, abs(one.t - here))).t
 
 
 def say_never_came(debugger: Shell, stop: Stop) -> None:

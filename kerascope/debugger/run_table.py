@@ -24,8 +24,9 @@ from kerascope.errors import ArgumentError
 from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
 from kerascope.trace.events import END, UNLOOKED
 from kerascope.trace.expressions import Expression, parse_expression, value_named
-from kerascope.trace.history import value_of_event
+from kerascope.trace.history import runs_of, value_of_event
 from kerascope.trace.records import listed
+from kerascope.trace.selectors import parse_address
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, figure, norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
@@ -66,7 +67,8 @@ def say_batches(shell: Shell) -> None:
         shell.say_line(line)
     if len(shown) < len(run.batches):
         left = len(run.batches) - len(shown)
-        shell.say(f"{left} more between them; `goto epoch 0 batch 17` goes to any")
+        whose = f" of {run.here.model}" if run.is_of_several else ""
+        shell.say(f"{left} more between them; `goto epoch 0 batch 17{whose}` goes to any")
     if figures.has_again:
         shell.say(f"{AGAIN} was executed again for what stands behind the metrics")
     for why in _at_once(figures.reasons):
@@ -100,6 +102,10 @@ class Run:
     Attributes
     ----------
     batches : list of BatchOnTape
+    fits : list of int
+        When each `fit` began.
+    is_of_several : bool
+        Whether several models were trained.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -108,7 +114,8 @@ class Run:
         self._runs = [*dict.fromkeys((one.fit, one.model) for one in self.batches)]
         first = {(one.fit, one.model): one for one in reversed(self.batches)}
         self._models = {run: self._model_of(first[run]) for run in self._runs}
-        self._is_of_several = len({model for _, model in self._runs}) > 1
+        self.fits = runs_of(shell.session.tape, len(shell.session.tape)).fits
+        self.is_of_several = len({model for _, model in self._runs}) > 1
 
     def _model_of(self, one: BatchOnTape) -> Any:
         """Return the model of a batch, if it lives."""
@@ -152,12 +159,12 @@ class Run:
     def cells_of(self, one: BatchOnTape, jump: str, figures: Figures) -> dict[str, str]:
         """Return the cells of a batch by the names of their columns."""
         mark, told = figures.of(one)
-        fits = [*dict.fromkeys(fit for fit, _ in self._runs if fit >= 0)]
+        fits = self.fits
         fit = str(fits.index(one.fit) + 1) if len(fits) > 1 and one.fit >= 0 else ""
         return {
             "": f"{'>' if one == self.here else ''}{mark}",
             "t": f"t={one.t}",
-            "fit": f"{fit} {one.model}".strip() if self._is_of_several else fit,
+            "fit": f"{fit} {one.model}".strip() if self.is_of_several else fit,
             "epoch": str(one.epoch) if one.fit >= 0 else "",
             "batch": str(one.number),
             "jump": jump,
@@ -174,7 +181,7 @@ class Run:
             outs = [self.outs_of(one) for one in self.batches if one.model == model]
             for name in dict.fromkeys(name for one in outs for name in one):
                 values = [one[name] for one in outs if name in one]
-                told = f"{model} {name}" if self._is_of_several else name
+                told = f"{model} {name}" if self.is_of_several else name
                 if len(values) > 2 and len(lines) < MOST_ROWS:
                     lines.append(course(told, values, shell.width, shell.ascii_only))
         return lines
@@ -345,19 +352,24 @@ class Contrast(NamedTuple):
 
 
 def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
-    """Return the two batches of "batch 10 11" or "epoch 0 batch 3 epoch 1 batch 3"; else None."""
-    place = r"(?:epoch (\d+) )?(?:batch )?(\d+)"
-    found = re.fullmatch(rf"(?=.*batch){place} {place}", " ".join(words.replace(",", " ").split()))
+    """Return the two batches of "batch 10 11" or "epoch 0 batch 3 epoch 1 batch 3"; else None.
+
+    What the second address leaves out is as in the first one; "of D" behind both is of both.
+    """
+    text = " ".join(words.replace(",", " ").split())
+    found = re.fullmatch(r"(.*?batch \d+(?: of \S+)?) ((?:fit|epoch|batch|\d).*)", text)
     if found is None:
         return None
-    batches = list(shell.session.tape.batches())
-    both = []
-    epoch: str | None = None
-    for asked, number in (found.groups()[:2], found.groups()[2:]):
-        epoch = asked or epoch
-        t = time_of_batch(shell, None if epoch is None else int(epoch), int(number), "diff")
-        both.append(next(one for one in batches if one.t == t))
-    return both[0], both[1]
+    rest = f"batch {found[2]}" if found[2][0].isdigit() else found[2]
+    one, other = parse_address(found[1], "diff"), parse_address(rest, "diff")
+    if one is None or other is None or other.batch is None:
+        return None
+    one = one._replace(model=one.model or other.model)
+    said = {name: value for name, value in other._asdict().items() if value not in (None, "")}
+    other = one._replace(**said)
+    batches = {batch.t: batch for batch in shell.session.tape.batches()}
+    first, second = (batches[time_of_batch(shell, address, "diff")] for address in (one, other))
+    return first, second
 
 
 def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
@@ -373,9 +385,12 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
     contrasts = [_contrast("", name, x, others[name]) for name, x in outs.items() if name in others]
     contrasts += contrasts_of(*values)
     epoch = f"epoch {one.epoch}" if one.epoch == other.epoch else ""
+    fits, is_one_fit, is_one_model = run.fits, one.fit == other.fit, one.model == other.model
     heads = [
-        f"{AGAIN if found.is_again else ''}{'' if epoch else f'epoch {batch.epoch} '}"
-        f"batch {batch.number}"
+        f"{AGAIN if found.is_again else ''}"
+        f"{'' if is_one_fit or batch.fit < 0 else f'fit {fits.index(batch.fit) + 1} '}"
+        f"{'' if epoch else f'epoch {batch.epoch} '}batch {batch.number}"
+        f"{'' if is_one_model else f' of {batch.model}'}"
         for batch, found in zip((one, other), asked, strict=True)
     ]
     rows: list[Sequence[str]] = [(epoch, *heads, "")]

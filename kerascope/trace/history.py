@@ -132,6 +132,60 @@ def landmarks_of(events: History, t: int) -> Landmarks:
     return found
 
 
+class TrainingRuns:
+    """When models were trained: the begins of each `fit`, and of training calls outside of them.
+
+    Attributes
+    ----------
+    fits : list of int
+    calls : dict of str to list of int
+        By the names of the models.
+    """
+
+    def __init__(self) -> None:
+        self.fits: list[int] = []
+        self.calls: dict[str, list[int]] = {}
+        self._next = 0
+
+    def read(self, events: History, t: int) -> None:
+        """Take note of the events before a time; no batch is executed again for that."""
+        while self._next < t:
+            event = told_at(events, self._next)
+            if event.kind == UNLOOKED:
+                stretch, first, end = event.deltas[1].value
+                starts = stretch.starts[first:end] if stretch.trains else ()
+                new = [start for start in starts if start >= self._next]
+                self.calls.setdefault(stretch.trains, []).extend(new)
+            elif is_training_call(event) and event.ph == BEGIN:
+                self.calls.setdefault(name_of_model(event), []).append(event.t)
+            elif event.kind == "fit" and event.ph == BEGIN:
+                self.fits.append(event.t)
+            self._next = event.t + 1
+
+    def number(self, model: str, t: int) -> int:
+        """Return how many calls of a model have begun before a time."""
+        return bisect_left(self.calls.get(model, ()), t)
+
+
+def runs_of(events: History, t: int) -> TrainingRuns:
+    """Return when models were trained before a time, or later."""
+    found: TrainingRuns | None = getattr(events, "training_runs", None)
+    if found is None:
+        found = TrainingRuns()
+    found.read(events, t)
+    return found
+
+
+def is_training_call(event: Event) -> bool:
+    """Return whether an event begins or ends a call of a train function outside of any `fit`."""
+    return event.kind == "function" and event.name == "train_function" and event.depth == 0
+
+
+def name_of_model(event: Event) -> str:
+    """Return the name of the model that an event speaks of; "" if it names none."""
+    return str(getattr(value_of_event(event, "model"), "name", ""))
+
+
 def last_before(times: list[int], t: int) -> int | None:
     """Return the last of some times that lies before another."""
     place = bisect_left(times, t)

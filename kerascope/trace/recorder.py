@@ -66,6 +66,7 @@ from kerascope.trace.event_writer import (
 )
 from kerascope.trace.events import STRETCHES, Delta, Event
 from kerascope.trace.function_plan import Plan
+from kerascope.trace.history import runs_of
 from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
 from kerascope.trace.recorder_build import (
     CheckRecorder,
@@ -220,12 +221,23 @@ class Recorder(EventWriter):
         if isinstance(fit, FitRecorder) and fit.batch is not None:
             return None
         stretch = self.stretch
+        if passage.but and self._number_of_call(function) in passage.but:
+            return None
         if stretch is not None and stretch.function is function and stretch.callbacks is None:
             if not stretch.journal.goes_on or not _are_arrays(fed):
                 return None
         else:
             stretch = self._begin_stretch(function, None, passage) if _are_arrays(fed) else None
         return None if stretch is None else partial(stretch.journal.take, stretch, fed)
+
+    def _number_of_call(self, function: Function) -> int:
+        """Return how many training calls of its model have come before; -1 if it is none."""
+        facts = self.memory.facts(function)
+        if self.spans or facts is None or function.name != "train_function":
+            return -1
+        name, stretch, t = str(facts.model.name), self.stretch, self.tape.next_time
+        untold = len(stretch) if stretch is not None and stretch.trains == name else 0
+        return runs_of(self.tape, t).number(name, t) + untold
 
     def _begin_stretch(
         self, function: Function, callbacks: list[str] | None, passage: Passage

@@ -11,7 +11,7 @@
 `phase:commit`      a phase or an act begins; where no layer has that name, `commit` says it too,
                     and so do `make_train_function` and names of Keras's source: `get_gradients`
 `event:map.skip`    events of this kind; `event:layer.build dense_2` only those of this name
-`batch 17`          also `epoch 3`
+`batch 17`          also `epoch 3`, `fit 2`, `epoch 1 batch 17`; of one model `batch 17 of D`
 `lstm_1 step 7`     the loop of this layer has been performed: what its step 7 gave is shown
 `train.py:12`       what a line of the user's script makes: a layer, but not each of its ops; in
                     a layer's `call`, a loss or a Lambda an op, where it is made and where it is
@@ -42,7 +42,16 @@ from typing import NamedTuple
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAIN_OF, Event
-from kerascope.trace.history import History, value_of_event, value_of_span
+from kerascope.trace.history import (
+    History,
+    before,
+    begin_of,
+    is_training_call,
+    name_of_model,
+    runs_of,
+    value_of_event,
+    value_of_span,
+)
 
 ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
 PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
@@ -60,7 +69,7 @@ FORWARD_KINDS = ("layer.call", "node")
 OP_KINDS = ("op", "op.create")
 BACKWARD_KINDS = ("node", "grad.node")
 WEIGHT_KINDS = ("weight.create", "weight.set", "update.param", "update.apply", "opt.param")
-COUNTED = ("depth", "batch", "epoch")
+COUNTED = ("depth", "batch", "epoch", "fit")
 SUFFIXES = ("ret", "bwd", "fwd")
 EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train.py:12 or *"
 
@@ -82,6 +91,39 @@ class KnownNames(NamedTuple):
 NOTHING_KNOWN = KnownNames()
 
 
+class BatchAddress(NamedTuple):
+    """The address of a batch, an epoch or a `fit`: "fit 2 epoch 1 batch 17 of D".
+
+    Fits count from 1, epochs and batches from 0. What is not said is None, and no model is "".
+    """
+
+    fit: int | None = None
+    epoch: int | None = None
+    batch: int | None = None
+    model: str = ""
+
+
+NO_ADDRESS = BatchAddress()
+
+
+def parse_address(text: str, where: str) -> BatchAddress | None:
+    """Return the address of a batch; None if a text is none.
+
+    Examples
+    --------
+    >>> parse_address("epoch 1 batch 17 of D", "goto")
+    BatchAddress(fit=None, epoch=1, batch=17, model='D')
+    """
+    words = ("fit", "epoch", "batch")
+    pattern = " ?".join(rf"(?:{word} (\S+))?" for word in words)
+    found = re.fullmatch(rf"(?={'|'.join(words)}){pattern}(?: of (\S+))?", text.strip())
+    if found is None:
+        return None
+    pairs = zip(found.groups(), words, strict=False)
+    fit, epoch, batch = (None if n is None else _number(n, word, where) for n, word in pairs)
+    return BatchAddress(fit, epoch, batch, found[4] or "")
+
+
 @dataclass(frozen=True)
 class Selector:
     """A test on events.
@@ -91,8 +133,8 @@ class Selector:
     text : str
         As it was written.
     what : str
-        "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "line",
-        "step" or "all".
+        "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "fit",
+        "line", "step" or "all".
     pattern : str
         A name, or a glob of names; of a line the file; of an event the kind.
     name : str
@@ -105,6 +147,8 @@ class Selector:
         Whether the gradients of a layer are meant.
     time : {"", "run", "build"}
         Whether only what computes is meant, or only what makes symbols.
+    address : BatchAddress
+        Of a batch, an epoch or a `fit`.
     """
 
     text: str
@@ -115,6 +159,7 @@ class Selector:
     at_end: bool = False
     backward: bool = False
     time: str = ""
+    address: BatchAddress = NO_ADDRESS
 
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event is meant; the events before it tell the op that ends there."""
@@ -227,8 +272,45 @@ def _is_kind(selector: Selector, event: Event, events: History) -> bool:
     return _fits(event.kind, selector.pattern) and _fits(event.name, selector.name)
 
 
-def _is_counted(selector: Selector, event: Event, events: History) -> bool:
-    return event.kind == selector.what and number_of(event) == selector.number
+def _is_depth(selector: Selector, event: Event, events: History) -> bool:
+    return event.kind == "depth" and number_of(event) == selector.number
+
+
+def _is_at(selector: Selector, event: Event, events: History) -> bool:
+    address, what = selector.address, selector.what
+    if what == "batch" and is_training_call(event) and events:
+        begun = event if event.ph == BEGIN else begin_of(event, events)
+        model = "" if begun is None else name_of_model(begun)
+        is_of_fit = address.fit is not None or address.epoch is not None
+        if begun is None or is_of_fit or address.model not in ("", model):
+            return False
+        return runs_of(events, begun.t).number(model, begun.t) == address.batch
+    if event.kind != what or (what != "fit" and number_of(event) != selector.number):
+        return False
+    epoch = address.epoch if what == "batch" else None
+    if what != "fit" and (address.fit, epoch, address.model) == (None, None, ""):
+        return True
+    around, depth = {what: event}, event.depth
+    for earlier in before(events, event.t, inside=depth) if events and depth else ():
+        if earlier.ph == BEGIN and earlier.depth < depth:
+            depth = earlier.depth
+            around.setdefault(earlier.kind, earlier)
+            if earlier.kind == "fit":
+                break
+    return _is_in(address, around, events)
+
+
+def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
+    """Return whether the `fit` and the epoch around are those of an address."""
+    fit, epoch = around.get("fit"), around.get("epoch")
+    if fit is None or address.model not in ("", fit.name):
+        return False
+    if address.epoch is not None and (epoch is None or number_of(epoch) != address.epoch):
+        return False
+    begun = fit if fit.ph == BEGIN else begin_of(fit, events)
+    if address.fit is None or begun is None:
+        return address.fit is None
+    return runs_of(events, begun.t + 1).fits[address.fit - 1 : address.fit] == [begun.t]
 
 
 def _is_loop(selector: Selector, event: Event, events: History) -> bool:
@@ -267,7 +349,8 @@ _TESTS: dict[str, Callable[[Selector, Event, History], bool]] = {
     "event": _is_kind,
     "line": _is_line,
     "step": _is_loop,
-    **dict.fromkeys(COUNTED, _is_counted),
+    "depth": _is_depth,
+    **dict.fromkeys(("batch", "epoch", "fit"), _is_at),
 }
 PREFIXES = ("op", "tensor", "weight", "phase", "event", "layer")
 
@@ -331,9 +414,16 @@ def _without_suffixes(text: str) -> tuple[str, set[str]]:
 def _parse(text: str, whole: str, where: str, layers: Collection[str]) -> Selector:
     if text == "*":
         return Selector(whole, "all")
-    counted = re.fullmatch(rf"({'|'.join(COUNTED)}) (\S+)", text)
-    if counted:
-        return Selector(whole, counted[1], number=_number(counted[2], counted[1], where))
+    if counted := re.fullmatch(r"depth (\S+)", text):
+        return Selector(whole, "depth", number=_number(counted[1], "depth", where))
+    address = parse_address(text, where)
+    if address is not None:
+        what, number = next(
+            (word, number)
+            for word, number in zip(("batch", "epoch", "fit"), address[2::-1], strict=True)
+            if number is not None
+        )
+        return Selector(whole, what, number=number, address=address)
     stepped = re.fullmatch(r"(\S+) step (\S+)", text)
     if stepped:
         number = _number(stepped[2], "step", where)

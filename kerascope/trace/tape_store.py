@@ -28,7 +28,14 @@ import numpy as np
 from kerascope import edge
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED, Event, first_time
-from kerascope.trace.history import Landmarks, value_of_event
+from kerascope.trace.history import (
+    Landmarks,
+    TrainingRuns,
+    is_training_call,
+    name_of_model,
+    runs_of,
+    value_of_event,
+)
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, statistics_of
 from kerascope.trace.tape_files import read_events, write_events
@@ -88,6 +95,7 @@ class Tape:
         self._asked = -1
         self._looked_at: dict[int, Any] = {}  # when batches begin that were executed again
         self.landmarks = Landmarks()
+        self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
         self.look_into: Callable[[Event, int], list[Event]] | None = None
         self.tells_all = False
@@ -306,9 +314,7 @@ class Tape:
                 if event.ph == BEGIN:
                     fit.begun = event.t
                 else:
-                    model = str(
-                        getattr(value_of_event(self._events[fit.begun], "model"), "name", "")
-                    )
+                    model = name_of_model(self._events[fit.begun])
                     outs = value_of_event(event, "result")
                     waiting.append(BatchOnTape(fit.begun, 0, calls[model], outs, -1, model))
                     calls[model] += 1
@@ -335,22 +341,27 @@ class Tape:
 
     def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:
         """Return the numbers of those batches of a mark that gave what meets a condition."""
+        return frozenset(number for _, number, outs in self._batches_of(mark) if is_met(outs))
+
+    def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
+        """Yield when batches of a mark begin, their numbers, and what they gave."""
         stretch, begin, end = mark.deltas[1].value
-        return frozenset(number for _, number, outs in stretch.batches(begin, end) if is_met(outs))
+        runs = runs_of(self, self.next_time)
+        for t, number, outs in stretch.batches(begin, end):
+            yield t, runs.number(stretch.trains, t) if stretch.trains else number, outs
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the last time, from one in a mark on, before a batch of certain numbers."""
-        stretch, begin, end = mark.deltas[1].value
-        for begins, number, _ in stretch.batches(begin, end) if but else ():
+        for begins, number, _ in self._batches_of(mark) if but else ():
             if begins >= t and number in but:
                 return begins - 1
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the first time, up to one in a mark, after a batch of certain numbers."""
-        stretch, begin, end = mark.deltas[1].value
+        stretch, begin, _ = mark.deltas[1].value
         found = first_time(mark)
-        for place, (_, number, _) in enumerate(stretch.batches(begin, end) if but else (), begin):
+        for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
             if stretch.starts[place + 1] <= t and number in but:
                 found = stretch.starts[place + 1]
         return found
@@ -730,11 +741,6 @@ def _batches_unlooked(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterat
         for t, _, outs in stretch.batches(first, end):
             yield BatchOnTape(t, 0, calls[stretch.trains], tuple(outs), -1, stretch.trains)
             calls[stretch.trains] += 1
-
-
-def is_training_call(event: Event) -> bool:
-    """Return whether an event begins or ends a call of a train function outside of any `fit`."""
-    return event.kind == "function" and event.name == "train_function" and event.depth == 0
 
 
 def _nothing(what: Any) -> None:

@@ -89,7 +89,7 @@ def test_goto_finds_a_batch_of_an_epoch_and_of_this_one(first):
         ("batch 10", "*** goto batch 10: epoch 2 has had batches 0 to 9."),
         ("epoch 3", "*** goto epoch 3: there have been epochs 0 to 2."),
         ("bach 3", "*** goto: got 'bach 3'; expected a time"),
-        ("batch -1", "*** goto: got 'batch -1'; expected a time"),
+        ("batch -1", "*** goto: batch -1: expected a whole number from 0: batch 2."),
     ],
 )
 def test_a_batch_that_is_not_there_is_told(words, told):
@@ -396,7 +396,7 @@ def test_a_symbol_of_the_script_stands_for_its_layer_s_output_in_a_plot():
 
     names = {}
     out = io.StringIO()
-    commands = ["c", "goto epoch 0 batch 1", "p type(symbol).__name__", "plot symbol", "q", ""]
+    commands = ["c", "goto batch 1 of first", "p type(symbol).__name__", "plot symbol", "q", ""]
     debugger = ModelDebugger(stdin=io.StringIO("\n".join(commands)), stdout=out)
     session = debugger.session = Session(debugger.ask, names=names)
     with suppress(Quitting):
