@@ -44,7 +44,7 @@ def model(request):
     return MODELS[request.param]()
 
 
-# --- models that nobody here wrote ----------------------------------------------------------------
+# --- well-known architectures ---------------------------------------------------------------------
 
 
 def test_only_inputs_and_constants_have_no_arrow_in(model):
