@@ -161,8 +161,9 @@ def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
     return {**passed, **arguments.get("kwargs", {})}
 
 
-def takes_any_keyword(cls: type) -> bool:
-    """Tell whether the constructor has `**kwargs`."""
+@lru_cache(maxsize=1024)
+def takes_any_keyword(cls: Callable[..., Any]) -> bool:
+    """Return whether the constructor has `**kwargs`."""
     parameters = inspect.signature(cls).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 

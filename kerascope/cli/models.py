@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print_traceback
@@ -15,6 +16,7 @@ from kerascope.cli.usage import UsageError
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.foreign import library_of
+from kerascope.layers.opaque import check_given, shapes_given
 from kerascope.limits import USUAL, Limits
 from kerascope.model_files import is_model_file, opened
 from kerascope.not_a_model import OF_ONNX, WEIGHTS_FILES, got_instead
@@ -23,7 +25,7 @@ from kerascope.stage import Stage, observing
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
-EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json or .onnx file"
+EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json, .yaml or .onnx file"
 
 
 class ScriptFailed(KerascopeError):
@@ -55,11 +57,14 @@ class Reading(NamedTuple):
         What it may take: see `kerascope.limits`.
     custom : tuple of str
         Classes of the user's own: `module:Class`.
+    shapes : mapping of str to tuple
+        Names of layers that are not known -> output shape of a sample.
     """
 
     with_loss: bool = False
     limits: Limits | None = USUAL
     custom: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int | None, ...]] = MappingProxyType({})
 
 
 USUALLY = Reading()
@@ -117,7 +122,10 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
 def _from_file(path: Path, reading: Reading) -> Network:
     known = own_classes(reading.custom)
     with _reading(f"Write it with {_how_written(path)}."):
-        model = opened(path, known, compile=reading.with_loss, limits=reading.limits, opaque=True)
+        with shapes_given(reading.shapes):
+            how = {"compile": reading.with_loss, "limits": reading.limits, "opaque": True}
+            model = opened(path, known, **how)
+            check_given(model, f"'{path}'")
         if reading.with_loss:
             model._require_that_it_runs()
         return _checked(model, f"'{path}'")
@@ -128,6 +136,24 @@ def _how_written(path: Path) -> str:
     if writer is None:
         return f"model.save({path.name!r})"
     return f"Path({path.name!r}).write_text(model.{writer}())"
+
+
+def shapes_in(words: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
+    """Return the shapes that are given as `name=66,200,3` after `--shape`, by the layers' names.
+
+    Raises
+    ------
+    UsageError
+        One is not written so.
+    """
+    found = {}
+    for word in words:
+        name, _, sizes = word.rpartition("=")
+        parts = [size.strip() for size in sizes.strip("()").split(",") if size.strip()]
+        if not name or not all(size.isdecimal() or size in ("?", "None") for size in parts):
+            raise UsageError(f"--shape {word}: expected NAME=N,N, as in lambda_1=66,200,3.")
+        found[name] = tuple(int(size) if size.isdecimal() else None for size in parts)
+    return found
 
 
 def own_classes(words: Iterable[str]) -> dict[str, Any]:

@@ -318,10 +318,11 @@ def add_profile_options(parser: argparse.ArgumentParser) -> None:
 
 
 MODEL_HELP = """\
-MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, .onnx, or the .json of
-model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
-what it prints goes to standard error. A file is read without running any code of it. A name may be
-that of a module of PyTorch or a function of JAX; --values says what it is called on.
+MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, .onnx, or the .json or
+.yaml of model.to_json() or to_yaml(), written here or by Keras 1, 2 or 3. A script is run as it is,
+its training too; what it prints goes to standard error. A file is read without running any code of
+it. A name may be that of a module of PyTorch or a function of JAX; --values says what it is called
+on.
 """
 LEVELS = ("layer", "node", "op", "gradient", "training")
 FORMS_OF_FIGURES = ("neurons", "volumes", "u", "columns", "blocks")
@@ -445,6 +446,9 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--custom", action="append", metavar="MODULE:CLASS", default=[],
         help="a class of your own that a file names, imported from the current folder; may be "
              "repeated; layers that are not known are drawn, not run")  # fmt: skip
+    parser.add_argument("--shape", action="append", metavar="NAME=N,N", default=[],
+        help="the output shape of a sample of a layer that is not known, as lambda_1=66,200,3; "
+             "may be repeated")  # fmt: skip
 
 
 def _add_collapsing(parser: argparse.ArgumentParser) -> None:

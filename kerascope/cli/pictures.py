@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.cli.models import Reading, ScriptFailed, find_model
+from kerascope.cli.models import Reading, ScriptFailed, find_model, shapes_in
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
 from kerascope.foreign import name_of, summary
@@ -103,7 +103,7 @@ def run_summary(options: Namespace) -> int:
 def reading_of(options: Namespace, with_loss: bool = False) -> Reading:
     """Return how a file is to be read."""
     limits = None if options.no_limits else USUAL
-    return Reading(with_loss, limits, tuple(options.custom))
+    return Reading(with_loss, limits, tuple(options.custom), shapes_in(options.shape))
 
 
 def _expanded(words: list[str]) -> Any:

@@ -23,10 +23,19 @@ from types import ModuleType
 from typing import Any
 
 from kerascope.callers import warn
-from kerascope.compat.paths import MOVED, MOVED_INSIDE, PACKAGE, ROOTS, known_paths, sources_of
+from kerascope.compat.paths import (
+    FUNCTIONS_OF_KERAS_1,
+    MOVED,
+    MOVED_INSIDE,
+    PACKAGE,
+    ROOTS,
+    known_paths,
+    sources_of,
+)
 from kerascope.errors import RefusedAttributeError, RefusedImportError
 from kerascope.not_yet import error_for, names_in_rows
 from kerascope.registry import did_you_mean
+from kerascope.settings import config
 
 # --- a module that has no file --------------------------------------------------------------------
 
@@ -47,11 +56,13 @@ class StandIn(ModuleType):
         Returns the stand-in of a path below.
     """
 
+    _path: str
+
     def __init__(self, name: str, path: str, child: Callable[[str], StandIn]) -> None:
         listed = ", ".join(sources_of(path))
         super().__init__(name, f"{name}, as kerascope has it: the names of {listed}.")
+        vars(self)["_path"] = path
         self.__path__: list[str] = []  # so that Python asks the finder about what is below
-        self._path = path
         self._child = child
 
     @property
@@ -65,12 +76,22 @@ class StandIn(ModuleType):
         value = _MISSING if is_special else self._found(name)
         if value is _MISSING:
             raise missing(self.__name__, self._path, name, self.__dir__())
-        if name != "__version__":
+        if name != "__version__" and self._path_of(name) not in FUNCTIONS_OF_KERAS_1:
             vars(self)[name] = value
         return value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Python gives each module that it imports to the package, in place of a function, too.
+        if not (isinstance(value, StandIn) and self._path_of(name) in FUNCTIONS_OF_KERAS_1):
+            super().__setattr__(name, value)
+
+    def _path_of(self, name: str) -> str:
+        return f"{self._path}.{name}".lstrip(".")
+
     def _found(self, name: str) -> Any:
-        path = f"{self._path}.{name}".lstrip(".")
+        path = self._path_of(name)
+        if path in FUNCTIONS_OF_KERAS_1 and config.dialect == "1.2":
+            return getattr(import_module(f"{PACKAGE}.{FUNCTIONS_OF_KERAS_1[path]}"), name)
         if path in MOVED and sources_of(path):  # the table wins: `keras.config` is a module
             return self._child(path)
         for source in self._sources:

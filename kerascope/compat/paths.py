@@ -76,6 +76,11 @@ MOVED: dict[str, str] = {
     "tree": "compat.keras_tree",
 }
 
+# Paths that are a function in Keras 1, where Keras 2 has a module, and the module that has it.
+FUNCTIONS_OF_KERAS_1 = dict.fromkeys(
+    ("engine.merge", "engine.topology.merge", "layers.merge"), "layers.merge"
+)
+
 # Modules of version 0.1 that its documents and pickles name, and where their names are now. Each
 # answers for one edition more, with a DeprecationWarning.
 MOVED_INSIDE: dict[str, str] = {

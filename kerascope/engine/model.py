@@ -736,7 +736,8 @@ class Model(Network):
         if flat == self.flat_targets:
             return
         if not self._has_trained_on_labels and where != "validation_data":
-            state = None if self.train_function is None else self.optimizer.get_weights()
+            numbers = self.optimizer.get_weights()
+            state = None if self.train_function is None else numbers
             arguments = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
             with custom_object_scope(dict(self._known_at_compile)):
                 self.compile_stage({**arguments, "flat_targets": flat}).run()

@@ -68,8 +68,9 @@ def _state_of(model: Any) -> dict[str, Any]:
         waiting = model._waiting_to_compile or vars(model)
         state["compiled"] = {name: waiting[name] for name in names}
         state["optimizer"] = optimizers.serialize(model.optimizer)
+        numbers = model.optimizer.get_weights()  # which may make the train function
         if model.train_function is not None:
-            state["optimizer_weights"] = model.optimizer.get_weights()
+            state["optimizer_weights"] = numbers
     return state
 
 

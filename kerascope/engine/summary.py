@@ -88,8 +88,9 @@ class Summary:
     note : str
         Which rows are shown, "" for all.
     opaque : tuple of str
-        The layers, those inside others too, that were not known when the model was loaded. Which of
-        their weights are trained is not in a file.
+        The layers, those inside others too, that cannot be run as the file says.
+    unsure : tuple of str
+        Those among them of an unknown class that have weights: no file says which are trained.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Summary:
     activation_bytes: int | None = None
     note: str = ""
     opaque: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
 
 
 def summarize(
@@ -146,6 +148,7 @@ def summarize(
     else:
         note = ""
     rows = [row for block in blocks for row in block]
+    opaque = model._layers_that_cannot_run()
     trainable = _total(model.trainable_weights)
     non_trainable = _total(model.non_trainable_weights)
     return Summary(
@@ -160,7 +163,8 @@ def summarize(
         unknown_costs=sum(row.multiply_adds is None for row in outer) if flops else 0,
         activation_bytes=_sum_of_bytes(outer) if memory else None,
         note=note,
-        opaque=tuple(layer.name for layer in model._layers_that_cannot_run()),
+        opaque=tuple(layer.name for layer in opaque),
+        unsure=tuple(layer.name for layer in opaque if getattr(layer, "is_unsure", False)),
     )
 
 

@@ -618,10 +618,15 @@ class _CallableModule(ModuleType):
     """Class of the module `merge`: calling the module is Keras 1's function of that name."""
 
     def __call__(self, inputs: list[Any], mode: Any = "sum", **kwargs: Any) -> Any:
-        """Return tensors (or the outputs of layers) merged by `mode`; the parameters of `Merge`."""
-        layer = Merge(mode=mode, **kwargs)
-        tensors = [x.output if isinstance(x, Layer) else x for x in inputs]
-        return layer(tensors)
+        """Return `merge(inputs, mode)`."""
+        return merge(inputs, mode, **kwargs)
+
+
+def merge(inputs: list[Any], mode: Any = "sum", **kwargs: Any) -> Any:
+    """Return tensors (or the outputs of layers) merged by `mode`; the parameters of `Merge`."""
+    layer = Merge(mode=mode, **kwargs)
+    tensors = [x.output if isinstance(x, Layer) else x for x in inputs]
+    return layer(tensors)
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -10,9 +10,12 @@ one keeps its class, with another `call`, and so the layers inside a wrapper sta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,8 +25,9 @@ from kerascope.backend.shapes import UNKNOWN, Shape, merge_shapes
 from kerascope.backend.state import variable
 from kerascope.engine.arguments import listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer, layers_within
-from kerascope.errors import NotYetError
+from kerascope.errors import ArgumentError, NotYetError
 from kerascope.printable import printable
+from kerascope.registry import did_you_mean
 
 __all__: list[str] = []  # only files make them
 
@@ -87,6 +91,42 @@ class FileConfig(dict[str, Any]):
     """The configuration of an opaque layer, that knows the whole entry which it is a part of."""
 
     entry: dict[str, Any]
+
+
+# --- the shapes that the user gives ---------------------------------------------------------------
+
+
+_given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
+    "shapes_given",
+    default=MappingProxyType({}),
+)
+
+
+@contextmanager
+def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
+    """Let the opaque layers of a file have these output shapes of a sample, by their names."""
+    token = _given.set(shapes)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def shape_given(layer: Layer) -> Shape | None:
+    """Return the output shape that the user gave for a layer, if any."""
+    sample = _given.get().get(layer.name)
+    return None if sample is None else (None, *sample)
+
+
+def check_given(model: Any, where: str) -> None:
+    """Raise ArgumentError if a shape was given for a layer that is not opaque in the model."""
+    names = [layer.name for layer in opaque_layers(model)]
+    for name in _given.get():
+        if name not in names:
+            raise ArgumentError(
+                f"{where}: a shape is given for {name!r}; expected the name of an opaque layer. "
+                f"{did_you_mean(name, names) or 'They are: ' + (', '.join(names) or 'none') + '.'}"
+            )
 
 
 # --- the tensors that it gives --------------------------------------------------------------------
@@ -288,6 +328,19 @@ class Opaque(Layer):
         self._held = held
         self._trainable_weights = [w for w in held if w.dtype.startswith("float")]
         self._non_trainable_weights = [w for w in held if not w.dtype.startswith("float")]
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether it has weights of which the file does not say if they are trained.
+
+        Those of a standard layer that only cannot be called are trained, except statistics.
+        """
+        is_standard = any(
+            cls.__module__.startswith("kerascope.layers.") and not issubclass(cls, Opaque)
+            for cls in type(self).__mro__
+        )
+        has_statistics = hasattr(self, "moving_mean_initializer")
+        return bool(self._places) and (has_statistics or not is_standard)
 
     def placed_weights(self) -> dict[str, Variable]:
         """Return the layer's own weights by their places in the file."""

@@ -57,6 +57,24 @@ class ParameterUpdate(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
+class SavedState(NamedTuple):
+    """The state that an optimizer had in a file, until the slots exist that it belongs to.
+
+    Making the slots takes the gradients of the whole model, so a model that is only looked at, or
+    predicts, does without.
+
+    Attributes
+    ----------
+    make_slots : callable
+        Makes the train function and, with it, the slots.
+    restore : callable
+        Sets the slots.
+    """
+
+    make_slots: Callable[[], Any]
+    restore: Callable[[], None]
+
+
 def accepts_spellings(constructor: Callable[..., None]) -> Callable[..., None]:
     """Let a constructor of an optimizer take `learning_rate=` for `lr=`, and follow the dialect."""
     constructor = default_by_dialect(constructor)
@@ -101,8 +119,6 @@ class Optimizer(Configured):
     ----------
     iterations : Variable, int64
         Number of train steps so far; the model counts it up.
-    weights : list of Variable
-        `iterations`, then the slots that the last `get_updates` made; only `[iterations]` before.
     updates : list of (Variable, Tensor)
         What the last `get_updates` returned.
 
@@ -119,6 +135,7 @@ class Optimizer(Configured):
     epsilon: float
     _depends_on_flavour = False  # whether `_updates` does
     _is_updating = False  # whether `get_updates` runs now
+    _saved_state: SavedState | None = None
 
     def __init__(self, **kwargs: Any) -> None:
         own = constructor_parameters(type(self))
@@ -148,7 +165,7 @@ class Optimizer(Configured):
         self.clipvalue: float | None = kwargs.get("clipvalue")
         self.weight_decay: float | None = kwargs.get("weight_decay")
         self.iterations = K.variable(0, dtype="int64", name="iterations")
-        self.weights: list[Variable] = [self.iterations]
+        self.weights = [self.iterations]
         self.updates: list[Pair] = []
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -344,6 +361,24 @@ class Optimizer(Configured):
         return K.cast(self.iterations, K.floatx()) + 1
 
     # --- state ------------------------------------------------------------------------------------
+
+    @property
+    def weights(self) -> list[Variable]:
+        """`iterations`, then the slots that the last `get_updates` made.
+
+        Before the first one it is only `iterations`; but if a state from a file waits, its slots
+        are made.
+        """
+        if self._saved_state is not None:
+            self._saved_state.make_slots()
+        return self._weights
+
+    @weights.setter
+    def weights(self, variables: Sequence[Variable]) -> None:
+        self._weights = list(variables)
+        state, self._saved_state = self._saved_state, None
+        if state is not None:
+            state.restore()
 
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers in `weights`: the count of steps, then the slots."""

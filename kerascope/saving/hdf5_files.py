@@ -12,6 +12,7 @@ import io
 import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +69,18 @@ def check_texts(content: Any, names: set[str], where: str) -> None:
     where : str
         What the file is called in an error.
     """
+    whole_heaps: set[int] = set()  # many texts share one
     for name in names:
         wanted = name.encode() + b"\0"
         place = content.find(wanted)
         while place >= 0:
             for length, address in _texts(content, place, len(wanted)):
-                if length <= len(content) and (length == 0 or _is_whole_heap(content, address)):
-                    continue
                 if length <= len(content):
+                    if length == 0 or address in whole_heaps:
+                        continue
+                    if _is_whole_heap(content, address):
+                        whole_heaps.add(address)
+                        continue
                     raise ConfigError(f"{where} is no whole HDF5 file: {name!r} is damaged.")
                 raise ConfigError(
                     f"{where}: the text {name!r} says that it has {length} bytes, more than "
@@ -279,9 +284,17 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
 
 def numbers_in(group: Any, without: str | None = None) -> int:
     """Return how many numbers the arrays of a group have, but for those in one group inside."""
-    sizes: dict[str, int] = {}
-    group.visititems(lambda name, item: sizes.update({name: getattr(item, "size", 0)}))
-    return sum(size for name, size in sizes.items() if name.split("/")[0] != without)
+    from h5py import h5d, h5o
+
+    arrays: list[bytes] = []
+    left_out = None if without is None else without.encode()
+
+    def look_at(name: bytes, info: Any) -> None:
+        if info.type == h5o.TYPE_DATASET and name.split(b"/")[0] != left_out:
+            arrays.append(name)
+
+    h5o.visit(group.id, look_at, info=True)
+    return sum(prod(h5d.open(group.id, name).shape or ()) for name in arrays)
 
 
 def check_system(error: BaseException, where: str) -> None:
@@ -309,12 +322,15 @@ def check_members(file: Any, where: str) -> set[str]:
     set of str
         The names of the attributes that hold texts.
     """
+    from h5py import h5a, h5d, h5g, h5l, h5o
+
     texts: set[str] = set()
-    waiting: list[tuple[Any, int]] = [(file, 0)]
+    waiting: list[tuple[Any, str, int]] = [(h5g.open(file.id, b"."), file.name.rstrip("/"), 0)]
     seen = 0
     while waiting:
-        group, depth = waiting.pop()
-        texts |= _check_attributes(group, where)
+        group, path, depth = waiting.pop()
+        for number in range(h5a.get_num_attrs(group)):
+            texts |= _check_attribute(h5a.open(group, index=number), where)
         for name in group:
             seen += 1
             if seen > MOST_OBJECTS or depth > DEEPEST_GROUP:
@@ -322,55 +338,48 @@ def check_members(file: Any, where: str) -> set[str]:
                     f"{where}: has too many groups inside each other; expected at most "
                     f"{MOST_OBJECTS} objects, {DEEPEST_GROUP} deep."
                 )
-            member = _member(group, name, where)
-            if hasattr(member, "keys"):
-                waiting.append((member, depth + 1))
+            inner = f"{path}/{name.decode(errors='replace')}"
+            if group.links.get_info(name).type != h5l.TYPE_HARD:
+                raise ConfigError(
+                    f"{where}: {inner} is a link to another place or file; expected an array or a "
+                    f"group."
+                )
+            member = h5o.open(group, name)
+            if isinstance(member, h5g.GroupID):
+                waiting.append((member, inner, depth + 1))
+            elif isinstance(member, h5d.DatasetID):
+                _check_array(member, inner, where)
             else:
-                _check_array(member, where)
+                raise ConfigError(f"{where}: {inner} is neither an array nor a group.")
     return texts
 
 
-def _member(group: Any, name: str, where: str) -> Any:
+def _check_array(array: Any, path: str, where: str) -> None:
+    from h5py import h5d
+
+    layout = array.get_create_plist()
+    if layout.get_layout() == h5d.VIRTUAL or layout.get_external_count():
+        raise ConfigError(f"{where}: {path} has its numbers in another file.")
+    shape, dtype = array.shape, array.dtype
+    if shape is None or dtype.kind not in "fiubSV":
+        raise ConfigError(f"{where}: {path} holds {dtype}; expected numbers.")
+    pieces = layout.get_chunk() if layout.get_layout() == h5d.CHUNKED else ()
+    declared = max(prod(shape), prod(pieces)) * dtype.itemsize
+    _check_size(declared, array.get_storage_size(), path, where)
+
+
+def _check_attribute(attribute: Any, where: str) -> set[str]:
+    """Return the name of an attribute if it holds texts of any length."""
     import h5py
 
-    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise ConfigError(
-            f"{where}: {group.name}/{name} is a link to another place or file; expected an array "
-            f"or a group."
-        )
-    member = group[name]
-    if not isinstance(member, (h5py.Group, h5py.Dataset)):
-        raise ConfigError(f"{where}: {group.name}/{name} is neither an array nor a group.")
-    return member
-
-
-def _check_array(array: Any, where: str) -> None:
-    if array.is_virtual or array.external:
-        raise ConfigError(f"{where}: {array.name} has its numbers in another file.")
-    if array.shape is None or array.dtype.kind not in "fiubSV":
-        raise ConfigError(f"{where}: {array.name} holds {array.dtype}; expected numbers.")
-    numbers_in_piece = int(np.prod(array.chunks or (), dtype=object))
-    declared = max(array.size, numbers_in_piece) * array.dtype.itemsize
-    _check_size(declared, array.id.get_storage_size(), array.name, where)
-
-
-def _check_attributes(group: Any, where: str) -> set[str]:
-    """Return the names of the attributes that hold texts of any length."""
-    import h5py
-
-    texts: set[str] = set()
-    for name in group.attrs:
-        attribute = group.attrs.get_id(name)
-        dtype = attribute.dtype
-        is_text = h5py.check_string_dtype(dtype) is not None
-        if dtype.kind not in "fiubSU" and not is_text:
-            raise ConfigError(f"{where}: the attribute {name!r} holds {dtype}; expected text.")
-        size = int(np.prod(attribute.shape, dtype=object)) * dtype.itemsize
-        if size > FREE_SIZE:  # HDF5 has no answer for an empty attribute
-            _check_size(size, attribute.get_storage_size(), f"attribute {name!r}", where)
-        if dtype.kind == "O":
-            texts.add(name)
-    return texts
+    name, dtype = attribute.name.decode(), attribute.dtype
+    is_text = h5py.check_string_dtype(dtype) is not None
+    if dtype.kind not in "fiubSU" and not is_text:
+        raise ConfigError(f"{where}: the attribute {name!r} holds {dtype}; expected text.")
+    size = prod(attribute.shape or ()) * dtype.itemsize
+    if size > FREE_SIZE:  # HDF5 has no answer for an empty attribute
+        _check_size(size, attribute.get_storage_size(), f"attribute {name!r}", where)
+    return {name} if dtype.kind == "O" else set()
 
 
 def _check_size(declared: int, stored: int, what: str, where: str) -> None:
@@ -397,19 +406,24 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
     DataError
         There is no such array, or it has another shape, or holds no numbers.
     """
-    found = group.get(name)
-    if found is None or hasattr(found, "keys"):
-        raise DataError(f"{where}: has no array {name!r} in {group.name!r}.")
-    if found.dtype.kind not in "fiub" and found.dtype.itemsize != 2:  # 2 bytes: bfloat16
-        raise DataError(f"{where}: {found.name!r} holds {found.dtype}; expected numbers.")
-    if shape is not None and tuple(found.shape) != tuple(shape):
-        is_of_gru = "GRU" in where and (2, *shape) == tuple(found.shape)
+    from h5py import h5d, h5s
+
+    try:
+        found = h5d.open(group.id, name.encode())
+    except KeyError:
+        raise DataError(f"{where}: has no array {name!r} in {group.name!r}.") from None
+    dtype, saved = found.dtype, found.shape
+    path = f"{group.name.rstrip('/')}/{name}"
+    if saved is None or (dtype.kind not in "fiub" and dtype.itemsize != 2):  # 2 bytes: bfloat16
+        raise DataError(f"{where}: {path!r} holds {dtype}; expected numbers.")
+    if shape is not None and saved != tuple(shape):
+        is_of_gru = "GRU" in where and (2, *shape) == saved
         hint = " Was it written with reset_after=True, Keras 3's default?" if is_of_gru else ""
-        raise DataError(
-            f"{where}: {found.name!r} has shape {tuple(found.shape)}; expected {tuple(shape)}."
-            f"{hint}"
-        )
-    return as_numbers(np.asarray(found))
+        raise DataError(f"{where}: {path!r} has shape {saved}; expected {tuple(shape)}.{hint}")
+    array = np.empty(saved, dtype)
+    if array.size:
+        found.read(h5s.ALL, h5s.ALL, array)
+    return as_numbers(array)
 
 
 def as_numbers(array: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
 from kerascope.registry import did_you_mean
-from kerascope.saving import hdf5_files, keras3_compile, opaque_files
+from kerascope.saving import hdf5_files, keras3_compile, opaque_files, opaque_shapes
 from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.keras3_files import ATTEMPTS, KERAS_3_VERSION, keras_3_config
 from kerascope.saving.keras3_table import ACTIVATIONS
@@ -426,8 +426,8 @@ def _content(model: Any, is_trained: bool) -> _Content:
             config = {"class_name": type(model).__name__, "config": model.get_config()}
             config = for_keras_2(config)
     training = training_config(model) if is_trained else None
-    has_state = is_trained and model.train_function is not None
-    state = model.optimizer.weights if has_state else []
+    variables = model.optimizer.weights if is_trained else []  # which may make the train function
+    state = [] if model.train_function is None else variables
     return _Content(KERAS_VERSION, config, training, _weights(model), state)
 
 
@@ -520,13 +520,16 @@ def _opened(
     """
     group = file["model_weights"]
     forced: dict[str, str] = {}
+    weights: dict[str, list[Any]] = {}
     for _ in range(ATTEMPTS):
-        builder = LenientBuilder(forced)
+        builder = LenientBuilder(forced, weights)
         model = model_of(config, where, safe_mode=safe_mode, builder=builder)
         pairs, names, misfits = _filled(group, model, where)
-        if not misfits.keys() - forced.keys():
+        found = opaque_shapes.saved_shapes(model)
+        if not misfits.keys() - forced.keys() and found.keys() <= weights.keys():
             break
         forced.update(misfits)
+        weights.update(found)
     batch_set_value(pairs)
     if compile and "training_config" in file.attrs and not opaque_layers(model):
         told = _training_of(file, config, where, limits)
@@ -610,15 +613,21 @@ def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Ord
         _compile_from_keras_2(model, training)
     if "optimizer_weights" not in file or not model.outputs:
         return
-    model._make_train_function()
     arrays = arrays_of(file["optimizer_weights"], where)
     if orders is not None:
         keras3_compile.state_from_keras_3(model, arrays, where, orders)
         return
-    try:
-        model.optimizer.set_weights(arrays)
-    except ValueError as error:
-        warn(f"load_model: the optimizer begins afresh; its saved state does not fit ({error})")
+
+    def set_slots() -> bool:
+        try:
+            model.optimizer.set_weights(arrays)
+        except ValueError:
+            return False
+        return True
+
+    counts = [a for a in arrays[:1] if a.shape == ()]
+    steps = zip([model.optimizer.iterations], counts, strict=False)
+    keras3_compile.restore_when_trained(model, where, steps, set_slots)
 
 
 def _compile_from_keras_2(model: Any, training: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ First the optimizers, with their state; then what `compile` was told as a whole.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
 from kerascope.configured import configured_names, plain
-from kerascope.errors import ConfigError, KerascopeError
+from kerascope.errors import ConfigError, KerascopeError, NotYetError
+from kerascope.optimizers.base import SavedState
 from kerascope.saving import keras3_table as table
 from kerascope.saving.keras3_weights import Orders, folder_name, trained_in_order
 from kerascope.spellings import HABITS, changed_habits
@@ -35,6 +36,7 @@ Config = dict[str, Any]
 _CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
 _FLAVOUR = "kerascope_flavour"
 _SCHEDULES = "keras.optimizers.schedules"
+BEGINS_AFRESH = "{}: the optimizer begins afresh; its saved state does not fit."
 WITHOUT_IT = "Load the model with compile=False to predict or draw."
 
 
@@ -151,8 +153,9 @@ def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarra
         Empty if the optimizer has not begun, or Keras 3 has no such state.
     """
     optimizer = model.optimizer
+    has_begun = len(optimizer.weights) > 0 and model.train_function is not None  # in this order
     places = _places(model, orders)
-    if model.train_function is None or places is None:
+    if not has_begun or places is None:
         return []
     state = [np.asarray(optimizer.iterations.get_value(), dtype="int32")]
     if not _has_schedule(optimizer):
@@ -165,10 +168,12 @@ def state_from_keras_3(
 ) -> None:
     """Give a model's optimizer the state that Keras 3 wrote; warn if it does not fit.
 
+    The slots get theirs when the train function is made, which is also when that warning comes.
+
     Parameters
     ----------
     model : Model
-        Compiled, with its train function made.
+        Compiled.
     arrays : list of np.ndarray
         As they stand in the file.
     where : str
@@ -176,19 +181,56 @@ def state_from_keras_3(
         As for `keras3_weights.folders`.
     """
     optimizer = model.optimizer
-    places = _places(model, orders)
-    first = 1 if _has_schedule(optimizer) else 2
-    shapes = [a.shape for a in arrays[first:]]
-    if not shapes:
-        places = []  # it had not begun, or needs no slots
-    has_counts = [a.shape for a in arrays[:first]] == [()] * first
-    if places is None or not has_counts or shapes != [w.shape for w in places]:
-        warn(f"{where}: the optimizer begins afresh; its saved state does not fit.")
-        return
-    pairs = [(optimizer.iterations, arrays[0]), *zip(places, arrays[first:], strict=True)]
-    if first == 2:
-        pairs.append((optimizer.lr, arrays[1]))
-    batch_set_value(pairs)
+    heads = [optimizer.iterations] if _has_schedule(optimizer) else optimizer.variables[:2]
+    begun, saved = arrays[: len(heads)], arrays[len(heads) :]
+
+    def set_slots() -> bool:
+        places = _places(model, orders) if saved else []  # it had not begun, or needs no slots
+        if places is None or [a.shape for a in saved] != [w.shape for w in places]:
+            return False
+        batch_set_value(zip(places, saved, strict=True))
+        return True
+
+    if [a.shape for a in begun] == [()] * len(heads):
+        restore_when_trained(model, where, zip(heads, begun, strict=True), set_slots)
+    else:
+        warn(BEGINS_AFRESH.format(where))
+
+
+def restore_when_trained(
+    model: Any, where: str, begun: Iterable[Any], set_slots: Callable[[], bool]
+) -> None:
+    """Give a model's optimizer its state of a file as soon as its slots exist.
+
+    Parameters
+    ----------
+    model : Model
+        Compiled.
+    where : str
+    begun : iterable of (Variable, np.ndarray)
+        What is set at once: the count of steps, and the learning rate.
+    set_slots : callable
+        Sets the slots, and returns whether they fit.
+    """
+    optimizer, loss, begun = model.optimizer, model.total_loss, list(begun)
+    before = [(variable, variable.get_value()) for variable, _ in begun]
+
+    def make_slots() -> None:
+        try:
+            if model.total_loss is loss:
+                model._make_train_function()
+        except NotYetError as error:
+            warn(f"{where}: the optimizer loses its saved state, since {error}")
+        finally:
+            optimizer._saved_state = None
+
+    def restore() -> None:
+        if model.total_loss is loss and not set_slots():  # otherwise it was compiled again
+            warn(BEGINS_AFRESH.format(where))
+            batch_set_value(before)
+
+    batch_set_value(begun)
+    optimizer._saved_state = SavedState(make_slots, restore)
 
 
 def _has_schedule(optimizer: Any) -> bool:

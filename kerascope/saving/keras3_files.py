@@ -19,7 +19,7 @@ from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.layers.opaque import opaque_layers
 from kerascope.limits import Budget, Limits, building
-from kerascope.saving import hdf5_files, keras3_weights, opaque_files
+from kerascope.saving import hdf5_files, keras3_weights, opaque_files, opaque_shapes
 from kerascope.saving.configs import model_of
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
@@ -171,7 +171,7 @@ class Archive:
 # The version of Keras whose form this is.
 KERAS_3_VERSION = "3.15.1"
 NEWEST_KNOWN = 3
-ATTEMPTS = 3  # to make a model whose layers fit their weights in the file, or are opaque
+ATTEMPTS = 4  # to make a model whose layers fit their weights in the file, or are opaque
 
 METADATA, CONFIG, WEIGHTS = "metadata.json", "config.json", "model.weights.h5"
 
@@ -320,15 +320,18 @@ def opened(
     """
     orders = keras3_weights.orders_in(config)
     forced: dict[str, str] = {}
+    weights: dict[str, list[Any]] = {}
     for _ in range(ATTEMPTS):
-        builder = LenientBuilder(forced)
+        builder = LenientBuilder(forced, weights)
         model = model_of(config, where, safe_mode=safe_mode, builder=builder)
         opaque_files.hold_layers_of(file, model)
         opaque_files.name_folders(file, model)
         filling = opaque_files.fill(file, model, where, orders)
-        if not filling.misfits.keys() - forced.keys():
+        found = opaque_shapes.saved_shapes(model)
+        if not filling.misfits.keys() - forced.keys() and found.keys() <= weights.keys():
             break
         forced.update(filling.misfits)
+        weights.update(found)
     batch_set_value(filling.pairs)
     if not opaque_layers(model):
         try:
@@ -370,7 +373,6 @@ def _restore_state(model: Any, file: Any, where: str, orders: dict[str, list[str
     group = file.get("optimizer/vars")
     if group is None or model.total_loss is None:
         return
-    model._make_train_function()
     arrays = [hdf5_files.array_of(group, str(number), None, where) for number in range(len(group))]
     state_from_keras_3(model, arrays, where, orders)
 

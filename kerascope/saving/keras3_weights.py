@@ -152,6 +152,9 @@ def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
     parts: dict[str, Any] = {}
     is_network = isinstance(layer, Network)
     held = layer.held if isinstance(layer, Opaque) else {}
+    inside = set(layer._sublayers)
+    if not inside and not held:
+        return []
     for attribute, value in [*vars(layer).items(), *held.items()]:
         if attribute not in _BOOKS and not (is_network and attribute.startswith("_")):
             parts[attribute] = value
@@ -159,7 +162,6 @@ def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
         is_graph = layer.outputs and _is_graph(layer)
         parts["layers"] = layers_in_order(layer, orders) if is_graph else layer._sublayers
     found: list[tuple[str, Layer]] = []
-    inside = set(layer._sublayers)
     for attribute in sorted(parts):
         value = parts[attribute]
         if isinstance(value, Layer) and value in inside:
@@ -290,7 +292,7 @@ def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, n
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
-    group: Any = next((file[path] for path in paths if path in file), None)
+    group = next((found for found in map(file.get, paths) if found is not None), None)
     label = f"{where}: {folder.layer.label}"
     if not own:
         if not folder.layer.built and hasattr(group, "keys") and len(group):

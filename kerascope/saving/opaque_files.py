@@ -154,11 +154,12 @@ def name_folders(file: Any, model: Layer) -> None:
 
     Keras 3 calls a folder after the class in Python, which a file may know by another name.
     """
+    opaque = opaque_layers(model)
     by_name: dict[str, list[str]] = {}
-    for path, item in _items_of(file):
+    for path, item in _items_of(file) if opaque else ():
         if path.endswith("/vars") and isinstance(item.attrs.get("name"), str):
             by_name.setdefault(item.attrs["name"], []).append(path.split("/")[-2])
-    for layer in opaque_layers(model):
+    for layer in opaque:
         found = by_name.get(layer.name, [])
         if len(found) != 1:
             continue

@@ -18,6 +18,7 @@ from typing import Any
 from kerascope.backend.shapes import UNKNOWN, Shape, as_shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Call
+from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
@@ -29,10 +30,12 @@ from kerascope.layers.opaque import (
     Opaque,
     opaque_layer,
     opaque_layers,
+    shape_given,
     turn_opaque,
 )
 from kerascope.limits import current_budget
 from kerascope.saving.keras3_reading import from_keras_3, tensors_in
+from kerascope.saving.opaque_shapes import input_shape, output_shape
 
 Config = dict[str, Any]
 
@@ -60,13 +63,21 @@ class LenientBuilder(Builder):
     ----------
     forced : dict of str to str, optional
         Names of layers that shall be opaque, and why: the weights of the file do not fit them.
+    weights : dict of str to list of Shape, optional
+        The shapes of saved weights by the names of their layers, if they are known already.
     """
 
     is_lenient = True
 
-    def __init__(self, forced: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        forced: dict[str, str] | None = None,
+        weights: dict[str, list[Shape]] | None = None,
+    ) -> None:
         self._forced = forced or {}
+        self._weights = weights or {}
         self._entries: dict[Any, Config] = {}
+        self._built_on: list[Shape] | None = None  # the Sequential that is made now
 
     def calls_in_graph(self, config: Config) -> dict[str, list[Any]]:
         """Return what a graph of Keras 3 says of the calls of its layers, by their names."""
@@ -89,6 +100,7 @@ class LenientBuilder(Builder):
         if entry.get("class_name") in _NETWORKS:
             if "refused" in entry:
                 raise ConfigError(str(entry["refused"]))
+            self._built_on = shapes_built_on(entry)
             return layer_registry.deserialize(entry)
         model = self.made(entry)
         if isinstance(model, Opaque) and not isinstance(model, Network):
@@ -102,6 +114,8 @@ class LenientBuilder(Builder):
         if why is not None:
             why = _reason(why)
         else:
+            if entry.get("class_name") == "Sequential":
+                self._built_on = shapes_built_on(entry)
             try:
                 layer = layer_registry.deserialize(entry)
                 if not isinstance(layer, Layer):
@@ -162,6 +176,9 @@ class LenientBuilder(Builder):
         """Return a layer, opaque if it cannot be called on tensors whose shapes are not known."""
         if isinstance(layer, Opaque) or _was_called(layer):
             return layer
+        for x in tensors:
+            if x.shape is UNKNOWN:
+                x.shape = input_shape(layer, self._weights.get(layer.name, ()))
         if any(x.shape is UNKNOWN for x in tensors):
             return self._turned(layer, "the file does not say of what shape its input is")
         hidden = opaque_layers(layer)
@@ -182,7 +199,7 @@ class LenientBuilder(Builder):
         return turn_opaque(layer, known)
 
     def _say_shapes(self, layer: Any, number: int) -> None:
-        """Tell tensors of unknown shapes what the file says of them."""
+        """Give tensors of unknown shapes those that the file says or that can be inferred."""
         calls: list[KnownCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
@@ -190,11 +207,23 @@ class LenientBuilder(Builder):
             for tensor, (shape, _) in zip(node.output_tensors, known, strict=False):
                 if tensor.shape is UNKNOWN:
                     tensor.shape = shape
+            if isinstance(layer, Opaque) and len(node.output_tensors) == 1:
+                (tensor,) = node.output_tensors
+                if tensor.shape is UNKNOWN or shape_given(layer):
+                    tensor.shape = output_shape(
+                        layer,
+                        [x.shape for x in node.input_tensors],
+                        self._weights.get(layer.name, ()),
+                    )
 
     def added(self, model: Any, layer: Any) -> None:
         """Add a layer to a Sequential; if it cannot be called, it turns opaque."""
         layer = self._ready(layer, list(model.outputs)) if model.outputs else layer
         number = len(layer.inbound_nodes)
+        begins = not model._line and not isinstance(layer, (InputLayer, Network))
+        if begins and not layer.inbound_nodes and layer.batch_input_shape is None:
+            said = shapes_built_on(self._entries.get(layer, {})) or self._built_on
+            layer.batch_input_shape = said[0] if said else None
         try:
             model.add(layer)
         except FAILURES as error:
@@ -278,7 +307,8 @@ def shapes_built_on(entry: Config) -> list[Shape] | None:
     config = config if isinstance(config, dict) else {}
     said = entry.get("build_config")
     given = said.get("input_shape") if isinstance(said, dict) else None
-    given = given or config.get("batch_shape") or config.get("batch_input_shape")
+    names = ("batch_shape", "batch_input_shape", "build_input_shape")
+    given = given or next((config[name] for name in names if config.get(name)), None)
     layers = config.get("layers")
     if given is None and isinstance(layers, list) and layers and isinstance(layers[0], dict):
         return shapes_built_on(layers[0])

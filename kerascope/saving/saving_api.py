@@ -50,7 +50,8 @@ ARCHIVE_SIGNATURE = b"PK\x03\x04"
 _OTHERS: dict[str, str] = {
     ".pb": "It is a graph of TensorFlow. Load it there and save the model as .keras or .h5.",
     ".tflite": "It is a model for TensorFlow Lite. Look for the .keras or .h5 it was made from.",
-    ".onnx": "It is an ONNX model. Save the model as .keras or .h5 where it was made with Keras.",
+    ".onnx": "It is an ONNX model: ks.draw, ks.summary and ks.compare take its path. Save it as "
+    ".keras or .h5 where it was made with Keras.",
     ".pth": "It is a file of PyTorch. Build the model here and set its weights.",
     ".pt": "It is a file of PyTorch. Build the model here and set its weights.",
     ".pkl": "It is a pickle, which can run code when it is read. Save the model as .keras.",

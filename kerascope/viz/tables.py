@@ -237,10 +237,10 @@ def _totals(summary: Summary) -> Iterator[Line]:
         yield [("Shown:", ""), (printable(summary.note), "")]
     if summary.opaque:
         names = printable(_of_many(summary.opaque))
-        yield [
-            ("Opaque:", "bold"),
-            (f"{names}; no file says which of their weights are trained", ""),
-        ]
+        yield [("Opaque:", "bold"), (f"{names}; cannot be run here", "")]
+    if summary.unsure:
+        names = printable(_of_many(summary.unsure))
+        yield [("Counted as trained:", ""), (f"the weights of {names}; the file does not say", "")]
     yield _total("Total params", summary.total, "bold cyan")
     yield _total("Trainable params", summary.trainable)
     yield _total("Non-trainable params", summary.non_trainable)

@@ -2,10 +2,14 @@
 
 import importlib
 import sys
+from importlib import import_module
+from types import FunctionType
 
 import pytest
 
+from kerascope import Input, config
 from kerascope.compat import keras_imports, paths
+from kerascope.layers import Add
 
 
 def test_an_old_inner_path_answers_with_a_warning_that_names_the_new_one(monkeypatch):
@@ -48,3 +52,20 @@ def test_what_keras_3_has_in_utils_is_what_is_at_home_elsewhere() -> None:
         from keras.utils import load_img, pad_sequences
 
         assert (load_img, pad_sequences) == (image.load_img, sequence.pad_sequences)
+
+
+@pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
+@pytest.mark.parametrize("path", ["keras.engine.topology", "keras.engine", "keras.layers"])
+def test_a_function_of_keras_1_is_no_module_in_its_dialect(path, monkeypatch):
+    """Would catch every other path of `FUNCTIONS_OF_KERAS_1`, and an import that replaces it."""
+    monkeypatch.setattr(config, "dialect", "1.2")
+    with keras_imports():
+        package = import_module(path)
+        assert isinstance(package.merge, FunctionType)
+        import_module("keras.layers.merge")
+        import_module("keras.engine.topology.merge")
+        assert isinstance(package.merge, FunctionType)
+        a, b = Input((3,)), Input((3,))
+        assert package.merge([a, b], mode="concat").shape == (None, 6)
+        monkeypatch.setattr(config, "dialect", "2.2")
+        assert import_module("keras.layers").merge.Add is Add
