@@ -2,9 +2,10 @@
 
 The first axis of what is fed is that of the batch. `tensors_with_rows` follows it from there
 through ops that keep each row apart: elementwise ones, products with a weight, reductions over
-other axes.
-Where it cannot be followed, nothing is said. Which sample a row is the feed knows, through its
-shuffling; a generator does not say.
+other axes. Any other op is performed again on the numbers of the batch, with the rows in another
+order: if the output has the same order along an axis, that is the axis of the rows. Where that
+fails too, nothing is said. Which sample a row is the feed knows, through its shuffling; a generator
+does not say.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from kerascope.backend.ops import (
     reduction,
     shaping,
 )
+from kerascope.backend.program.foreign import is_own, is_pure
+from kerascope.backend.schedule import Step
 from kerascope.backend.shapes import product
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.function_plan import Plan
@@ -185,19 +188,77 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
     plan = _plan_of(recorder, batch)
     if batch is None or plan is None:
         return None
-    arrays: list[Any] = []
+    arrays: list[tuple[Any, int]] = []
     if batch.call is not None and batch.call.t == event.t:
-        arrays = list(value_of_event(event, "inputs") or ())
+        arrays = [(array, 0) for array in value_of_event(event, "inputs") or ()]
     elif event.kind == "op" and event.ph == END:
-        made = {p.name: p.step.apply.outputs[0] for p in plan.steps}
-        if made.get(event.name) in tensors_with_rows(plan):
-            arrays = [value_of_event(event, "result")]
+        out = next((p.step.apply.outputs[0] for p in plan.steps if p.name == event.name), None)
+        axis = _axes_of_rows(plan, tape, batch, event).get(out)
+        arrays = [] if axis is None else [(value_of_event(event, "result"), axis)]
     is_spoilt = np.zeros(batch.size, bool)
-    for array in arrays:
-        if isinstance(array, np.ndarray) and array.shape[:1] == (batch.size,):
-            is_spoilt |= ~np.isfinite(array).reshape(batch.size, -1).all(axis=1)
+    for array, axis in arrays:
+        if isinstance(array, np.ndarray) and array.ndim and not array.shape[axis] % batch.size:
+            by_row = np.moveaxis(~np.isfinite(array), axis, 0)
+            is_spoilt |= by_row.reshape(batch.size, -1).any(axis=1)
     rows = [int(row) for row in np.flatnonzero(is_spoilt)]
     return (batch, rows) if rows else None
+
+
+def _axes_of_rows(plan: Plan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
+    """Return the axis of the rows in each tensor of a call, up to an op that has been performed."""
+    axes: dict[Any, int] = dict.fromkeys(tensors_with_rows(plan), 0)
+    steps = {planned.name: planned.step for planned in plan.steps}
+    begun: Any = None
+    for other in tape[batch.begin.t : event.t + 1]:
+        if other.kind != "op" or other.name not in steps:
+            continue
+        step = steps[other.name]
+        own = [axes.get(x) for x in step.apply.inputs]
+        if other.ph == BEGIN:
+            begun = value_of_event(other, "inputs")
+        elif set(own) != {None} and not axes.keys() >= set(step.apply.outputs):
+            outs = _list_of(value_of_event(other, "result"))
+            found = _axes_kept(step, _list_of(begun), own, outs, batch.size)
+            pairs = zip(step.apply.outputs, found, strict=False)
+            axes.update((out, axis) for out, axis in pairs if axis is not None)
+    return axes
+
+
+def _axes_kept(
+    step: Step, inputs: list[Any], axes: list[int | None], outs: list[Any], size: int
+) -> list[int | None]:
+    """Return along which axis of each output an op has the rows of its inputs; None if none.
+
+    An axis may be that of the rows and of what is in them, as where time steps are flattened.
+    """
+    op = step.apply.op
+    is_sure = (is_own(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
+    if not is_sure or not all(isinstance(x, np.ndarray | np.generic) for x in (*inputs, *outs)):
+        return []
+    pairs = zip(inputs, axes, strict=True)
+    turned = [x if axis is None else _turned(x, axis, size) for x, axis in pairs]
+    with np.errstate(all="ignore"):
+        again = _list_of(step.perform(*turned))
+        return [
+            next((i for i in range(np.ndim(x)) if _is_turned(y, x, i, size)), None)
+            for x, y in zip(outs, again, strict=True)
+        ]
+
+
+def _turned(x: np.ndarray, axis: int, size: int) -> np.ndarray:
+    """Return an array with each row in the place of the one behind it."""
+    return np.roll(x, x.shape[axis] // size, axis)
+
+
+def _is_turned(again: np.ndarray, x: np.ndarray, axis: int, size: int) -> bool:
+    if not size or x.shape[axis] % size:
+        return False
+    noise = 1e-5 * float(np.max(np.abs(x), initial=0, where=np.isfinite(x)))
+    return np.allclose(again, _turned(x, axis, size), rtol=1e-3, atol=noise, equal_nan=True)
+
+
+def _list_of(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
 def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarray] | None:

@@ -5,6 +5,7 @@ import linecache
 import numpy as np
 import pytest
 from debugger_transcripts import answer, debug_script
+from piped import answers, piped
 
 from kerascope import backend as K
 from kerascope import layers as kl
@@ -176,3 +177,47 @@ def test_outside_of_a_batch_row_says_so(debugged):
     assert "*** row: which one? The losses of the rows are not known here" in out
     assert "*** row: got '8'; batch 2 has rows 0 to 7." in out
     assert answer(out, "row 3")[0].startswith("row 3 of batch 2 = sample ")
+
+
+# --- ops that are asked for their rows, for no rule tells where they are -----------------------
+
+FOLLOWED = {
+    "time-major": lambda x: kl.GRU(3, return_sequences=True)(x),
+    "several outputs": lambda x: kl.LSTM(3, return_sequences=True)(x),
+    "flattened steps": lambda x: kl.TimeDistributed(kl.Dense(3))(x),
+    "two with rows": lambda x: kl.MultiHeadAttention(2, 3)(x, x),
+    "batches of matrices": lambda x: kl.Dot(axes=2)([x, x]),
+    "a slice": lambda x: kl.Lambda(lambda t: t[:, 1:])(x),
+    "a sum so far": lambda x: kl.Lambda(lambda t: K.cumsum(t, 1))(x),
+}
+MIXED = {
+    "turned over": lambda x: kl.Lambda(lambda t: K.reverse(t, 0))(x),
+    "a sum of rows so far": lambda x: kl.Lambda(lambda t: K.cumsum(t, 0))(x),
+}
+
+
+def said_of_a_spoilt_row(made):
+    """Return what is said where sample 13, row 5 of batch 1, makes the first NaN."""
+
+    def program():
+        x, sign = kl.Input((4, 2), name="x"), kl.Input((1, 1), name="sign")
+        root = kl.Lambda(lambda both: K.log((1 + K.square(both[0])) * both[1]), name="root")
+        model = Model([x, sign], kl.Dense(1)(kl.Flatten()(root([made(x), sign]))))
+        model.compile("sgd", "mse")
+        signs = np.ones((24, 1, 1))
+        signs[13] = -1
+        rows = np.random.RandomState(0).normal(size=(24, 4, 2))
+        model.fit([rows, signs], np.ones(24), batch_size=8, shuffle=False, verbose=0)
+
+    return answers(piped(program, "catch nan", "c", "row"), "c")[0]
+
+
+@pytest.mark.parametrize("made", FOLLOWED.values(), ids=FOLLOWED)
+def test_a_nan_of_three_axes_names_its_row(made):
+    told = said_of_a_spoilt_row(made)
+    assert told[-1] == "   row 5 of batch 1 = sample 13; `row 5` shows its inputs"
+
+
+@pytest.mark.parametrize("made", MIXED.values(), ids=MIXED)
+def test_where_rows_are_mixed_none_is_named(made):
+    assert said_of_a_spoilt_row(made)[-1].startswith("caught nan: ")
