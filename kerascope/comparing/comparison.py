@@ -16,7 +16,6 @@ from kerascope.comparing.runs import GIVEN, Run, moments
 from kerascope.comparing.subjects import (
     Prepared,
     Ran,
-    as_arrays,
     beside_keras,
     prepared,
     ran,
@@ -221,10 +220,7 @@ def compare(
         if was_drawn:
             notes.append(note_of(seed))
     found: list[Ran] = []
-    x = as_arrays(x)
-    for side, given, word in zip(
-        sides, (x, x if x_b is None else as_arrays(x_b)), "ab", strict=True
-    ):
+    for side, given, word in zip(sides, (x, x if x_b is None else x_b), "ab", strict=True):
         try:
             found.append(ran(side, given, word))
         except ArgumentError as error:

@@ -179,6 +179,8 @@ def ran(side: Prepared, x: Any, word: str) -> Ran:
             f"compare: {side.name!r} cannot say what it reads; expected arrays: compare(a, b, x), "
             f"or --input x.npy."
         )
+    if side.library and side.library not in foreign.OF_FUNCTIONS:
+        x = _as_arrays(x)
     try:
         return Ran([_recorded(side, x)])
     except Exception as error:
@@ -209,15 +211,16 @@ def _recorded(side: Prepared, x: Any) -> Run:
     return Run(side.name, side.library, writer.calls, writer.frames)
 
 
-def as_arrays(x: Any) -> Any:
+def _as_arrays(x: Any) -> Any:
     """Return inputs with the arrays of any library as arrays of NumPy.
 
-    Each side makes them its own: of the type of numbers that it computes with.
+    Each side makes them its own, of the type of numbers that it computes with. Functions of JAX
+    are known by the arrays that they get, so these stay what they are.
     """
     if isinstance(x, Mapping):
-        return {name: as_arrays(one) for name, one in x.items()}
+        return {name: _as_arrays(one) for name, one in x.items()}
     if type(x) in (list, tuple):
-        return type(x)(as_arrays(one) for one in x)
+        return type(x)(_as_arrays(one) for one in x)
     if hasattr(x, "detach"):
         numbers = import_module(_TORCH_TENSORS).numbers_of(x)
         return x if numbers is None else numbers

@@ -58,7 +58,7 @@ _ADAPTERS = {
 WATCHED = ("torch", "keras")  # whose adapters have `watching(writer)`: all models of a program
 _OF_FILES = dict.fromkeys(OF_ONNX, "onnx")
 # Whose arrays make a plain function one of theirs.
-_OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
+OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
@@ -82,10 +82,10 @@ def library_of(subject: Any, *inputs: Any) -> str:
     if isinstance(subject, (MethodType, partial)):  # `module.apply`
         inner = subject.__self__ if isinstance(subject, MethodType) else subject.func
         found = library_of(inner, *inputs)
-        return found if found in _OF_FUNCTIONS else ""
+        return found if found in OF_FUNCTIONS else ""
     if isinstance(subject, FunctionType):
         homes = [home for value in _inside(inputs) for home in _homes_of(value)]
-        return next((home for home in homes if home in _OF_FUNCTIONS), "")
+        return next((home for home in homes if home in OF_FUNCTIONS), "")
     for home in _homes_of(subject):
         if home == "kerascope":
             return ""
