@@ -209,6 +209,14 @@ def _is_path_of(exercise: Exercise, path: Path) -> bool:
 
 FOLDER = "kerascope-exercises"
 PROGRESS = ".kerascope-learn.json"
+# Beside the exercises, so that `python exercise.py` runs as `kerascope learn run exercise` does.
+KERAS = '''"""Lets `python exercise.py` import kerascope under the name keras."""
+
+from kerascope.compat import keras_imports_for_good
+
+keras_imports_for_good()
+import keras
+'''
 
 
 @dataclass
@@ -307,6 +315,8 @@ class Workbook:
                 written.append(path)
             elif self.language not in (None, language) and _is_stub(exercise, path):
                 self._write(path, exercise.stub_in(language))
+            if not (keras := path.with_name("keras.py")).exists():
+                self._write(keras, KERAS)
         self.language = language
         self.save()
         return written

@@ -1,7 +1,12 @@
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import kerascope
 from kerascope.errors import UnavailableError
 from kerascope.learn.exercises import PROGRESS, Workbook, all_exercises, default_folder
 from kerascope.learn.running import check_file
@@ -20,6 +25,35 @@ def test_every_exercise_is_copied_once_and_never_written_over(tmp_path):
     assert workbook.prepare("en") == [workbook.path_of(SECOND)]
     assert workbook.prepare("zh") == []
     assert own.read_text() == "mine\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "is_old", [False, True], ids=["new folder", "folder of an earlier edition"]
+)
+def test_python_alone_runs_an_exercise_that_imports_keras(tmp_path, is_old):
+    """As an editor runs it; a file of that name which the student has written stays."""
+    workbook = Workbook(tmp_path, EXERCISES)
+    workbook.prepare("en")
+    exercise = next(e for e in EXERCISES if e.name == "repair_the_model")
+    path = workbook.path_of(exercise)
+    if is_old:
+        path.with_name("keras.py").unlink()
+        workbook.prepare("en")
+    words = (
+        "\n\nimport keras\nfrom keras import backend as K\nprint(keras.__name__, build().loss)\n"
+    )
+    path.write_text(exercise.solution.read_text(encoding="utf-8") + words, encoding="utf-8")
+    root = Path(kerascope.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    ran = subprocess.run(
+        [sys.executable, path], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (ran.stdout, ran.returncode) == ("keras binary_crossentropy\n", 0), ran.stderr
+    assert check_file(exercise, path).verdict is Verdict.PASS
+    path.with_name("keras.py").write_text("mine\n")
+    workbook.prepare("en")
+    assert path.with_name("keras.py").read_text() == "mine\n"
 
 
 def test_files_as_they_were_given_follow_the_language(tmp_path):
