@@ -182,6 +182,25 @@ def test_a_tape_is_played_whole():
     assert len(ks.play(tape).moments) == len(tape)
 
 
+def test_a_tape_with_the_building_of_the_model_opens_where_numbers_flow():
+    """A reader who says where it begins is heeded; without a forward pass it opens at its start."""
+    with ks.trace() as tape:
+        model = small_model()
+        model.train_on_batch(*BATCH)
+    player = ks.play(tape, graph=model)
+    opened_at = player.events[player.start]
+    assert (opened_at.kind, opened_at.phase) == ("forward", "forward")
+    page = ks.play(tape, graph=False, level="phase")  # a small one, which is not packed
+    assert f'"start":{page.start}' in page.html.replace('"start": ', '"start":')
+    assert page.start > 0
+    assert {event.phase for event in player.events[: player.start]} >= {"build_map", "gradients"}
+    assert ks.play(tape, graph=model, from_=0).start == 0
+    with ks.trace() as tape:
+        small_model()
+    assert ks.play(tape).start == 0
+    assert ks.play(model, *BATCH).start == 0
+
+
 @pytest.mark.parametrize(
     ("subject", "batch", "error", "words"),
     [
@@ -652,6 +671,25 @@ def test_the_page_of_a_picture_is_that_of_a_step_with_parts_left_out(small):
     for only in ('id="moment"', 'class="tables"', 'class="told"', 'id="language-zh"'):
         assert only in step
         assert only not in node
+
+
+@pytest.mark.browser
+def test_the_first_table_is_in_view_unless_a_later_one_has_new_rows(opened, small, tmp_path):
+    """What is new is scrolled to for its step alone; what the reader scrolled to stays."""
+    path = tmp_path / "step.html"
+    small.save(path)
+    page = opened(path)
+    where, is_new = "document.querySelector('.tables').scrollTop", "[open] .new"
+    page.select_option("#unit", "all")
+    places = {}
+    for moment in range(int(page.get_attribute("#moment", "max"))):
+        page.locator("#moment").fill(str(moment))
+        places[moment] = page.locator(f".tables {is_new}").count(), page.evaluate(where)
+    assert {place for new, place in places.values() if not new} == {0}
+    assert any(place > 0 for _, place in places.values())  # some are further down
+    page.evaluate(f"{where} = 40")
+    page.locator("#moment").fill(str(next(m for m, (new, _) in places.items() if not new)))
+    assert page.evaluate(where) == 40
 
 
 @pytest.mark.browser

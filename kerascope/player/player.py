@@ -346,6 +346,11 @@ class Player:
     about : dict or str, optional
         What the page says of itself below its title.
 
+    Attributes
+    ----------
+    start : int
+        The moment at which the page opens, from 0. Earlier ones are to its left on the time line.
+
     Raises
     ------
     ArgumentError
@@ -392,6 +397,7 @@ class Player:
         self._model = _model_for(tape, self.events, graph)
         self.picture = self._picture(graph, with_loss)
         self.unit = unit
+        self.start = 0
         self.about = in_languages(about, "Player: about") if about else None
         if isinstance(beside, Tape):
             span: dict[str, Any] = {"from_": from_, "until": until, "level": level, "lanes": lanes}
@@ -445,7 +451,7 @@ class Player:
                 for step, event in enumerate(self.events)
                 if event.ph == BEGIN and event.grain in ("act", "phase")
             ]
-            return [(self._moment_of(step), text) for step, text in found]
+            return [(self.moment_of(step), text) for step, text in found]
         if isinstance(stops, (str, int)):
             stops = [stops]
         titles = stops if isinstance(stops, Mapping) else {}
@@ -454,7 +460,7 @@ class Player:
             for step in self._steps_of(when, "stops"):
                 title = titles.get(when) or sight_text(self.events[step])
                 named.setdefault(step, in_languages(title, "Player: stops"))
-        return [(self._moment_of(step), named[step]) for step in sorted(named)]
+        return [(self.moment_of(step), named[step]) for step in sorted(named)]
 
     def _steps_of(self, when: When, where: str) -> list[int]:
         """Return the steps that are meant: all, if a name says which."""
@@ -471,7 +477,8 @@ class Player:
             )
         return found
 
-    def _moment_of(self, step: int) -> int:
+    def moment_of(self, step: int) -> int:
+        """Return the moment at which an event of the left side is shown."""
         return next(place for place, moment in enumerate(self.moments) if moment[0] >= step)
 
     def _gate(self, gate: Mapping[str, Any], place: int) -> Gate:
@@ -482,7 +489,7 @@ class Player:
             raise ArgumentError(
                 f"{where}: expected 'at', 'ask', 'answer' and perhaps 'choices', got {list(gate)}."
             )
-        moment = self._moment_of(self._steps_of(gate["at"], f"gates[{place}]")[0])
+        moment = self.moment_of(self._steps_of(gate["at"], f"gates[{place}]")[0])
         if not moment:
             raise ArgumentError(f"{where}: it hides the first step; begin earlier with from_.")
         choices = tuple(in_languages(one, f"{where}: choices") for one in gate.get("choices", ()))
@@ -509,6 +516,7 @@ class Player:
             "lanes": self.lanes,
             "grains": {kind: GRAIN_OF.get(kind, "detail") for kind in sorted(kinds)},
             "unit": self.unit,
+            "start": self.start,
             "sentences": sentences_for_script(
                 {step[-1][0] for _, facts in parts for step in facts["steps"]}
             ),

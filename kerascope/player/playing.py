@@ -16,7 +16,7 @@ from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.model_files import opened
 from kerascope.not_a_model import got_instead
-from kerascope.player.player import Player, When, end_of, kind_of_file, time_of
+from kerascope.player.player import Player, When, end_of, kind_of_file, lane_of, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
@@ -64,6 +64,7 @@ def play(
         `{"en": ..., "zh": ...}`.
     from_, until : int or str, optional
         First and last event: a time of the tape, or what a breakpoint of the debugger can name.
+        Without `from_` the page has the building of the model, but opens at the forward pass.
     level : {"detail", "op", "node", "phase", "act"}, optional
         The finest grain that is shown; by default as fine as a page can hold.
     graph : optional
@@ -118,6 +119,8 @@ def play(
         tape, title or own_title, graph=graph, from_=span[0], until=span[1], beside=right,
         names=names, unit="call", **options,
     )  # fmt: skip
+    if from_ is None:
+        player.start = _start_of(player)
     player.about = _about(player, left_out)
     if to is not None:
         player.save(to)
@@ -201,6 +204,13 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
     if until is not None:
         last = end_of(tape, until, first)
     return first, last
+
+
+def _start_of(player: Player) -> int:
+    """Return the first moment of the forward pass if the model is built before it, else 0."""
+    first = next((t for t, event in enumerate(player.events) if event.phase == "forward"), 0)
+    is_built = any(lane_of(event) == "build" for event in player.events[:first])
+    return player.moment_of(first) if is_built else 0
 
 
 def _is_run(event: Event) -> bool:

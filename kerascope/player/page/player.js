@@ -16,7 +16,7 @@ const last = moments.length - 1;
 const slider = one("#moment"), live = one(".live"), player = one("[data-do=play]");
 const isInside = parent !== window;
 const quiet = matchMedia("(prefers-reduced-motion: reduce)");
-let language = "en", now = 0, timer = null, unit = data.unit || "all";
+let language = "en", now = data.start, timer = null, unit = data.unit || "all";
 function say(word) {
   return data.say[word][language];
 }
@@ -226,7 +226,8 @@ class Side {
     const held = document.activeElement.dataset.key;
     const rank = (number) => ORDER[tables[number]] ?? 5;
     const order = [...this.tables.keys()].sort((a, b) => rank(a) - rank(b) || a - b);
-    const before = place.scrollTop;
+    // Where the reader has scrolled to; what was new is shown for its step alone.
+    const before = place.scrollTop === this.scrolled?.to ? this.scrolled.from : place.scrollTop;
     const looks = { newest: "", lastName: "", pinned: "" };
     for (const [number, { folded }] of this.drawn) {
       if (this.tables.has(number)) continue;
@@ -272,8 +273,10 @@ class Side {
     place.scrollTop = before;
     const row = one("[open] .new", place)?.getBoundingClientRect();
     const frame = place.getBoundingClientRect();
-    if (row && row.top < frame.top) place.scrollTop += row.top - frame.top;
+    const above = one("[open]:has(.new) summary", place)?.offsetHeight || 0; // it stays in view
+    if (row && row.top < frame.top + above) place.scrollTop += row.top - frame.top - above;
     if (row && row.bottom > frame.bottom) place.scrollTop += row.bottom - frame.bottom + 2;
+    this.scrolled = { from: before, to: place.scrollTop };
     if (held) one(`[data-key="${held}"]`, place)?.focus({ preventScroll: true });
     text(this.one(".peek"), looks.pinned || looks.newest || looks.lastName);
   }
