@@ -133,14 +133,9 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     else:
         tensors = to_list(_with_tensors(layer, inputs))
     enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
-    model, model_inputs = _model_being_made() or (None, [])
-    further, places = taken_out(
-        arguments, len(tensors), lambda x: _has_history(x) or model is not None
-    )
-    if model is not None or any(_has_history(x) for x in [*tensors, *further]):
+    further, places = taken_out(arguments, len(tensors), _is_in_model)
+    if any(_is_in_model(x) for x in [*tensors, *further]):
         call = Call([*tensors, *further], places)
-        if model is not None:
-            model.remember_call(layer, call.tensors, model_inputs)
         try:
             return Stage("layer_call", _call_symbolically(layer, call), layer).run()
         except Exception as error:
@@ -148,8 +143,8 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
             raise
     further, places = taken_out(arguments, len(tensors), lambda tensor: True)
     call = Call([*tensors, *further], places)
-    is_numbers = all(isinstance(x, Constant) for x in call.tensors)
-    if is_numbers and not is_eager() and not is_inside_call() and not _is_making_graph():
+    is_numbers = all(isinstance(x, Constant) for x in call.tensors) and not _is_making_graph()
+    if is_numbers and not is_eager() and not is_inside_call():
         return Stage("eager_call", _call_eagerly(layer, call), layer).run()
     return _call_inside(layer, call)
 
@@ -188,8 +183,9 @@ def _names_after_inputs(layer: Layer) -> list[str]:
     return [p.name for p in parameters if p.kind in by_place][1:]
 
 
-def _has_history(tensor: Tensor) -> bool:
-    return tensor._keras_history is not None
+def _is_in_model(tensor: Tensor) -> bool:
+    """Return whether a call on this tensor gets a Node: it has a history, or a model is made."""
+    return tensor._keras_history is not None or _model_being_made() is not None
 
 
 def _with_tensors(layer: Layer, inputs: Any) -> Any:
@@ -233,6 +229,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
         undoing.undo()
         raise
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
+    _remember_in_model(layer, inputs)
     undoing.keep()
     yield NodeCreated(layer, node)
     return packed(outputs)
@@ -715,6 +712,13 @@ def call_of_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
 def _model_being_made() -> tuple[Layer, list[Tensor]] | None:
     """Return the subclassed model whose `call` runs, and its inputs; None inside of its layers."""
     return making_model.get() if _is_making_graph() and not is_inside_call() else None
+
+
+def _remember_in_model(layer: Layer, inputs: list[Tensor]) -> None:
+    """Note a call of a layer by the `call` of a subclassed model, whose losses are asked for."""
+    model, model_inputs = _model_being_made() or (None, [])
+    if model is not None:
+        model.remember_call(layer, inputs, model_inputs)
 
 
 def _is_making_graph() -> bool:

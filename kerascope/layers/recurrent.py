@@ -213,6 +213,7 @@ class RNN(Layer):
             self.add_update(pairs, inputs)
             return
         for state, new_value in pairs:
+            assert state is not None  # `first_states` has made them
             state.assign(new_value)
 
     def _check_constants(self, constants: list[Tensor]) -> None:
