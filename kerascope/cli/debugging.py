@@ -27,6 +27,7 @@ from kerascope.cli.scripts import (
     checked_script,
     exit_code_of,
     hint_of_live,
+    hint_of_tape,
     output_aside,
     print_traceback,
     script_of,
@@ -227,6 +228,7 @@ def run_debug(options: Namespace) -> int:
 def _session(prompt: Prompt, script: ScriptRun, options: Namespace) -> Session:
     session = Session(prompt, script=script.path, names=script.names)
     session.traceback_of = partial(traceback_text, path=script.path)
+    session.hint = partial(hint_of_tape, script.path)
     if options.fail_on:
         session.stepper.catches.add(options.fail_on)
     return session
@@ -266,10 +268,11 @@ def _run_asking(
 
 def _code_if_nobody_looked(session: Session, wanted: Wanted, path: Path) -> int:
     """Return a code that is not 0 if nobody heard the library in which something may be found."""
-    hint = hint_of_live(path)
-    if not wanted.conditions or len(session.tape) or not hint:
+    hint, trained = hint_of_live(path), session.unseen.words(session.recorder)
+    if not wanted.conditions or not (trained or (hint and not len(session.tape))):
         return DONE
-    print(f"kerascope: nothing was looked for: no model of kerascope ran.{hint}", file=sys.stderr)
+    why = f": {trained}" if trained else f": no model of kerascope ran.{hint}"
+    print(f"kerascope: nothing was looked for{why}", file=sys.stderr)
     return FAILED
 
 

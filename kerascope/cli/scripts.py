@@ -364,10 +364,21 @@ def run_trace(options: Namespace) -> int:
 
 def hint_of_live(path: Path) -> str:
     """Return what to type for a script whose models are those of a real library; "" for others."""
+    library = _library_used()
+    return f" It uses {library}: kerascope run --live {path}" if library else ""
+
+
+def hint_of_tape(path: Path) -> str:
+    """Return how to debug a script whose models are those of a real library; "" for others."""
+    library = _library_used()
+    record = f"kerascope run --live --tape run.jsonl {path}"
+    return f"It uses {library}: `{record}`, then `kerascope replay run.jsonl`." if library else ""
+
+
+def _library_used() -> str:
     watched = import_module(FOREIGN).WATCHED
     real = (name for name in watched if getattr(sys.modules.get(name), "__file__", None))
-    library = next(real, "")
-    return f" It uses {library}: kerascope run --live {path}" if library else ""
+    return next(real, "")
 
 
 class _Told:

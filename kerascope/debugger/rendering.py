@@ -387,6 +387,8 @@ def _end_lines(session: Session, page: Page) -> list[str]:
     is_wide = not page.for_person and cell_len(lines[0]) <= page.width
     if not is_wide and next(session.tape.batches(), None) is not None:
         lines = [f"--- {what}. `info batches` sums it up, rs goes back, q ends."]
+    unseen = session.words_of_unseen()
+    lines += [f"   {unseen}"] if unseen else []
     if isinstance(session.error, SystemExit):  # in the words of pdb
         status = 0 if session.error.code is None else session.error.code
         lines.insert(0, f"The program exited via sys.exit(). Exit status: {status}")

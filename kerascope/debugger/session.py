@@ -25,6 +25,7 @@ from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
 from kerascope.backend.function import Function
+from kerascope.debugger.unseen import Unseen
 from kerascope.engine.network import Network
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
@@ -98,6 +99,10 @@ class Session:
         What ended the program.
     began_inside : bool
         Whether the program itself began it, as `set_trace` does.
+    unseen : Unseen
+        What it could not watch.
+    hint : callable
+        Returns what to do if nothing was recorded; "" if that is not known.
     recorded_before : Tape or None
         What `trace` had recorded last when this session began.
     """
@@ -123,6 +128,8 @@ class Session:
         self.began_inside = False
         self._standing: tuple[Stop, FrameType] | None = None
         self.watching = ExitStack()
+        self.unseen = Unseen()
+        self.hint: Callable[[], str] = str
         self.functions: dict[str, Function] = {}
         self._is_paused = False
         self._was_interrupted_at = -1
@@ -264,6 +271,7 @@ class Session:
         try:
             with self._interruptible(), self.watching:
                 self.watching.enter_context(observing(self))
+                self.watching.enter_context(self.unseen.noting_threads())
                 if stop_first:
                     self.ask_first()
                 program()
@@ -313,6 +321,11 @@ class Session:
             if any(delta.name == "error" for delta in event.deltas):
                 found = event.t
         return found
+
+    def words_of_unseen(self) -> str:
+        """Return why models are not on the tape of a program that has ended; "" if unknown."""
+        words = self.unseen.words(self.recorder)
+        return words if words or len(self.tape) else self.hint()
 
     def failure_to_show(self) -> Failure | None:
         """Return what ended the program, once; None if it ended well."""

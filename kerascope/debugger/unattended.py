@@ -243,7 +243,9 @@ class Unattended:
         if session.has_failed:
             self.code = FAILED
         elif not len(session.tape) and not missed and self.wanted.form != "svg":
-            print(f"kerascope: {self.wanted.title}: {NOTHING}", file=sys.stderr)
+            print(f"kerascope: {self.wanted.title}: {self._nothing()}", file=sys.stderr)
+        elif words := session.words_of_unseen():
+            print(f"kerascope: {self.wanted.title}: {words}", file=sys.stderr)
 
     # --- the result -------------------------------------------------------------------------------
 
@@ -286,7 +288,7 @@ class Unattended:
     def _html(self) -> str:
         events = self._events()
         if not events:
-            raise ArgumentError(f"--format html: {self.wanted.title}: {NOTHING}")
+            raise ArgumentError(f"--format html: {self.wanted.title}: {self._nothing()}")
         return page_of_session(self._session, events, self.wanted.title)
 
     def _events(self) -> list[Event]:
@@ -295,8 +297,11 @@ class Unattended:
 
     def _svg(self) -> str:
         if not len(self._session.tape):
-            raise ArgumentError(f"--format svg: {self.wanted.title}: {NOTHING}")
+            raise ArgumentError(f"--format svg: {self.wanted.title}: {self._nothing()}")
         return picture_of(self._session).svg.rstrip("\n") + "\n"
+
+    def _nothing(self) -> str:
+        return f"{NOTHING} {self._session.words_of_unseen()}".rstrip()
 
     @property
     def _session(self) -> Session:

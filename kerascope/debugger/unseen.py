@@ -1,0 +1,77 @@
+"""What a session does not see: models trained in another thread, and those of other libraries.
+
+A stage is heard in the thread in which it is observed, the program's main one. Whether others were
+started says the hook of `threading`, which each of them calls once and then takes off. Only then
+the models are looked for that were trained unheard.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kerascope.backend.function import Function
+from kerascope.engine.network import Network
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.records import listed
+
+
+class Unseen:
+    """Whether a program has started threads while it was debugged.
+
+    Attributes
+    ----------
+    has_threads : bool
+    """
+
+    def __init__(self) -> None:
+        self.has_threads = False
+        self._before: weakref.WeakSet[Function] = weakref.WeakSet()
+
+    @contextmanager
+    def noting_threads(self) -> Iterator[None]:
+        """Take note of threads that start inside the block."""
+        before: Any = threading.getprofile()
+
+        def started(*event: Any) -> None:
+            if not self.has_threads:
+                self.has_threads = True
+                self._before.update(f for _, f in _trained_models())
+            sys.setprofile(before)
+
+        threading.setprofile(started)
+        try:
+            yield
+        finally:
+            threading.setprofile(before)
+
+    def trained(self, recorder: Recorder | None) -> list[str]:
+        """Return the names of models that were trained in other threads alone."""
+        if recorder is None or not self.has_threads:
+            return []
+        heard = recorder.memory.plans
+        trained = _trained_models()
+        return sorted({name for name, f in trained if f not in heard and f not in self._before})
+
+    def words(self, recorder: Recorder | None) -> str:
+        """Return what to do about models that were trained in other threads; "" if none was."""
+        names = self.trained(recorder)
+        if not names:
+            return ""
+        verb = "was" if len(names) == 1 else "were"
+        return (
+            f"{listed(names, 3)} {verb} trained in another thread, which the debugger does not "
+            "watch. Call `fit` in the main thread."
+        )
+
+
+def _trained_models() -> list[tuple[str, Function]]:
+    """Return the names of all models that have been trained, and their train functions."""
+    models = [x for x in gc.get_objects() if issubclass(type(x), Network)]
+    pairs = [(model.name, vars(model).get("train_function")) for model in models]
+    return [(name, function) for name, function in pairs if function is not None]
