@@ -149,7 +149,8 @@ def test_no_memory_is_taken_once_a_kernel_has_run():
         kernel(out, *inputs)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert most < 20_000  # a few views; the smallest array here has 73,000 bytes
+        # A few views, and in NumPy 2.0 a buffer; the smallest array here has 73,000 bytes.
+        assert most < 70_000
 
 
 def test_a_size_that_does_not_fit_is_left_to_perform():
