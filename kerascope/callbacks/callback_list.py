@@ -208,7 +208,8 @@ class CallbackList:
         """Tell that training ended; in dialect "3" without what callbacks wrote into the logs."""
         logs = {} if logs is None else logs
         if self._so_far is not None:
-            logs = {name: logs[name] for name in self.params.get("metrics", ()) if name in logs}
+            measured = self.params.get("metrics", ())
+            logs = {name: value for name, value in logs.items() if name in measured}
         for callback in self.callbacks:
             callback.on_train_end(logs)
 
