@@ -17,7 +17,7 @@ nobody iterated is drained.
 Nobody pays for what nobody watches: there is no `if tracing` in the engine. The rule for events:
 the engine yields references to what exists; an observer copies what it wants to keep. The names of
 a paused stage are those of its source: `stage.names["tensor_map"]` is the local variable that the
-reader sees in `network.py`.
+reader sees in `engine/network.py`.
 
 The model for this is httpx's authentication flow: one generator, two drivers.
 """

@@ -37,8 +37,7 @@ FLOOR_PLAN: dict[int, list[str]] = {
         4: "layers models model_files preprocessing datasets utils wrappers applications saving",
         5: "trace",
         6: "viz",
-        7: "__init__ __main__ cli demo debugger walkthrough compat lessons learn player foreign "
-        "comparing",
+        7: "__init__ __main__ cli debugger compat lessons learn player foreign comparing",
     }.items()
 }
 
@@ -159,6 +158,16 @@ def files_without_a_row(sources: Sources) -> list[str]:
     return [f"{path}: has no row in FLOOR_PLAN" for path in sources if row_of(path) is None]
 
 
+def rows_without_a_file(plan: dict[int, list[str]], sources: Sources) -> list[str]:
+    there = {path.removesuffix(".py").split("/")[0] for path in sources}
+    return [
+        f"row {row}: there is no {name}.py and no folder {name}"
+        for row, names in plan.items()
+        for name in names
+        if name not in there
+    ]
+
+
 def imports_from_upper_rows(sources: Sources) -> list[str]:
     complaints = []
     for path in sources:
@@ -264,6 +273,13 @@ def package_sources() -> Sources:
 def test_the_package_has_none_of(check: Callable[[Sources], list[str]]) -> None:
     complaints = check(package_sources())
     assert not complaints, "\n" + "\n".join(complaints)
+
+
+def test_every_row_names_what_is_there() -> None:
+    assert rows_without_a_file(FLOOR_PLAN, package_sources()) == []
+    plan = {0: ["errors", "gone"], 1: ["backend"]}
+    complaints = rows_without_a_file(plan, {"errors.py": "", "backend/graph.py": ""})
+    assert complaints == ["row 0: there is no gone.py and no folder gone"]
 
 
 def test_the_package_was_really_read() -> None:

@@ -1,7 +1,7 @@
 """What can be typed after each command of `kerascope`: its options, its help, its own words.
 
 A script's words are its own: behind the name of a function `split_*_words` stands which of them are
-ours. `parser.py` puts all of it together.
+ours. `commands.py` has the table of the commands.
 """
 
 from __future__ import annotations

@@ -204,9 +204,8 @@ def _with_tensors(layer: Layer, inputs: Any) -> Any:
     except DtypeError:
         raise DtypeError(
             f"{layer.label}: was called with an input that isn't a symbolic tensor; expected a "
-            "tensor "
-            f"or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or on a "
-            "layer's output.",
+            f"tensor or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or "
+            "on a layer's output.",
             subject=layer,
         ) from None
 
@@ -365,8 +364,7 @@ def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
         if merged is None:
             raise ShapeError(
                 f"{layer.label}: compute_output_shape says {tuple(shape)}, but call made "
-                f"{output.shape} "
-                f"from {input_shape}. Make them agree.",
+                f"{output.shape} from {input_shape}. Make them agree.",
                 subject=layer,
             )
         output.shape = merged

@@ -339,8 +339,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
     if total_loss is None:
         raise ArgumentError(
             f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
-            "expected "
-            f"loss='mse', a function, a list or a dict, or a penalty by add_loss."
+            "expected loss='mse', a function, a list or a dict, or a penalty by add_loss."
         )
     compiled.total_loss = total_loss
 

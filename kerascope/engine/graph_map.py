@@ -243,10 +243,8 @@ def _check_connected(inputs: Iterable[Tensor], graph_map: GraphMap) -> Generator
                 layer = node.outbound_layer
                 raise DisconnectedGraphError(
                     f"Graph disconnected: cannot obtain value for tensor {missing[0]} at layer "
-                    f'"{layer.name}". '
-                    f"The following previous layers were accessed without issue: "
-                    f"{layers_with_complete_input}. "
-                    f"Pass every Input that the outputs depend on.",
+                    f'"{layer.name}". The following previous layers were accessed without issue: '
+                    f"{layers_with_complete_input}. Pass every Input that the outputs depend on.",
                     subject=node,
                 )
             computable_tensors.update(node.output_tensors)

@@ -140,8 +140,7 @@ def Input(
     if shape is None and batch_shape is None and tensor is None:
         raise ArgumentError(
             "Please provide to Input either a `shape` or a `batch_shape` argument: "
-            "Input(shape=(20,)), "
-            "without the batch size."
+            "Input(shape=(20,)), without the batch size."
         )
     if shape is not None and batch_shape is None:
         batch_shape = (batch_size, *as_shape(shape))

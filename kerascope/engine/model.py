@@ -864,8 +864,7 @@ class Model(Network):
         if type(self).call is Network.call:
             raise NotBuiltError(
                 f"{self.label}: has neither inputs and outputs nor a call(self, inputs) of its "
-                "own. "
-                f"Write Model(inputs, outputs), or define call.",
+                "own. Write Model(inputs, outputs), or define call.",
                 subject=self,
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
@@ -883,8 +882,7 @@ class Model(Network):
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(
                     f"{self.label}: call returned {output!r}, which no layer made; expected the "
-                    "output of a "
-                    f"layer. Wrap the last operation in Lambda.",
+                    "output of a layer. Wrap the last operation in Lambda.",
                     subject=self,
                 )
         self.inputs, self.outputs = inputs, outputs

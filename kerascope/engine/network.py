@@ -771,8 +771,8 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
                 remedy = "" if habits().wraps_operations else ' Dialect "3" does so by itself.'
                 raise ArgumentError(
                     f"{where}: {what} tensors to a Model must be the output of a Keras `Layer` (or "
-                    "Input); "
-                    f"'{x.name}' was made by {made_by}. Wrap the operation in Lambda.{remedy}",
+                    f"Input); '{x.name}' was made by {made_by}. Wrap the operation in Lambda."
+                    f"{remedy}",
                     subject=x,
                 )
     if len(set(inputs)) != len(inputs):
@@ -784,8 +784,7 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
         if not isinstance(layer, InputLayer):
             warn(
                 f"{where}: Model inputs must come from a Keras Input layer, they cannot be the "
-                "output of a "
-                f"previous non-Input layer. '{x.name}' comes from {layer.label}."
+                f"output of a previous non-Input layer. '{x.name}' comes from {layer.label}."
             )
 
 

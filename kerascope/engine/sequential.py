@@ -207,8 +207,8 @@ class Sequential(Model):
         if isinstance(output, list):
             raise ArgumentError(
                 f"{self.label}: {layer.label} gives {len(output)} outputs; all layers of a "
-                "Sequential should have "
-                f"a single output tensor. For several, use Model(inputs, outputs).",
+                "Sequential should have a single output tensor. For several, use Model(inputs, "
+                "outputs).",
                 subject=layer,
             )
         self._begin_graph(inputs, [output])

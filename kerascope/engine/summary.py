@@ -131,8 +131,7 @@ def summarize(
     if not model.outputs and not model.built:
         raise NotBuiltError(
             f"{model.label}: this model has not yet been built. Give the first layer an "
-            "input_shape, call "
-            f"build(input_shape), or fit it.",
+            "input_shape, call build(input_shape), or fit it.",
             subject=model,
         )
     shown = model if model.outputs else edge.show("graph", model, _no_graph) or model

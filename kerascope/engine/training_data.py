@@ -331,8 +331,7 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
         if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:
             raise DataError(
                 f"y: targets of shape {tuple(y.shape)} for the output '{output.name}' of shape "
-                f"{output.shape}; "
-                f"with the loss {function.__name__} they must agree."
+                f"{output.shape}; with the loss {function.__name__} they must agree."
             )
 
 
@@ -464,8 +463,7 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
         return list(value)
     raise DataError(
         f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a "
-        "dict with "
-        f"keys among {names}."
+        f"dict with keys among {names}."
     )
 
 
