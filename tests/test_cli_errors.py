@@ -255,7 +255,7 @@ def test_a_misspelt_word_is_answered_with_the_right_one(words, hint, capsys):
 
 def test_who_is_refused_is_told_whose_help_to_read(capsys):
     error = error_of(capsys, "lessons", "check", "--jbos", "2")
-    assert error.endswith("(kerascope lessons check --help shows examples)\n")
+    assert error.endswith("(kerascope lessons check --help shows all options, and examples)\n")
 
 
 def test_an_option_before_the_command_is_told_where_it_stands(capsys):
@@ -292,3 +292,32 @@ def test_options_of_the_scripts_own_stand_behind_it_and_all_behind_two_dashes(ca
     write("script.py", f"import sys\n{MODEL}\nprint('words', sys.argv[1:])\n")
     assert main(["trace", "script.py", "--epochs", "3", "--level", "op", "--", "--levle"]) == 0
     assert "words ['--epochs', '3', '--levle']" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--highlight", "hiden"], "Did you mean 'hidden'?"),
+        (["--expand", "nowhere"], "nothing"),
+        (["--level", "nodes"], "Did you mean 'node'?"),
+        (["--theme", "drak"], "Did you mean 'dark'?"),
+        (["--figure", "84mm", "--form", "volumes"], "figure='blocks'"),
+        (["--figure", "84mm", "--form", "volume"], "Did you mean 'volumes'?"),
+        (["--color", "densee=#8E44AD"], "Did you mean 'dense'?"),
+        (["--no-such-option"], "--help"),
+    ],
+)
+def test_a_name_or_a_choice_that_is_unknown_is_wrong_usage_in_few_lines(
+    words, said, tmp_path, monkeypatch, capsys
+):
+    """Some of these ended with exit code 1, others printed all the options of the command."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(
+        "from keras.layers import Dense, Input\nfrom keras.models import Model, Sequential\n"
+        "x = Input((3,))\ninner = Sequential([Dense(2, input_shape=(3,))], name='inner')\n"
+        "model = Model(x, Dense(2, name='hidden')(inner(x)))\n",
+        encoding="utf-8",
+    )
+    error = error_of(capsys, "draw", "m.py", *words)
+    assert said in error
+    assert len(error.splitlines()) <= 3

@@ -162,9 +162,9 @@ def test_what_makes_no_sense_is_said_before_anything_is_drawn(words, says, capsy
 
 
 def test_an_unknown_name_is_guessed(capsys):
-    assert main(["draw", "script.py", "--highlight", "encodr"]) == 1
+    assert main(["draw", "script.py", "--highlight", "encodr"]) == 2
     assert "Did you mean 'encoder'?" in capsys.readouterr().err
-    assert main(["draw", "script.py", "--expand", "encodr"]) == 1
+    assert main(["draw", "script.py", "--expand", "encodr"]) == 2
     assert "Did you mean 'encoder'?" in capsys.readouterr().err
 
 

@@ -15,7 +15,7 @@ from kerascope import __version__
 from kerascope.cli import options
 from kerascope.cli.usage import Parser, UsageError, exit_codes
 from kerascope.compat import keras_imports, keras_imports_for_good
-from kerascope.errors import KerascopeError
+from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.registry import did_you_mean
 from kerascope.settings import config, dialect_of_environment
 
@@ -293,7 +293,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as stop:  # argparse: --help, --version
         return stop.code if isinstance(stop.code, int) else DONE
-    except UsageError as error:
+    except (UsageError, ArgumentError) as error:  # an option that does not fit what was given
         return _complain(error, USAGE)
     except KerascopeError as error:
         return _complain(error, FAILED)

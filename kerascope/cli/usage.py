@@ -81,9 +81,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError`, and suggests the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line."""
-        usage = self.format_usage().strip()
-        raise UsageError(f"{message}\n{usage}\n({self.prog} --help shows examples)")
+        """Refuse the command line, in few words: the usage of some commands has 20 lines."""
+        raise UsageError(f"{message}\n({self.prog} --help shows all options, and examples)")
 
     def refuse(self, words: list[str]) -> NoReturn:
         """Refuse words that no option takes, with the option that may have been meant."""
@@ -163,7 +162,7 @@ class Parser(argparse.ArgumentParser):
             if hint:
                 raise UsageError(
                     f"unrecognized argument: {word}. {hint}The script's own words stand behind "
-                    f"--.\n({self.prog} --help shows examples)"
+                    f"--.\n({self.prog} --help shows all options, and examples)"
                 )
 
     def chosen(self, options: argparse.Namespace) -> Parser:

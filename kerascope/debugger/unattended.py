@@ -17,7 +17,7 @@ from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Session
 from kerascope.debugger.stopping import known_names
 from kerascope.debugger.tables import picture_of
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, NotBuiltError
 from kerascope.trace.breakpoints import Breakpoint, Breakpoints, WhereItComes
 from kerascope.trace.events import Event
 from kerascope.trace.selectors import ACTS, PHASES, parse_selector
@@ -256,7 +256,7 @@ class Unattended:
         ------
         BrokenPipeError
             Nobody reads it any more.
-        ArgumentError
+        NotBuiltError
             There is no model to be drawn.
         """
         if self._has_gone:
@@ -288,7 +288,7 @@ class Unattended:
     def _html(self) -> str:
         events = self._events()
         if not events:
-            raise ArgumentError(f"--format html: {self.wanted.title}: {self._nothing()}")
+            raise NotBuiltError(f"--format html: {self.wanted.title}: {self._nothing()}")
         return page_of_session(self._session, events, self.wanted.title)
 
     def _events(self) -> list[Event]:
@@ -297,7 +297,7 @@ class Unattended:
 
     def _svg(self) -> str:
         if not len(self._session.tape):
-            raise ArgumentError(f"--format svg: {self.wanted.title}: {self._nothing()}")
+            raise NotBuiltError(f"--format svg: {self.wanted.title}: {self._nothing()}")
         return picture_of(self._session).svg.rstrip("\n") + "\n"
 
     def _nothing(self) -> str:

@@ -273,7 +273,10 @@ def _named(graph: Graph, name: Any) -> list[str]:
         return [boxes[name]]
     known = dict.fromkeys([part.id for part in graph.groups] + [g.label for g in graph.groups])
     if not known:
-        raise ArgumentError(f"expand: {graph.name!r} has nothing that could open; got {name!r}.")
+        raise ArgumentError(
+            f"expand: {graph.name!r} has no frames that could be opened; got {name!r}. "
+            f"Leave expand out."
+        )
     raise ArgumentError(
         f"expand: nothing in {graph.name!r} is called {name!r}. "
         f"{did_you_mean(str(name), [*known, *boxes])}Expected 'all' or one of {[*known][:20]}."
