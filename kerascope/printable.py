@@ -11,6 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+JOINERS = "\u200c\u200d"
+LAST_OF_ASCII = 0x7F
+
 
 def printable(text: str) -> str:
     r"""Return text with each character that cannot be seen written as an escape.
@@ -64,4 +67,14 @@ def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
         rest = rest.replace(character, "")
     if rest.isprintable():  # as nearly always, and a text may be a megabyte
         return text
-    return "".join(x if x.isprintable() or x in kept else escape(x) for x in text)
+    return "".join(
+        x if x.isprintable() or x in kept or _joins(text, at) else escape(x)
+        for at, x in enumerate(text)
+    )
+
+
+def _joins(text: str, at: int) -> bool:
+    """Return whether a character only joins or parts two others, as in an emoji or in Persian."""
+    beside = text[max(at - 1, 0) : at] + text[at + 1 : at + 2]
+    seen = beside.isprintable() and min(map(ord, beside), default=0) > LAST_OF_ASCII
+    return text[at] in JOINERS and len(beside) == 2 and seen

@@ -214,3 +214,19 @@ def test_a_text_with_nothing_to_escape_is_not_written_anew():
     text = "größe\n\tone line of many\n"
     assert printable_lines(text) is text  # a picture of a megabyte passes through here
     assert printable_lines(f"{text}\x1b") == f"{text}\\x1b"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\U0001f469\u200d\U0001f52c", "\U0001f469\u200d\U0001f52c"),
+        ("\U0001f3f3\ufe0f\u200d\U0001f308 a", "\U0001f3f3\ufe0f\u200d\U0001f308 a"),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",) * 2,
+        ("a\u200db", r"a\u200db"),
+        ("\U0001f469\u200d", "\U0001f469" + r"\u200d"),
+        ("\u200d\U0001f469\u202e", r"\u200d" + "\U0001f469" + r"\u202e"),
+    ],
+)
+def test_a_joiner_between_two_that_it_joins_stays(name, shown):
+    """An emoji of a scientist was printed as two with an escape between them."""
+    assert printable(name) == shown
