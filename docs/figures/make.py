@@ -159,7 +159,8 @@ ground is transparent.
 
 `picture.save("figure.pdf")` writes a PDF of exactly that width with its font embedded, `.svg`,
 `.png` (300 dpi), `.tikz` (a `tikzpicture` for your document) or `.tex` (a document of its own, for
-any LaTeX with TikZ; names in Chinese and the like want xelatex or lualatex, and pdflatex says so).
+any LaTeX with TikZ; names in Chinese, Arabic and the like need xelatex or lualatex, as the file
+says).
 `picture.legend` is a text for the caption. PDF and PNG use Helvetica or what this machine has in
 its place: where that is wider, letters of a PDF are set closer and those of a PNG smaller. What is
 left out (activations, dropout, batch normalization, flattening) belongs to the layer before it:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.records import counted
@@ -31,7 +34,7 @@ from kerascope.viz.figure.reading import (
     is_quiet_in_u,
     read,
 )
-from kerascope.viz.figure.writers import svg_of_sheet, tex_of_sheet, tikz_of_sheet
+from kerascope.viz.figure.writers import needed_tex, svg_of_sheet, tex_of_sheet, tikz_of_sheet
 from kerascope.viz.formats import OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
 
@@ -140,6 +143,13 @@ class Figure(Drawing):
         if format == "svg":
             return self.svg.encode("utf-8")
         return printed(self._sheet, format, dpi=self.dpi, time_limit=self.time_limit)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the figure to a file; see `Drawing.save`. Warn if its letters need another TeX."""
+        written = super().save(path)
+        if written.suffix in (".tikz", ".tex") and needed_tex(self._sheet):
+            warn(f"{written.name}: {needed_tex(self._sheet)}")
+        return written
 
     def __repr__(self) -> str:
         """Return one line that says what the figure shows."""

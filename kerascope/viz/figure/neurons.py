@@ -52,7 +52,7 @@ def neurons(reading: Reading, page: Page) -> Sheet:
             f"{page.width * 25.4 / 72:.0f} mm wide; expected at least {least} mm. Give that, or "
             f"figure='blocks', which joins layers that repeat."
         )
-    most = max(len(_rows(part)) for part in layers)
+    most = max(_rows(part)[-1] - _rows(part)[0] + 1 for part in layers)  # with those left out
     pitch = min(11.8 if page.narrow else 16.4, (150.0 if page.narrow else 210.0) / most)
     radius = pitch * 0.4
     margin = MARGIN_NARROW if page.narrow else MARGIN

@@ -89,6 +89,8 @@ FONTS_OF_CHINESE = (
     "WenQuanYi Micro Hei",
     "Droid Sans Fallback",
 )
+FONTS_OF_ARABIC = ("DejaVu Sans", "Arial", "Noto Sans Arabic", "Amiri")
+ARABIC = range(0x590, 0x900)  # with Hebrew and Syriac
 LAST_OF_T1 = 0x17F  # up to here pdflatex has the letters of its usual fonts
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 
@@ -98,6 +100,7 @@ def tikz_of_sheet(sheet: Sheet) -> str:
     colors = dict.fromkeys(color for mark in sheet.drawn() for color in _colors(mark))
     names = {color: f"kscolor{color[1:]}" for color in colors}
     lines = [
+        *(f"% {one}" for one in [needed_tex(sheet)] if one),
         "\\begin{tikzpicture}[x=1bp, y=-1bp, line join=round, inner sep=0pt, outer sep=0pt]",
         # In front of the picture the end of each of these lines would be a blank beside it.
         *(f"  \\definecolor{{{names[one]}}}{{HTML}}{{{one[1:]}}}" for one in sorted(colors)),
@@ -115,8 +118,9 @@ def tex_of_sheet(sheet: Sheet) -> str:
     set them in a font of the machine.
     """
     width, height = number(sheet.width), number(sheet.height)
+    program = "% !TEX program = xelatex\n" if needed_tex(sheet) else ""
     return (
-        "\\documentclass{article}\n"
+        f"{program}\\documentclass{{article}}\n"
         f"\\usepackage[paperwidth={width}bp, paperheight={height}bp, margin=0pt]{{geometry}}\n"
         f"\\usepackage{{iftex}}\n\\usepackage{{tikz}}\n{_fonts(sheet)}"
         "\\pagestyle{empty}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\topskip}{0pt}\n"
@@ -125,16 +129,29 @@ def tex_of_sheet(sheet: Sheet) -> str:
     )
 
 
+def letters_beyond(sheet: Sheet) -> str:
+    """Return the letters of a figure that pdflatex does not have."""
+    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Words))
+    return "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
+
+
+def needed_tex(sheet: Sheet) -> str:
+    """Return a sentence that says which TeX the letters of a figure need; "" if any will do."""
+    beyond = letters_beyond(sheet)
+    return f"pdflatex has no letters for {beyond}: run xelatex or lualatex." if beyond else ""
+
+
 def _fonts(sheet: Sheet) -> str:
     """Return the lines of a document that name its fonts."""
-    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Words))
-    beyond = "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
+    beyond = letters_beyond(sheet)
     refused = (
-        f"  \\PackageError{{kerascope}}{{pdflatex has no letters for \\detokenize{{{beyond}}}}}%\n"
-        "    {Run xelatex or lualatex, or give these layers other names.}\n"
+        f"  \\PackageError{{kerascope}}{{\\detokenize{{{needed_tex(sheet)}}}}}%\n"
+        "    {Or give these layers other names.}\n"
     )
-    asked = ""
-    for font in reversed(FONTS_OF_CHINESE if beyond else FONTS):
+    asked, fonts = "", FONTS_OF_CHINESE if beyond else FONTS
+    if any(one in ARABIC for one in map(ord, beyond)):
+        fonts = FONTS_OF_ARABIC
+    for font in reversed(fonts):
         asked = f"\\IfFontExistsTF{{{font}}}{{\\setsansfont{{{font}}}}}{{%\n    {asked}}}"
     return (
         f"\\ifPDFTeX\n{refused if beyond else ''}  \\usepackage[T1]{{fontenc}}\n"

@@ -243,6 +243,19 @@ def test_large_dense_layers_are_drawn_in_part_and_say_their_size():
     assert "left out" in figure.legend
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_lies_on_a_neuron(width):
+    """What stands below a layer of which some neurons are left out lay on the lowest one."""
+    model = Sequential([L.Input(shape=(20,)), L.Dense(64, activation="relu"), L.Dense(1)])
+    svg = ks.draw(model, style="figure", width=width).svg
+    circles = [tuple(float(one.get(key)) for key in ("cx", "cy", "r"))
+               for one in elements(svg, "circle")]  # fmt: skip
+    for one, (left, top, right, bottom) in texts(svg):
+        for x, y, radius in circles:
+            is_beside = x + radius <= left or x - radius >= right
+            assert is_beside or y + radius <= top or y - radius >= bottom, one.text
+
+
 def test_repeated_blocks_are_counted():
     def counts(name, width):
         found = elements(figure_of(name, width).svg, "text")

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import warnings
 import zlib
 from functools import cache
 
@@ -11,6 +12,7 @@ from figure_models import KNOWN, elements
 
 import kerascope as ks
 from kerascope import layers as L
+from kerascope.errors import KerascopeWarning
 from kerascope.models import Sequential
 
 SIGNS = "a_b&c%d#e$f~g^h\\i{j}k<l>m|n-'o\"p"
@@ -75,6 +77,25 @@ def test_a_document_with_other_letters_says_which_tex_has_them():
     assert "xelatex or lualatex" in document
     assert "".join(sorted(CHINESE)) in document
     assert "PackageError" not in figure_with(LATIN.replace(" ", "")).to_format("tex").decode()
+
+
+@pytest.mark.parametrize("letters", [CHINESE, "طبقة", "слой"])
+@pytest.mark.parametrize("ending", ["tikz", "tex"])
+def test_letters_that_pdflatex_has_not_are_said_in_the_file_and_when_it_is_written(
+    letters, ending, tmp_path
+):
+    figure = figure_with(letters)
+    with pytest.warns(KerascopeWarning, match=rf"f\.{ending}: .*xelatex"):
+        path = figure.save(tmp_path / f"f.{ending}")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("% ")
+    assert "run xelatex or lualatex" in text.partition(r"\begin{tikzpicture}")[0]
+    for font in {"طبقة": ["DejaVu Sans"]}.get(letters, []) if ending == "tex" else []:
+        assert font in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure_with("plain").save(tmp_path / f"g.{ending}")
+    assert "xelatex" not in (tmp_path / f"g.{ending}").read_text(encoding="utf-8")
 
 
 # --- with a TeX -----------------------------------------------------------------------------------
