@@ -18,6 +18,7 @@ from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD
 from kerascope.player.captions import Narrator, sources_of
+from kerascope.player.chips import chip_of
 from kerascope.player.picture import DONE
 from kerascope.player.sentences import SENTENCES
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates
@@ -315,6 +316,21 @@ def test_the_values_of_a_step_stand_where_they_belong():
 
 
 # --- what a step says -----------------------------------------------------------------------------
+
+
+def test_the_cell_of_a_new_value_shows_the_change_where_the_value_would_look_like_the_old():
+    """The size of a large weight is the same, to four digits, before the step and after it."""
+    model = Sequential([Input((20,)), Dense(64, name="wide")])
+    model.compile("adam", "mse")
+    player = ks.play(model, np.ones((2, 20)), np.zeros((2, 64)))
+    flows = LadderFlows(player.picture, player.tape)
+    for event in player.tape:
+        flows.feed(event)
+    size, kind, shape, sign = flows.now["update:wide/kernel", 0]
+    assert (kind, shape, sign) == ("b", "(20, 64)", "\u0394")
+    assert size == pytest.approx(0.001 * (20 * 64) ** 0.5, rel=0.01)  # Adam's first step
+    assert len(flows.now["wide/kernel", 0]) == 3
+    assert "\u2016\u0394\u2016" in str(chip_of([size, kind, shape, sign]).rows)
 
 
 def test_a_step_tells_its_numbers_and_the_reason(small):

@@ -75,7 +75,8 @@ def chip_of(spec: Spec) -> Chip:
             dots = tuple(tuple(("", LEVELS.index(one) - MIDDLE) for one in row) for row in rows)
             return Chip(dots, columns * DOT, len(rows) * DOT)
         rest = [f"{len(letters)} numbers"]
-    told = f"{rest[0]} \N{DOUBLE VERTICAL LINE}\N{MIDDLE DOT}\N{DOUBLE VERTICAL LINE} {size:.4g}"
+    sign = rest[1] if kind == "b" and len(rest) > 1 else "\N{MIDDLE DOT}"
+    told = f"{rest[0]} \N{DOUBLE VERTICAL LINE}{sign}\N{DOUBLE VERTICAL LINE} {size or 0:.4g}"
     told = told if size is not None else f"{rest[0]} NaN/Inf!"
     return Chip((((told, 0),),), text_width(told, SIZE) + 2 * PADDING, CHIP_HEIGHT)
 

@@ -103,7 +103,8 @@ def spec_of(value: Any) -> Spec:
     """Return how a value is shown: its size, a letter, and what the letter needs.
 
     "c" is followed by the numbers, "h" by the number of columns and a letter for each cell, "b" by
-    the shape; an empty list is no array of numbers.
+    the shape (and by "\u0394" if the size is that of a change). An empty list is no array of
+    numbers.
 
     Examples
     --------

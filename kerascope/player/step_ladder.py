@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
-from kerascope.player.flows import FORWARD, GRADIENT, RUNNING, Flows
+from kerascope.player.flows import FORWARD, GRADIENT, RUNNING, Flows, spec_of
 from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, with_state_lines
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.history import value_of_event
@@ -219,6 +221,7 @@ class LadderFlows(Flows):
         shown = [node.id for node in picture.whole.nodes if not _is_mark(node)]
         super().__init__({*shown, *(group.id for group in picture.whole.groups)})
         self._tape = tape
+        self._weights: dict[str, Any] = {}  # as they are when the step begins
 
     def feed(self, event: Event) -> None:
         """Move on to the values at one more event."""
@@ -229,14 +232,22 @@ class LadderFlows(Flows):
             key = str(delta.key) if delta.key is not None else ""
             if delta.name == "updates" and key and event.phase == "update":
                 self._put(f"{_NEW}{key}", FORWARD, delta.value)
+                self._show_change(key, delta.value)
                 self._put(f"{_SLOT}{key}", FORWARD, delta.value)
             elif event.kind == "update.apply" and delta.name == "weights" and key == event.name:
                 self._put(key, FORWARD, delta.value)
 
+    def _show_change(self, key: str, new: Any) -> None:
+        """Show the size of the change where a new value is no more than its size, as the old is."""
+        place, old = (self.box_of(f"{_NEW}{key}"), FORWARD), self._weights.get(key)
+        if self.now.get(place, ["", ""])[1] == "b" and isinstance(old, np.ndarray):
+            self.now[place] = [*spec_of(np.asarray(new) - old)[:1], *self.now[place][1:], "\u0394"]
+
     def _begin(self, event: Event) -> None:
         """Put what is fed and what the weights are where they stand."""
         weights = self._tape.names_at(event.t).get("weights", {})
-        for name, value in weights.items() if isinstance(weights, dict) else ():
+        self._weights = weights if isinstance(weights, dict) else {}
+        for name, value in self._weights.items():
             self._put(str(name), FORWARD, value)
             self._put(f"{_SLOT}{name}", FORWARD, value)
         fed = value_of_event(event, "inputs") or ()

@@ -298,17 +298,17 @@ class Flows {
     }
     const draw = { c: drawNumbers, h: drawShades }[kind];
     if (draw) draw(place, at, wide, rest);
-    else this._bar(place, at, wide, size, this._share(number, way, size || 0));
+    else this._bar(place, at, wide, size, this._share(number, way, size || 0), rest[1] || "");
     const words = { c: rest.join(", "), h: `‖·‖ ${size}` };
-    place.append(svg("title", {}, words[kind] || `${rest[0]}: ‖·‖ ${size}`));
+    place.append(svg("title", {}, words[kind] || `${rest[0]}: ‖${rest[1] || "·"}‖ ${size}`));
   }
 
-  _bar(place, at, wide, size, share) {
+  _bar(place, at, wide, size, share, sign) {
     const x = at.x - wide / 2;
     place.append(
       svg("rect", { class: "bar", x, y: at.y - 8, width: wide, height: 16 }),
       svg("rect", { class: "full", x, y: at.y + 4, width: wide * share, height: 4 }),
-      svg("text", { x: at.x, y: at.y + 2 }, size === null ? "NaN/Inf" : String(size)),
+      svg("text", { x: at.x, y: at.y + 2 }, size === null ? "NaN/Inf" : `${sign}${size}`),
     );
   }
 }
