@@ -66,7 +66,8 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "md", "jsonl"), default="text")
     parser.add_argument(
         "--batches", type=_at_least(0), default=1, metavar="N",
-        help="how many batches of each train function are shown in full (default 1)",
+        help="how many batches of each train function are shown in full (default 1); epochs and "
+        "batches count from 0",
     )  # fmt: skip
     _add_live(parser)
 

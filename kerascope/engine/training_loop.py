@@ -341,8 +341,8 @@ class LossWatch:
             return
         self.warned = True
         warn(
-            f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from "
-            "0). The weights are likely "
+            f"fit: the loss became {loss} in epoch {epoch}, batch {batch_index} (both counted "
+            "from 0). The weights are likely "
             "spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in "
             "the data.",
             NumericsWarning,

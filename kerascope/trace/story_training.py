@@ -27,7 +27,11 @@ from kerascope.trace.train_facts import TrainFacts
 
 
 class FitNarrator(StageNarrator):
-    """The loop over epochs and batches; the batches' own calls have an observer of their own."""
+    """The loop over epochs and batches; the batches' own calls have an observer of their own.
+
+    Both count from 0, as the loop itself does and as callbacks, the debugger and tapes say it. Only
+    what is printed for people, "Epoch 1/10", counts from 1.
+    """
 
     phase = "fit"
 
@@ -44,7 +48,7 @@ class FitNarrator(StageNarrator):
             self._is_shown = self._next_is_shown()
             self._untold += not self._is_shown
             if self._is_shown:
-                name = f"epoch {event.epoch + 1}, batch {event.batch_index}"
+                name = f"epoch {event.epoch}, batch {event.batch_index}"
                 self.section(f"fit {self.stage.subject.name}")
                 self.tell("batch", 1, name, counted(event.size, "sample"), size=event.size)
         elif isinstance(event, BatchEnded) and self._is_shown:
@@ -62,7 +66,7 @@ class FitNarrator(StageNarrator):
         words = counted(self._batches, "batch")
         if self._untold and self._untold < self._batches:
             words += f", {self._untold} not shown"
-        self._tell_figures("epoch", 1, f"epoch {event.epoch + 1}", event.logs, words)
+        self._tell_figures("epoch", 1, f"epoch {event.epoch}", event.logs, words)
 
     def _tell_figures(
         self, kind: str, depth: int, name: str, logs: dict[str, Any], *cells: str

@@ -360,7 +360,7 @@ def test_nan_in_the_loss_names_the_epoch_and_the_batch():
     x = np.ones((8, 4), "float32")
     x[5] = np.nan
     model = compiled()
-    with pytest.warns(NumericsWarning, match="the loss became nan in epoch 1, batch 2") as caught:
+    with pytest.warns(NumericsWarning, match="the loss became nan in epoch 0, batch 2") as caught:
         model.fit(x, Y, batch_size=2, epochs=2, shuffle=False, verbose=0)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -369,7 +369,7 @@ def test_nan_in_the_loss_names_the_epoch_and_the_batch():
 def test_an_infinite_loss_is_told_too():
     model = Sequential([Lambda(lambda x: K.exp(x), input_shape=(4,)), Dense(1)])
     model.compile("sgd", "mse")
-    with pytest.warns(NumericsWarning, match="the loss became (inf|nan) in epoch 1, batch 0"):
+    with pytest.warns(NumericsWarning, match="the loss became (inf|nan) in epoch 0, batch 0"):
         model.fit(1000 * X, Y, verbose=0)
 
 

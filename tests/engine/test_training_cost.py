@@ -229,7 +229,7 @@ def test_a_callback_that_gets_a_hook_later_hears_of_batches():
 
 def test_a_loss_that_is_no_number_is_told_once_also_if_nobody_looks():
     model = small_model(optimizers.SGD(lr=0.1))
-    with pytest.warns(NumericsWarning, match="became nan in epoch 1, batch 0") as told:
+    with pytest.warns(NumericsWarning, match="became nan in epoch 0, batch 0") as told:
         model.fit(ROWS * np.nan, LABELS, epochs=3, verbose=0)
     assert len(told) == 1
 

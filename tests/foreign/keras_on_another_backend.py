@@ -79,7 +79,7 @@ def trains(x):
         model.fit(x, x[:, :2], batch_size=2, verbose=0)
     said = [str(one.message) for one in caught if str(one.message).startswith("net: ")]
     assert said == [
-        "net: epoch 1, batch 0: loss is nan; the first output that is not finite is that of "
+        "net: epoch 0, batch 0: loss is nan; the first output that is not finite is that of "
         "'boom' (Boom)."
     ]
     assert [e.name for e in tape if e.kind == "node" and e.ph == "B"][:3] == [

@@ -41,7 +41,7 @@ def test_epochs_and_batches_have_their_logs(keras, data):
     model = net(keras, keras.layers.Dropout(0.5))
     with ks.trace(model) as tape:
         history = model.fit(*data, batch_size=4, epochs=2, verbose=0)
-    assert [event.name for event in events(tape, "epoch")] == ["epoch 1", "epoch 2"]
+    assert [event.name for event in events(tape, "epoch")] == ["epoch 0", "epoch 1"]
     assert [event.name for event in events(tape, "batch")] == ["batch 0", "batch 1", "batch 2"] * 2
     assert [told_at(event)["size"] for event in events(tape, "batch")] == [4, 4, 2] * 2
     logs = [told_at(event)["logs"] for event in events(tape, "epoch", "E")]
@@ -150,7 +150,7 @@ def log_of(keras):
 
 def test_a_loss_that_is_no_number_is_told_with_the_first_layer(keras, data):
     model = net(keras, log_of(keras))
-    words = r"net: epoch 1, batch 0: loss is nan; the first .* is that of 'boom' \(Boom\)"
+    words = r"net: epoch 0, batch 0: loss is nan; the first .* is that of 'boom' \(Boom\)"
     with ks.trace(model) as tape, pytest.warns(KerascopeWarning, match=words) as warned:
         model.fit(*data, batch_size=4, verbose=0)
     assert len(warned) == 1  # the batches that follow have it from this one

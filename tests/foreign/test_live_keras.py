@@ -45,6 +45,6 @@ def test_the_real_keras_runs_and_the_batch_with_a_nan_is_told(tmp_path, backend,
     assert "site-packages" in run.stdout
     assert f"kerascope: batch 2: {first}" in run.stderr
     assert f" on {backend}: 4 batches watched" in run.stderr
-    assert "epoch 1, batch 2: loss is nan" in run.stderr
+    assert "epoch 0, batch 2: loss is nan" in run.stderr
     tape = Tape.load(tmp_path / "run.jsonl")
     assert [batch.number for batch in tape.batches()] == [0, 1, 2, 3]

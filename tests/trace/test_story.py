@@ -215,7 +215,7 @@ def test_only_the_first_batches_are_told_in_full(batches):
     assert len(of_kind(records, "batch")) == batches
     assert len(of_kind(records, "outs")) == batches
     epochs = of_kind(records, "epoch")
-    assert [record.name for record in epochs] == ["epoch 1", "epoch 2", "epoch 1"]
+    assert [record.name for record in epochs] == ["epoch 0", "epoch 1", "epoch 0"]
     assert "loss" in epochs[0].facts
 
 

@@ -188,7 +188,7 @@ class Training:
             def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
                 epochs.close()
                 training._epoch, training.batch = epoch, 0
-                name = f"epoch {epoch + 1}"
+                name = f"epoch {epoch}"
                 self.told = epochs.enter_context(training.writer.span("epoch", name, epoch=epoch))
 
             def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -326,7 +326,7 @@ class Training:
 
     def _tell_cause(self, number: int, logs: dict[str, float], before: Before, data: Any) -> None:
         name = next(name for name, value in logs.items() if not np.isfinite(value))
-        where = "" if self._epoch is None else f"epoch {self._epoch + 1}, "
+        where = "" if self._epoch is None else f"epoch {self._epoch}, "
         cause = self._cause(number, before, data)
         message = f"{self._model.name}: {where}batch {number}: {name} is {logs[name]}; {cause}."
         self.writer.failed(FloatingPointError(message))
