@@ -22,39 +22,20 @@ class CallUpdate(tuple[Variable, Any]):
     ----------
     inputs : list of Tensor
         The inputs of the call.
-    call : list of Tensor
-        The inputs of the outermost call around it. This very list identifies that call: another
-        call on the same tensors has another list.
     chain : list of Tensor or None
         If the call assigned the new value, as Keras 3 does, the inputs of the outermost call or of
         the model whose calls follow each other. What was assigned there before is in it already.
     """
 
     inputs: list[Tensor]
-    call: list[Tensor]
     chain: list[Tensor] | None
 
     @classmethod
-    def of(
-        cls, pair: Any, inputs: list[Tensor], call: list[Tensor], chain: list[Tensor] | None = None
-    ) -> CallUpdate:
+    def of(cls, pair: Any, inputs: list[Tensor], chain: list[Tensor] | None = None) -> CallUpdate:
         """Return the pair with the calls that it belongs to."""
         made = cls(pair)
-        made.inputs, made.call, made.chain = inputs, call, chain
+        made.inputs, made.chain = inputs, chain
         return made
-
-
-def of_call(items: list[Any], call: list[Tensor]) -> list[Any]:
-    """Return the items without the updates by other calls on the same tensors.
-
-    A network that is called on the same tensors again does not run again, so its updates belong to
-    the first call.
-    """
-    calls = {id(item.call): item.call for item in items if isinstance(item, CallUpdate)}
-    if len(calls) < 2:
-        return items
-    chosen = calls.get(id(call), next(iter(calls.values())))
-    return [item for item in items if not isinstance(item, CallUpdate) or item.call is chosen]
 
 
 def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:

@@ -47,10 +47,12 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.calling import (
+    EnclosingCall,
     LossesOfLastCall,
     call_layer,
     enclosing_call,
     entered_losses,
+    of_call,
     remember_value,
     tried_out,
 )
@@ -85,17 +87,21 @@ class PerInput:
     of the calls must run only its own. So each item is entered under the tensors that it depends
     on, or under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of
     tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+
+    A second call on the same tensors, or a call that is made again by a debugger, makes items of
+    its own. So each stands beside the call that made it: see `only_of_call`.
     """
 
     def __init__(self) -> None:
-        self._items: dict[tuple[Tensor, ...], list[Any]] = {}
+        self._items: dict[tuple[Tensor, ...], list[tuple[Any, list[Tensor] | None]]] = {}
         self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of their coming
 
-    def add(self, items: Any, inputs: Any = None) -> None:
-        """Enter one item or a list of them under `inputs`."""
-        items, key = to_list(items), tuple(to_list(inputs))
+    def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
+        """Enter one item or a list of them under `inputs`, for the call that is being made."""
+        items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()
+        outermost = None if call is None else call.outermost
         if items:
-            self._items.setdefault(key, []).extend(items)
+            self._items.setdefault(key, []).extend((item, outermost) for item in items)
             self._keys.extend([key] * len(items))
 
     def forget_after(self, number: int) -> None:
@@ -108,11 +114,11 @@ class PerInput:
 
     def of(self, inputs: Any) -> list[Any]:
         """Return the items of exactly these inputs; None gives those that depend on no input."""
-        return list(self._items.get(tuple(to_list(inputs)), ()))
+        return of_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
         """Return every item."""
-        return [item for items in self._items.values() for item in items]
+        return [item for items in self._items.values() for item, _ in items]
 
     def __copy__(self) -> PerInput:
         twin = PerInput()
@@ -718,7 +724,7 @@ class Layer(metaclass=LayerType):
         if not is_eager():
             call = enclosing_call.get()
             if call is not None and not self.stateful:
-                pairs = [CallUpdate.of(pair, call.inputs, call.outermost) for pair in pairs]
+                pairs = [CallUpdate.of(pair, call.inputs) for pair in pairs]
             self._updates.add(pairs, self._whole_call(inputs, [pair[1] for pair in pairs]))
             return
         with LOCKS.steps:  # at once; all new values are computed before any is written

@@ -593,7 +593,11 @@ class LossesOfLastCall(NamedTuple):
 
 
 class EnclosingCall(NamedTuple):
-    """The call of a layer that is running, and the inputs of the outermost call around it."""
+    """The call of a layer that is running, and the inputs of the outermost call around it.
+
+    This very list of inputs identifies the outermost call, and is that of its Node: another call on
+    the same tensors has another list.
+    """
 
     layer: Layer
     inputs: list[Tensor]
@@ -601,6 +605,33 @@ class EnclosingCall(NamedTuple):
 
 
 enclosing_call: ContextVar[EnclosingCall | None] = ContextVar("enclosing", default=None)
+
+# The inputs of the Node for which a layer is asked for its losses and updates.
+_asked_call: ContextVar[list[Tensor] | None] = ContextVar("asked_call", default=None)
+
+
+@contextmanager
+def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
+    """Let layers tell only what the call with this list of inputs has made."""
+    token = _asked_call.set(inputs)
+    try:
+        yield
+    finally:
+        _asked_call.reset(token)
+
+
+def of_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
+    """Return the items that stand beside the call that is asked for; without one, all items.
+
+    In Keras 1 and 2 a network that is called on the same tensors again does not run again. So what
+    no call of this list has made is that of the first call.
+    """
+    asked = _asked_call.get()
+    calls = {id(call): call for _, call in items if call is not None}
+    if asked is None or len(calls) < 2:
+        return [item for item, _ in items]
+    chosen = calls.get(id(asked), next(iter(calls.values())))
+    return [item for item, call in items if call is None or call is chosen]
 
 
 # What layers add in the outermost call on numbers that is being made.
@@ -661,8 +692,8 @@ def _enter_assigned(call: EnclosingCall, assigned: dict[Variable, Any], before: 
         call.layer._assigns = True
         model = making_model.get()
         chain = call.outermost if model is None else model[1]
-        own = [CallUpdate.of(pair, call.inputs, call.outermost, chain) for pair in pairs]
-        call.layer._updates.add(own, call.inputs)
+        own = [CallUpdate.of(pair, call.inputs, chain) for pair in pairs]
+        call.layer._updates.add(own, call.inputs, call)
     elif pairs and before is None:
         call.layer.add_update(pairs)
 

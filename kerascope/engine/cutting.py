@@ -12,12 +12,13 @@ model runs them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from kerascope.backend.graph import Tensor
-from kerascope.backend.update_order import assigned_by_several_calls, of_call
+from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.engine.arguments import listed
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Call, calls_in_order
+from kerascope.engine.calling import Call, calls_in_order, only_of_call
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.node import Node
 from kerascope.spellings import habits
@@ -48,12 +49,11 @@ def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor
     Where no two calls assign to one variable, these are the outputs themselves.
     """
     nodes = [node for node in nodes if not node.is_input]
-    updates = [
-        pair
-        for node in nodes
-        if node.outbound_layer._assigns
-        for pair in of_call(node.outbound_layer._updates.of(node.input_tensors), node.input_tensors)
-    ]
+    updates: list[Any] = []
+    for node in nodes:
+        if node.outbound_layer._assigns:
+            with only_of_call(node.input_tensors):
+                updates += node.outbound_layer._updates.of(node.input_tensors)
     if assigned_by_several_calls(updates) is None:
         return outputs
     new: dict[Tensor, Tensor] = {}

@@ -32,7 +32,6 @@ from kerascope.backend.atomic import reset_together
 from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
-from kerascope.backend.update_order import of_call
 from kerascope.callers import warn
 from kerascope.engine.arguments import (
     by_names,
@@ -52,6 +51,7 @@ from kerascope.engine.calling import (
     enter_operations,
     making_model,
     mask_of,
+    only_of_call,
     run_body,
     tried_out,
 )
@@ -554,15 +554,13 @@ class Network(Layer):
     def _of_own_calls(self, getter: str) -> list[Any]:
         if not self._is_graph_network:
             return self._of_inner_layers(getter, self.inputs)
-        nodes = [node for nodes in self.nodes_by_depth.values() for node in nodes]
-        return [
-            item
-            for node in nodes
-            if not node.is_input
-            for item in of_call(
-                getattr(node.outbound_layer, getter)(node.input_tensors), node.input_tensors
-            )
-        ]
+        found: list[Any] = []
+        for nodes in self.nodes_by_depth.values():
+            for node in nodes:
+                if not node.is_input:
+                    with only_of_call(node.input_tensors):
+                        found += getattr(node.outbound_layer, getter)(node.input_tensors)
+        return found
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
         if self._is_graph_network and inputs is not None and to_list(inputs) == self.inputs:

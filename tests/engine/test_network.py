@@ -138,6 +138,25 @@ def test_a_nested_batch_normalization_moves_its_averages_while_the_outer_model_t
     assert abs(after[3] - before[3]).max() > 0
 
 
+@pytest.mark.parametrize("again", ["another call", "the graph is run again", "a failed call"])
+def test_what_is_called_again_on_the_same_tensor_counts_once(again):
+    layer, x = Dense(2, activity_regularizer="l2"), Input((3,))
+    model = Model(x, layer(x))
+    if again == "another call":
+        layer(x)
+    elif again == "the graph is run again":
+        model.run_internal_graph(model.inputs)
+    else:
+        with pytest.raises(ShapeError):
+            Model(x, Concatenate(axis=0)([layer(x), Input((5,))]))
+    assert len(model.losses) == 1
+    model.compile("sgd", "mse")
+    data = numbers(8, 3)
+    plain = np.mean((model.predict(data) - numbers(8, 2)) ** 2)
+    total = plain + 0.01 * np.sum(model.predict(data) ** 2)
+    assert model.evaluate(data, numbers(8, 2), verbose=0) == pytest.approx(total, rel=1e-5)
+
+
 def test_both_calls_of_a_nested_model_move_its_averages():
     inner = normalizer()
     a, b = Input((4,)), Input((4,))
