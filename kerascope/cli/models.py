@@ -123,8 +123,8 @@ def _from_file(path: Path, reading: Reading) -> Network:
     known = own_classes(reading.custom)
     with _reading(f"Write it with {_how_written(path)}."):
         with shapes_given(reading.shapes):
-            how = {"compile": reading.with_loss, "limits": reading.limits, "opaque": True}
-            model = opened(path, known, **how)
+            with_loss, limits = reading.with_loss, reading.limits
+            model = opened(path, known, compile=with_loss, limits=limits, opaque=True)
             check_given(model, f"'{path}'")
         if reading.with_loss:
             model._require_that_it_runs()

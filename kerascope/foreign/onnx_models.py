@@ -1,4 +1,4 @@
-"""ONNX files: drawn as they stand, and stepped by ONNX's own reference evaluator.
+"""ONNX files: drawn as they stand, and stepped by onnxruntime or ONNX's own reference evaluator.
 
 `kerascope draw model.onnx` needs no numbers and reads none: a file whose arrays lie beside it, or
 are lost, is drawn, too. What runs is written down node by node with each value, inside of `If`,
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,9 @@ from kerascope.errors import (
     ShapeError,
     UnavailableError,
 )
-from kerascope.foreign.onnx_bodies import Body, Sort, body_of, sort_of
+from kerascope.foreign.onnx_bodies import Body, Sort, body_of, captured_by, sort_of
 from kerascope.foreign.onnx_nodes import is_external
+from kerascope.foreign.onnx_runtime import Runtime
 from kerascope.foreign.onnx_walk import Known, Reading, Running
 from kerascope.foreign.records import Declared
 from kerascope.foreign.writer import TapeWriter
@@ -37,6 +39,7 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.graph import Graph
 
 LIBRARY = "onnx"
+_POINTER = b"version https://git-lfs"
 _VERSION = f"{LIBRARY} {onnx.__version__}"
 
 
@@ -193,7 +196,7 @@ def record(
     body = body_of(model, named_inputs)
     arrays = _fed(model, body, inputs, named_inputs)
     writer.library = writer.library or _VERSION
-    running = Running(writer, model)
+    running = Running(writer, model, Runtime(model, arrays))
     with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
         given = {}
         for declared in _inputs(model, body):
@@ -239,11 +242,37 @@ def _model_of(subject: Any) -> ModelProto:
             f"ONNX: {where} holds no graph; expected nodes and outputs, got none. The file is "
             f"empty or damaged: export it again."
         )
-    return model
+    return _in_order(model)
+
+
+def _in_order(model: ModelProto) -> ModelProto:
+    """Return a model whose nodes come after those that they read; the same one if they do."""
+    nodes = model.graph.node
+    maker = {name: place for place, node in enumerate(nodes) for name in node.output if name}
+    needs = {
+        place: {maker[name] for name in (*node.input, *captured_by(node)) if name in maker}
+        for place, node in enumerate(nodes)
+    }
+    if all(place > max(read, default=-1) for place, read in needs.items()):
+        return model
+    try:
+        order = [*TopologicalSorter(needs).static_order()]
+    except CycleError:
+        return model  # whoever reads the nodes says which one comes too early
+    ordered = ModelProto()
+    ordered.CopyFrom(model)
+    del ordered.graph.node[:]
+    ordered.graph.node.extend(nodes[place] for place in order)
+    return ordered
 
 
 def _read(path: Path) -> ModelProto:
     try:
+        with path.open("rb") as file:
+            if file.read(len(_POINTER)) == _POINTER:
+                raise ConfigError(
+                    f"ONNX: {path} is a pointer of Git LFS, not the file itself. Run git lfs pull."
+                )
         return onnx.load(str(path), load_external_data=False)
     except OSError as error:
         raise UnavailableError(

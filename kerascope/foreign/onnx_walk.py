@@ -9,7 +9,7 @@ here, once for both, in the words of ONNX's text; so the graphs that they hold c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from onnx.reference import ReferenceEvaluator
 from kerascope.errors import ConfigError, DataError, UnavailableError
 from kerascope.foreign.onnx_bodies import OLDEST_SCAN, Body, Sort, Step, captured_by
 from kerascope.foreign.onnx_nodes import is_external
+from kerascope.foreign.onnx_runtime import Runtime, hint, run_alone
 from kerascope.foreign.records import Value
 from kerascope.foreign.scopes import Scopes
 from kerascope.foreign.writer import TapeWriter
@@ -273,9 +274,10 @@ class Reading:
 class Running(Reading):
     """Executes what a file says, node by node, and writes down each value."""
 
-    def __init__(self, writer: TapeWriter, model: ModelProto) -> None:
+    def __init__(self, writer: TapeWriter, model: ModelProto, runtime: Runtime) -> None:
         super().__init__(writer, model)
-        self._evaluators: dict[Any, ReferenceEvaluator] = {}
+        self._runtime = runtime
+        self._evaluators: dict[Any, tuple[ModelProto, ReferenceEvaluator | Exception]] = {}
 
     def constant(self, body: Body, key: str) -> Known:
         """Return an array of the file with its numbers."""
@@ -292,30 +294,44 @@ class Running(Reading):
         return Known(value_of(next(self._tokens), array), array)
 
     def outputs(self, step: Step, body: Body, known: Mapping[str, Known]) -> list[Known]:
-        """Return what ONNX's reference evaluator computes for one node."""
+        """Return what onnxruntime computes for one node, or ONNX's reference evaluator."""
+        names = [one for one in step.node.output if one]
+        results = None if body.name else self._runtime.values(names)
+        if results is None:
+            results = self._evaluated(step, body, known)
+        made = dict(zip(names, results, strict=True))
+        return [self.known(made[one]) if one else self.absent() for one in step.node.output]
+
+    def _evaluated(self, step: Step, body: Body, known: Mapping[str, Known]) -> list[Any]:
         if step.node.op_type == "Scan":
             raise ConfigError(
-                f"ONNX: node {step.name!r} is a Scan of an opset before {OLDEST_SCAN}, which "
-                f"nobody runs; expected a later one. Convert the file: onnx.version_converter."
+                f"ONNX: node {step.name!r} is a Scan of an opset before {OLDEST_SCAN}, which the "
+                f"reference evaluator does not run; expected a later one. Convert the file: "
+                f"onnx.version_converter.{hint()}"
             )
         names = dict.fromkeys([*filter(None, step.node.input), *captured_by(step.node)])
         feed = {one: known[one].array for one in names if known[one].value.dtype != ABSENT}
+        model, evaluator = self._evaluator(step, body, feed)
         try:
-            evaluator = self._evaluator(step, body, feed)
-            results = evaluator.run(None, feed)
+            if isinstance(evaluator, Exception):
+                raise evaluator
+            results: list[Any] = evaluator.run(None, feed)
+            return results
         except Exception as error:
+            with suppress(Exception):
+                return run_alone(model, feed)
             shapes = ", ".join(f"{one} {_shape_in_words(array)}" for one, array in feed.items())
             raise DataError(
                 f"ONNX: node {step.name!r} ({step.node.op_type}) failed on "
                 f"{shapes or 'no inputs'}; expected that ONNX's reference evaluator computes it, "
                 f"got {type(error).__name__}: {error}. Compare with what "
-                f"onnx.checker.check_model says of the file."
+                f"onnx.checker.check_model says of the file.{hint()}"
             ) from error
-        made = dict(zip(filter(None, step.node.output), results, strict=True))
-        return [self.known(made[one]) if one else self.absent() for one in step.node.output]
 
-    def _evaluator(self, step: Step, body: Body, feed: Mapping[str, Any]) -> ReferenceEvaluator:
-        """Return the evaluator of one node: of a model that has no other."""
+    def _evaluator(
+        self, step: Step, body: Body, feed: Mapping[str, Any]
+    ) -> tuple[ModelProto, ReferenceEvaluator | Exception]:
+        """Return a model that has one node alone, and its evaluator or why there is none."""
         types = {name: _type_of(array) for name, array in feed.items()}
         key = (step.name, *(one.SerializeToString() for one in types.values()))
         if key not in self._evaluators:
@@ -324,7 +340,11 @@ class Running(Reading):
             graph = helper.make_graph([step.node], step.name, inputs, outputs)
             opsets = [helper.make_opsetid(*one) for one in body.opsets.items()]
             model = helper.make_model(graph, opset_imports=opsets, functions=self.model.functions)
-            self._evaluators[key] = ReferenceEvaluator(model)
+            model.ir_version = self.model.ir_version or model.ir_version
+            try:
+                self._evaluators[key] = model, ReferenceEvaluator(model)
+            except Exception as error:  # of an operator that it does not know
+                self._evaluators[key] = model, error
         return self._evaluators[key]
 
     def made(self, body: Body, name: str, compute: Callable[[], Any] | None) -> Known:
@@ -359,7 +379,7 @@ class Running(Reading):
 
 
 def value_of(token: Any, array: Any) -> Value:
-    """Return how a value is written down; a list of arrays, or text, without its numbers.
+    """Return how a value is written down; a list of arrays without its numbers.
 
     Examples
     --------
@@ -375,7 +395,7 @@ def value_of(token: Any, array: Any) -> Value:
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.dtype.kind in "OUST":
-        return Value(token, array.shape, "string", None)
+        return Value(token, array.shape, "string", lambda: array.astype(str))
     if array.dtype.kind in _NATIVE:
         return Value(token, array.shape, array.dtype.name, lambda: array)
     return Value(token, array.shape, array.dtype.name, lambda: array.astype(np.float32))

@@ -38,9 +38,17 @@ class CallStep:
     tensor_map: dict[str, np.ndarray]
 
     def __repr__(self) -> str:
-        arrays = "; ".join(str(statistics_of(array)) for array in self.outputs)
+        arrays = "; ".join(map(_in_words, self.outputs))
         name, number = printable(self.call.id), len(self.tensor_map)
         return f"<depth {self.depth}  {name}  {arrays}  tensor_map: {number}>"
+
+
+def _in_words(array: np.ndarray) -> str:
+    """Return the figures of an array; of one of texts the first few of them."""
+    if array.dtype.kind != "U":
+        return str(statistics_of(array))
+    texts = [printable(str(text)) for text in array.ravel()[:4]]
+    return f"string{list(array.shape)} {', '.join(texts)}{' …' * (array.size > len(texts))}"
 
 
 def steps_of(calls: Sequence[Call], graph: Graph) -> Iterator[CallStep]:

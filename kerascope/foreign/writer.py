@@ -392,6 +392,8 @@ class TapeWriter:
 
     def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
         """Return what the tape keeps of an array; the figures of small ones are found together."""
+        if array.dtype.kind == "U":  # text has no figures
+            return array if self.arrays == "all" else None
         is_small = 0 < array.size <= SMALL and array.dtype.kind in "fiub"
         if is_small and self.arrays == "statistics":
             batch = self._batch

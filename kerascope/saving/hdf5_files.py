@@ -331,7 +331,9 @@ def check_members(file: Any, where: str) -> set[str]:
         group, path, depth = waiting.pop()
         for number in range(h5a.get_num_attrs(group)):
             texts |= _check_attribute(h5a.open(group, index=number), where)
-        for name in group:
+        links: list[tuple[bytes, int]] = []
+        group.links.iterate(lambda name, info, add=links.append: add((name, info.type)), info=True)
+        for name, kind in links:
             seen += 1
             if seen > MOST_OBJECTS or depth > DEEPEST_GROUP:
                 raise ConfigError(
@@ -339,7 +341,7 @@ def check_members(file: Any, where: str) -> set[str]:
                     f"{MOST_OBJECTS} objects, {DEEPEST_GROUP} deep."
                 )
             inner = f"{path}/{name.decode(errors='replace')}"
-            if group.links.get_info(name).type != h5l.TYPE_HARD:
+            if kind != h5l.TYPE_HARD:
                 raise ConfigError(
                     f"{where}: {inner} is a link to another place or file; expected an array or a "
                     f"group."

@@ -292,7 +292,7 @@ def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, n
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
-    group = next((found for found in map(file.get, paths) if found is not None), None)
+    group: Any = next((found for found in map(file.get, paths) if found is not None), None)
     label = f"{where}: {folder.layer.label}"
     if not own:
         if not folder.layer.built and hasattr(group, "keys") and len(group):

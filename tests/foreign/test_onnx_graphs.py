@@ -293,7 +293,7 @@ def damaged(change):
 
 DAMAGES = [
     (lambda graph: graph.node[1].input.__setitem__(0, "nothing"), "reads 'nothing'"),
-    (lambda graph: graph.node.append(graph.node.pop(0)), "not in order"),
+    (lambda graph: graph.node[0].input.append(graph.node[-1].output[0]), "not in order"),
     (lambda graph: graph.node[2].output.__setitem__(0, "query"), "gives 'query'; expected .* only"),
     (lambda graph: setattr(graph.output[0], "name", "z"), "the graph gives 'z'"),
 ]

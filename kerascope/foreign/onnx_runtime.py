@@ -1,0 +1,99 @@
+"""What onnxruntime computes for each value of an ONNX file, where it is installed.
+
+It knows operators that ONNX's reference evaluator does not: those of Microsoft's domain, which
+quantized and optimized files have, and the old ones of early opsets. The whole file is run with all
+its values as outputs, of which a number at a time is fetched: all of them at once may be too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import onnx
+from onnx import ModelProto
+
+from kerascope.foreign.onnx_nodes import KIND_OF_OP
+
+EXTRA = "onnxruntime"
+CHUNK = 64  # values that are fetched by one run
+_QUIET = 4
+_HINT = f" {EXTRA} computes more operators: pip install 'kerascope[{EXTRA}]'."
+
+
+def hint() -> str:
+    """Return what to install if a node cannot be computed; nothing if it is there already."""
+    return "" if is_there() else _HINT
+
+
+def is_there() -> bool:
+    """Return whether onnxruntime is installed."""
+    return find_spec(EXTRA) is not None
+
+
+def run_alone(model: ModelProto, feed: Mapping[str, Any]) -> list[Any]:
+    """Return the outputs of a model of one node."""
+    found: list[Any] = _session(model).run(None, dict(feed))
+    return found
+
+
+def _session(model: ModelProto) -> Any:
+    import onnxruntime  # only a session that runs a file needs it
+
+    options = onnxruntime.SessionOptions()
+    # Otherwise nodes are fused, and the values between them are gone.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = _QUIET
+    content = model.SerializeToString()
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+class Runtime:
+    """Computes the values of a file's nodes, but for those inside the graphs that nodes hold.
+
+    Parameters
+    ----------
+    model : ModelProto
+        With its arrays.
+    feed : mapping of str to array
+        The inputs.
+    """
+
+    def __init__(self, model: ModelProto, feed: Mapping[str, Any]) -> None:
+        self._feed = dict(feed)
+        self._names = [name for node in model.graph.node for name in node.output if name]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        draws = any(KIND_OF_OP.get(node.op_type) == "noise" for node in model.graph.node)
+        self._step = len(self._names) if draws else CHUNK  # random numbers are drawn once
+        self._known: dict[str, Any] = {}
+        self._runner: Any = self._open(model) if self._names and is_there() else None
+
+    def _open(self, model: ModelProto) -> Any:
+        shown = ModelProto()
+        shown.CopyFrom(model)
+        outputs = {one.name for one in model.graph.output}
+        shown.graph.output.extend(
+            onnx.ValueInfoProto(name=name) for name in self._names if name not in outputs
+        )
+        try:
+            return _session(shown)
+        except Exception:  # it does not know an operator, or a type: the evaluator has its turn
+            return None
+
+    def values(self, names: Sequence[str]) -> list[Any] | None:
+        """Return the values of these names, which one node gives; None if they are not known."""
+        if self._runner is None:
+            return None
+        if any(name not in self._known for name in names):
+            first = self._places[names[0]]
+            wanted = dict.fromkeys((*self._names[first : first + self._step], *names))
+            self._known = self._fetched([*wanted])
+        return [self._known[name] for name in names] if self._known else None
+
+    def _fetched(self, names: list[str]) -> dict[str, Any]:
+        try:
+            return dict(zip(names, self._runner.run(names, self._feed), strict=True))
+        except Exception:  # a value of a type that NumPy has not, or a node that fails
+            self._runner = None
+            return {}
