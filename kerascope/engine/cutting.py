@@ -33,8 +33,8 @@ def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], 
     if not habits().wraps_operations or not all(_is_of_a_layer(x) for x in tensors):
         return inputs, outputs
     cut = [x for x in inputs if not isinstance(x._keras_history.layer, InputLayer)]
-    nodes = _nodes_between(inputs, outputs)
-    if not cut or any(node.is_input for node in nodes):
+    nodes = _nodes_between(inputs, outputs) if cut else []
+    if not nodes or any(node.is_input for node in nodes):
         return inputs, outputs
     new = {x: Input(batch_shape=x.shape, dtype=x.dtype) for x in cut}
     for node in nodes:
