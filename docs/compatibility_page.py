@@ -25,6 +25,8 @@ sys.path[:0] = [str(TESTS), str(TESTS / "old_keras")]
 import ask  # noqa: E402
 from differences import DIFFERENCES, OTHER_ARGUMENTS  # noqa: E402
 from keras_names import Name, arguments_of, difference, found, names_of  # noqa: E402
+from keras_ops_kinds import DIFFERENT, calls_of  # noqa: E402
+from keras_ops_kinds import NAMES as OPERATIONS  # noqa: E402
 
 from kerascope.compat import keras_imports  # noqa: E402
 from kerascope.errors import NotYetError, RefusedError  # noqa: E402
@@ -64,8 +66,9 @@ looked up here in the dialect of that version (`import keras` under `kerascope r
 
 Three differences are deliberate everywhere: code that lies in a file (a pickled function, a
 Lambda's bytes) is not run unless you say so; a configuration that you pass in is never changed; and
-an array of floats that is given to an operation takes the type `floatx`, a float16 one too, while
-whole numbers stay as wide as they are.
+numbers of 64 bits stay as wide as they are, where Keras 3 on JAX halves them. The names of
+`keras.ops` give results of the type that Keras 3 gives. The functions of `keras.backend` in Keras 1
+and 2 make an array of floats one of type `floatx`.
 
 {totals}
 """
@@ -108,7 +111,11 @@ def _asked_of_keras_3() -> Iterator[str]:
 
 
 def differs_by_design(version: str, name: str) -> str | None:
-    """Return what tests/old_keras/differences.py says of a name."""
+    """Return what tests/old_keras/differences.py, or the test of all operations, says of a name."""
+    last = name.rpartition(".")[2]
+    if version == "3" and name.startswith("keras.ops.") and last in DIFFERENT:
+        count, words = DIFFERENT[last]
+        return f"{words.rstrip('.')} ({count} of {len(calls_of(last))} calls)."
     if version == "1.2.2" and name.startswith("keras.layers.") and name.endswith(".get_config"):
         return WORDS_OF_KERAS_2
     for names, words in DIFFERENCES.get(version, {}).items():
@@ -133,6 +140,7 @@ def row_of(version: str, name: Name) -> Row:
         differs_by_design(version, str(name)),
     ]
     differences = " ".join(text for text in words if text)
+    differences = re.sub(r"(?<=\. )[a-z]", lambda first: first[0].upper(), differences)
     is_compared = _is_compared(version, name)
     if differences:
         note = "" if is_compared or differs_by_design(version, str(name)) else " Not compared."
@@ -145,8 +153,8 @@ def _is_compared(version: str, name: Name) -> bool:
     last = name.path
     if str(name) in names:
         return True
-    if version == "3" and name.module.startswith("keras.ops."):
-        return f"keras.ops.{last}" in names
+    if version == "3" and f"{name.module}.".startswith("keras.ops."):
+        return last in OPERATIONS or f"keras.ops.{last}" in names
     return False
 
 

@@ -67,3 +67,10 @@ def test_a_name_that_no_row_asks_for_is_not_called_the_same(page: ModuleType) ->
     finally:
         page.ask.read_answers = before
         page.compared.cache_clear()
+
+
+def test_an_operation_is_the_same_only_if_no_call_of_it_differs(page: ModuleType) -> None:
+    kinds = {str(name): row.kind for name, row in page.rows_of("3").items()}
+    assert kinds["keras.ops.sqrt"] == kinds["keras.ops.sum"] == page.SAME
+    different = [f"keras.ops.{name}" for name in page.DIFFERENT]
+    assert {kinds[name] for name in different} == {page.BUT}

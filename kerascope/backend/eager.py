@@ -29,6 +29,7 @@ from kerascope.backend.graph import (
     Placeholder,
     Tensor,
     Variable,
+    applies_in_order,
     as_tensor,
     graph_mode,
     is_eager,
@@ -179,7 +180,26 @@ def assign(variable: Variable, value: Any) -> Variable:
     return variable
 
 
-OPERATORS["assign"] = assign
+def _number(kind: type) -> Callable[[Tensor], Any]:
+    """Return what makes a Python number of a tensor that was computed from no placeholder.
+
+    So `float(layer.losses[0])` after a layer was called on arrays.
+    """
+
+    def convert(x: Tensor) -> Any:
+        leaves = [y for apply in applies_in_order([x]) for y in apply.inputs]
+        if any(isinstance(y, Placeholder) and y.default is None for y in [x, *leaves]):
+            raise DtypeError(
+                f"tensor '{x.name}': {kind.__name__}() needs a number, and a symbolic tensor has "
+                f"none before a function runs. Use K.eval(x, feeds), or operations on the tensor.",
+                subject=x,
+            )
+        return kind(value_of(x))
+
+    return convert
+
+
+OPERATORS.update(assign=assign, float=_number(float), int=_number(int))
 
 
 def _evaluate(op: Op, tensors: list[Tensor]) -> Any:

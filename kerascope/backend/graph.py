@@ -371,6 +371,8 @@ class Tensor:
     __rmatmul__ = _operator("matmul", reflected=True)
     __neg__ = _operator("neg")
     __abs__ = _operator("abs")
+    __float__ = _operator("float")
+    __int__ = _operator("int")
     __floordiv__ = _operator("floordiv")
     __rfloordiv__ = _operator("floordiv", reflected=True)
     __mod__ = _operator("mod")
@@ -1017,7 +1019,7 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
 
     A Python number, or an array of floats, takes the float type of `like` (by default
     `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
-    graph into float64.
+    graph into float64. Whole numbers of Python are int32, as in Keras, unless they are too large.
 
     Raises
     ------
@@ -1040,7 +1042,8 @@ def constant_dtype(value: Any, array: np.ndarray, like: Tensor | None) -> str:
         return wanted if is_float(wanted) else config.floatx
     if isinstance(value, (int, float)) and not isinstance(value, bool) and like is not None:
         return like.dtype if like.dtype != "bool" else "int32"
-    return array.dtype.name
+    is_plain = isinstance(value, (int, list, tuple)) and array.dtype == np.int64
+    return "int32" if is_plain and np.abs(array).max(initial=0) < 2**31 else array.dtype.name
 
 
 _snake_names: dict[str, str] = {}

@@ -26,7 +26,7 @@ import numpy as np
 
 from kerascope import activations
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, TensorLike, as_tensor
+from kerascope.backend.graph import Tensor, TensorLike, as_tensor, is_float
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
 from kerascope.backend.ops.indexing import sizes_said_by
@@ -34,6 +34,8 @@ from kerascope.backend.ops.shaping import Full, shape_vector
 from kerascope.errors import ArgumentError
 from kerascope.layers.arguments import Sizes
 from kerascope.layers.on_anything import on_anything
+from kerascope.layers.operation_types import own_types, typed
+from kerascope.nested import found_in
 
 _OTHERS = {
     *globals(),
@@ -66,8 +68,7 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
-        entered(home, kind, function)
-        return on_anything(function)
+        return on_anything(OPERATIONS[entered(home, kind, function)][1])
 
     return enter
 
@@ -75,7 +76,7 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
 def entered(home: str, kind: str, function: Callable[..., Any]) -> str:
     """Enter a function in the table, and return the name of its class there."""
     name = kind or "".join(word.capitalize() for word in function.__name__.split("_"))
-    OPERATIONS[name] = (home, function)
+    OPERATIONS[name] = (home, typed(name, function))
     return name
 
 
@@ -112,7 +113,6 @@ minimum = _of_two("Minimum", K.minimum)
 multiply = _of_two("Multiply", elementwise.multiply)
 negative = row(NUMPY, "Negative")(elementwise.negative)
 not_equal = _of_two("NotEqual", K.not_equal)
-power = _of_two("Power", K.pow)
 sign = row(NUMPY, "Sign")(K.sign)
 sin = row(NUMPY, "Sin")(K.sin)
 sqrt = row(NUMPY, "Sqrt")(elementwise.square_root)
@@ -123,9 +123,23 @@ true_divide = _of_two("TrueDivide", elementwise.divide)
 
 
 @row(NUMPY)
+def power(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return x1 ** x2; of whole numbers a whole one, so 0 if x2 is negative and |x1| is not 1."""
+    x1, x2 = (elementwise.countable(x) for x in promoted(x1, x2))
+    if not x1.dtype.startswith("int"):
+        return K.pow(x1, x2)
+    is_whole = K.logical_or(K.greater_equal(x2, 0), K.equal(K.abs(x1), 1))
+    exponents = control.Where()(K.less(x2, 0), elementwise.mod(x2, 2), x2)
+    return K.pow(x1, exponents) * K.cast(is_whole, x1.dtype)
+
+
+@row(NUMPY)
 def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
-    """Return x between x_min and x_max."""
-    return K.clip(x, x_min, x_max)
+    """Return x between x_min and x_max; everywhere x_max, where that is below x_min."""
+    x, bounds = as_tensor(x), (x_min, x_max)
+    if is_float(x.dtype) and not found_in(bounds, (Tensor, np.ndarray)):
+        return K.clip(x, builtins.min(bounds), x_max)
+    return K.minimum(K.maximum(x, x_min), x_max)
 
 
 @row(CORE)
@@ -193,8 +207,10 @@ def cosh(x: TensorLike) -> Any:
 @row(NUMPY)
 def logaddexp(x1: Any, x2: Any) -> Any:
     """Return log(exp(x1) + exp(x2)), without overflow."""
-    x1, x2 = promoted(x1, x2)
-    return K.maximum(x1, x2) + K.softplus(-K.abs(x1 - x2))
+    x1, x2 = (elementwise.floating(x) for x in promoted(x1, x2))
+    largest, far = K.maximum(x1, x2), K.abs(x1 - x2)
+    far = control.Where()(K.equal(far, far), far, as_tensor(0, like=far))  # inf - inf
+    return largest + K.softplus(-far)
 
 
 @row(NUMPY)
@@ -224,8 +240,11 @@ def isnan(x: TensorLike) -> Any:
 @row(NUMPY)
 def round(x: TensorLike, decimals: int = 0) -> Any:
     """Return x rounded to so many decimals, halves to the even one."""
-    scale = 10.0**decimals
-    return K.round(x) if decimals == 0 else K.round(as_tensor(x) * scale) / scale
+    x, scale = as_tensor(x), 10.0**decimals
+    if decimals == 0 or (decimals > 0 and not is_float(x.dtype)):
+        return K.round(x)
+    found = K.round(x * scale) / scale
+    return found if is_float(x.dtype) else __getattr__("saturate_cast")(found, x.dtype)
 
 
 @row(CORE)
@@ -245,8 +264,9 @@ softsign = row(NN, "Softsign")(K.softsign)
 
 @row(NN)
 def relu(x: TensorLike) -> Any:
-    """Return x where it is positive, else 0."""
-    return K.relu(x)
+    """Return x where it is positive, else 0; whole numbers stay whole."""
+    x = elementwise.countable(x)
+    return K.relu(x) if is_float(x.dtype) else K.maximum(x, 0)
 
 
 @row(NN)
@@ -297,8 +317,9 @@ hard_swish = hard_silu
 
 @row(NN)
 def hard_tanh(x: TensorLike) -> Any:
-    """Return x between -1 and 1."""
-    return K.clip(x, -1.0, 1.0)
+    """Return x between -1 and 1; whole numbers stay whole."""
+    x = elementwise.countable(x)
+    return K.clip(x, -1.0, 1.0) if is_float(x.dtype) else clip(x, -1, 1)
 
 
 @row(NN)
@@ -364,15 +385,13 @@ def prod(
 @on_anything
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the place of the largest entry; without an axis, in the flat array."""
-    place = _argmax(x, axis, keepdims)
-    return place if axis is None else K.cast(place, "int32")
+    return K.cast(_argmax(x, axis, keepdims), "int32")
 
 
 @on_anything
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the place of the smallest entry; without an axis, in the flat array."""
-    place = _argmin(x, axis, keepdims)
-    return place if axis is None else K.cast(place, "int32")
+    return K.cast(_argmin(x, axis, keepdims), "int32")
 
 
 # In a file they stand for K's functions too, whose places are int64.
@@ -427,7 +446,7 @@ def normalize(x: TensorLike, axis: int = -1, order: int = 2, epsilon: float | No
     x, least = as_tensor(x), K.epsilon() if epsilon is None else epsilon
     if order != 2:
         return x / K.maximum(__getattr__("norm")(x, order, axis, True), least)
-    squares = K.sum(K.square(x), axis, keepdims=True)
+    squares = K.sum(K.square(x), axis if x.ndim else None, keepdims=True)
     return x / K.sqrt(K.maximum(squares, least * least))
 
 
@@ -575,7 +594,12 @@ def tile(x: Any, repeats: Any) -> Any:
 @row(NUMPY)
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """Return x with each entry along an axis so many times; of several numbers, one for each."""
-    x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis)
+    x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis % ndim(x))
+    if isinstance(repeats, Tensor) and not repeats.ndim:
+        sizes = list(shape(x))
+        line = K.expand_dims(x, axis + 1)
+        line = broadcast_to(line, [*sizes[: axis + 1], repeats, *sizes[axis + 1 :]])
+        return K.reshape(line, [*sizes[:axis], -1, *sizes[axis + 1 :]])
     size, times = x.shape[axis], np.asarray(repeats)
     if times.size == 1 and times.ndim < 2:
         return K.repeat_elements(x, int(times.reshape(())), axis)
@@ -654,7 +678,7 @@ def _triangle(x: TensorLike, k: int, part: Callable[[Any, Any], Any]) -> Any:
     sizes = K.shape(x)
     rows, columns = K.arange(sizes[x.ndim - 2]), K.arange(sizes[x.ndim - 1])
     inside = part(K.expand_dims(columns, 0), K.expand_dims(rows, 1) + k)
-    return control.Where()(inside, x, as_tensor(0, like=x))
+    return control.Where()(inside, x, as_tensor(x.dtype != "bool" and 0, like=x))
 
 
 @row(CORE)
@@ -683,7 +707,9 @@ def convert_to_tensor(
     if isinstance(x, Tensor):
         return x if dtype is None else K.cast(x, dtype)
     array = np.asarray(x, dtype=dtype)
-    return array.astype(K.floatx()) if dtype is None and array.dtype == np.float64 else array
+    if dtype is None and array.dtype in (np.float64, np.int64):
+        return np.array(as_tensor(x).value)
+    return array
 
 
 OPERATIONS["ConvertToTensor"] = (CORE, convert_to_tensor)
@@ -710,27 +736,36 @@ def is_tensor(x: TensorLike) -> bool:
     return isinstance(x, (Tensor, np.ndarray))
 
 
-def full(shape: Sequence[int], fill_value: Any, dtype: str | None = None) -> np.ndarray:
-    """Return an array of one number."""
-    return np.full(shape, fill_value, dtype=dtype or K.floatx())
+def full(shape: Any, fill_value: Any, dtype: str | None = None) -> Any:
+    """Return an array of one number; a tensor, if a size or the number is one."""
+    if found_in((shape, fill_value), Tensor):
+        return broadcast_to(K.cast(as_tensor(fill_value), dtype or K.floatx()), shape)
+    return np.full(shape, fill_value, dtype or K.floatx())
 
 
-def zeros(shape: Sequence[int], dtype: str | None = None) -> np.ndarray:
-    """Return an array of zeros."""
-    return np.zeros(shape, dtype=dtype or K.floatx())
+def zeros(shape: Any, dtype: str | None = None) -> Any:
+    """Return an array of zeros; a tensor, if a size is one."""
+    return full(shape, 0.0, dtype or K.floatx())
 
 
-def ones(shape: Sequence[int], dtype: str | None = None) -> np.ndarray:
-    """Return an array of ones."""
-    return np.ones(shape, dtype=dtype or K.floatx())
+def ones(shape: Any, dtype: str | None = None) -> Any:
+    """Return an array of ones; a tensor, if a size is one."""
+    return full(shape, 1.0, dtype or K.floatx())
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: str | None = None) -> np.ndarray:
-    """Return an array with ones on a diagonal."""
-    return np.eye(N, M, k, dtype=dtype or K.floatx())
+def eye(N: Any, M: Any = None, k: int = 0, dtype: str | None = None) -> Any:
+    """Return a matrix with ones on a diagonal."""
+    return _ones_where(K.equal, N, M, k, dtype)
 
 
-def identity(n: int, dtype: str | None = None) -> np.ndarray:
+def _ones_where(compare: Callable[[Any, Any], Any], N: Any, M: Any, k: int, dtype: Any) -> Any:
+    """Return a matrix with ones where its columns compare so with the rows, moved by k."""
+    rows, columns = arange(N), arange(N if M is None else M)
+    compared = on_anything(compare)(columns, rows[:, None] + k)
+    return cast(compared, dtype or K.floatx())
+
+
+def identity(n: Any, dtype: str | None = None) -> Any:
     """Return the identity matrix."""
     return eye(n, dtype=dtype)
 
@@ -741,9 +776,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: str | None = N
     distance = 1 if step is None else step
     if builtins.any(isinstance(value, Tensor) for value in (first, last, distance)):
         return K.arange(first, last, distance, dtype or "int32")
-    given = (first, last, distance)
-    is_whole = builtins.all(isinstance(value, (int, np.integer)) for value in given)
-    return np.arange(first, last, distance, dtype=dtype or ("int32" if is_whole else K.floatx()))
+    kind = promoted(*own_types((first, last, distance)))[0].dtype
+    return np.arange(first, last, distance, dtype=dtype or kind)
 
 
 def linspace(
@@ -756,7 +790,20 @@ def linspace(
     axis: int = 0,
 ) -> Any:
     """Return so many numbers at equal distances, by default with both ends among them."""
-    return np.linspace(start, stop, num, endpoint, retstep, dtype or K.floatx(), axis)  # type: ignore[call-overload]
+    dtype = dtype or _type_of_ends(start, stop)
+    if not found_in((start, stop), Tensor):
+        found, step = np.linspace(start, stop, num, endpoint, True, dtype, axis)  # type: ignore[call-overload]
+        return (found, np.asarray(step, dtype)) if retstep else found
+    start, stop = (elementwise.floating(x) for x in promoted(start, stop))
+    step = (stop - start) / builtins.max(num - bool(endpoint), 1)
+    numbers = np.arange(num).reshape(-1, *(1,) * builtins.max(start.ndim, stop.ndim))
+    found = cast(moveaxis(start + step * numbers, 0, axis), dtype)
+    return (found, step) if retstep else found
+
+
+def _type_of_ends(start: Any, stop: Any) -> str:
+    """Return the type of floats between two ends."""
+    return elementwise.floating(promoted(*own_types((start, stop)))[0]).dtype
 
 
 @row(NUMPY)
@@ -773,8 +820,9 @@ def ones_like(x: TensorLike, dtype: str | None = None) -> Any:
 
 @row(NUMPY)
 def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
-    """Return one number in the shape of x."""
-    return K.ones_like(x, dtype=dtype) * fill_value
+    """Return one number in the shape of x, and in its type."""
+    ones = K.ones_like(x, dtype=dtype)
+    return ones * K.cast(as_tensor(fill_value), ones.dtype)
 
 
 # --- choices --------------------------------------------------------------------------------------
@@ -788,11 +836,28 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
 
 # --- products, convolutions -----------------------------------------------------------------------
 
-einsum = on_anything(K.einsum)
-matmul = _of_two("Matmul", linalg.matmul)
+
+@on_anything
+def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
+    """Return the sums of products that the subscripts name; of int8 numbers, as int32."""
+    return K.einsum(subscripts, *_without_int8(operands))
+
+
+def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
+    """Return tensors, int8 ones as int32 if they are all int8: their products have room there."""
+    tensors = [as_tensor(x) for x in operands]
+    narrow = builtins.all(x.dtype == "int8" for x in tensors)
+    return [K.cast(x, "int32") for x in tensors] if narrow else tensors
+
+
+@row(NUMPY)
+def matmul(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return the product of matrices; of int8 numbers, as int32."""
+    return linalg.matmul(*promoted(*_without_int8((x1, x2))))
+
 
 # The class takes the subscripts before the call.
-OPERATIONS["Einsum"] = (NUMPY, lambda *operands, subscripts: K.einsum(subscripts, *operands))
+OPERATIONS["Einsum"] = (NUMPY, lambda *operands, subscripts: einsum(subscripts, *operands))
 
 
 @row(NUMPY)
@@ -817,6 +882,7 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
 @row(NUMPY)
 def outer(x1: Any, x2: Any) -> Any:
     """Return all products of an entry of x1 and one of x2."""
+    x1, x2 = promoted(x1, x2)
     return K.expand_dims(K.reshape(x1, (-1,)), 1) * K.reshape(x2, (1, -1))
 
 
@@ -922,8 +988,10 @@ def batch_normalization(
     scale: TensorLike | None = None,
     epsilon: float = 1e-3,
 ) -> Any:
-    """Return x shifted and scaled by given statistics."""
-    return K.batch_normalization(x, mean, variance, offset, scale, axis, epsilon)
+    """Return x shifted and scaled by given statistics; NaN where the variance is below 0."""
+    deviation = elementwise.square_root(as_tensor(variance) + epsilon)
+    spread = K.square(deviation)
+    return K.batch_normalization(x, mean, spread, offset, scale, axis, 0.0)
 
 
 # --- losses ---------------------------------------------------------------------------------------

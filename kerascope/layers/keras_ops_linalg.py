@@ -301,7 +301,9 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
     there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
     for _ in range(data.ndim - 1):
         there = K.expand_dims(there, -1)
-    if not data.dtype.startswith("float") and math.isinf(neutral):
+    if data.dtype == "bool":
+        neutral = neutral > 0
+    elif not data.dtype.startswith("float") and math.isinf(neutral):
         limits = np.iinfo(data.dtype)
         neutral = limits.min if neutral < 0 else limits.max
     table = Where()(there, K.expand_dims(data, 0), as_tensor(neutral, like=data))

@@ -216,7 +216,7 @@ def fold(
 
 
 def _adaptive(x: Any, sizes: Any, data_format: str | None, function: Any) -> Any:
-    x, is_first = _channels_last(floating(x), data_format)
+    x, is_first = _channels_last(x, data_format)
     rank = x.ndim - 2
     counts = (sizes,) * rank if isinstance(sizes, int) else tuple(sizes)
     for axis, count in enumerate(counts, start=1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,11 @@ def _of_two(name: str, kind: type[Op], treat: Any = countable) -> Callable[[Any,
     return row(NUMPY, name)(call)
 
 
-def _bits(name: str, kind: type[Op]) -> Callable[[Any, Any], Any]:
+def _bits(name: str, kind: type[Op], treat: Any = as_tensor) -> Callable[[Any, Any], Any]:
     """Return the row of an op of two tensors of whole numbers."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
-        return kind()(*promoted(x, y))
+        return kind()(*(treat(one) for one in promoted(x, y)))
 
     call.__name__, call.__doc__ = name.lower(), kind.__doc__
     return row(NUMPY, name)(call)
@@ -76,10 +77,10 @@ arctan2 = _of_two("Arctan2", m.Arctan2, floating)
 arctanh = _floats(m.Arctanh)
 bitwise_and = _bits("BitwiseAnd", m.BitwiseAnd)
 bitwise_invert = _row_of("BitwiseInvert", m.BitwiseInvert, as_tensor)
-bitwise_left_shift = _bits("BitwiseLeftShift", m.LeftShift)
+bitwise_left_shift = _bits("BitwiseLeftShift", m.LeftShift, countable)
 bitwise_not = _row_of("BitwiseNot", m.BitwiseInvert, as_tensor)
 bitwise_or = _bits("BitwiseOr", m.BitwiseOr)
-bitwise_right_shift = _bits("BitwiseRightShift", m.RightShift)
+bitwise_right_shift = _bits("BitwiseRightShift", m.RightShift, countable)
 bitwise_xor = _bits("BitwiseXor", m.BitwiseXor)
 cbrt = _row_of("Cbrt", m.CubeRoot, floating)
 ceil = _floats(m.Ceil)
@@ -97,10 +98,10 @@ i0 = _row_of("I0", m.BesselI0, floating)
 isfinite = _row_of("Isfinite", m.IsFinite, as_tensor)
 isinf = _row_of("Isinf", m.IsInf, as_tensor)
 lcm = _of_two("Lcm", m.LeastMultiple)
-left_shift = _bits("LeftShift", m.LeftShift)
+left_shift = _bits("LeftShift", m.LeftShift, countable)
 mod = _of_two("Mod", elementwise.Mod)
 nextafter = _of_two("Nextafter", m.NextAfter, floating)
-right_shift = _bits("RightShift", m.RightShift)
+right_shift = _bits("RightShift", m.RightShift, countable)
 signbit = _row_of("Signbit", m.SignBit, as_tensor)
 sinc = _floats(m.Sinc)
 trunc = _row_of("Trunc", m.Trunc, as_tensor)
@@ -141,7 +142,7 @@ def isclose(
     x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     """Return where two tensors differ by no more than atol + rtol * |x2|."""
-    x1, x2 = promoted(x1, x2)
+    x1, x2 = (floating(x) for x in promoted(x1, x2))
     near = K.less_equal(K.abs(x1 - x2), atol + rtol * K.abs(x2))
     close = K.logical_or(K.equal(x1, x2), K.logical_and(near, m.IsFinite()(x2)))
     both = K.logical_and(K.not_equal(x1, x1), K.not_equal(x2, x2))
@@ -186,7 +187,7 @@ def fmin(x1: TensorLike, x2: TensorLike) -> Any:
 def ldexp(x1: TensorLike, x2: TensorLike) -> Any:
     """Return x1 * 2 ** x2."""
     x1 = floating(x1)
-    return x1 * m.Exp2()(K.cast(x2, x1.dtype))
+    return Where()(K.equal(x1, 0), x1, x1 * m.Exp2()(K.cast(x2, x1.dtype)))
 
 
 @row(NUMPY)
@@ -194,7 +195,7 @@ def logaddexp2(x1: TensorLike, x2: TensorLike) -> Any:
     """Return log2(2 ** x1 + 2 ** x2), without overflow."""
     x1, x2 = (floating(x) for x in promoted(x1, x2))
     two = math.log(2)
-    return K.maximum(x1, x2) + K.softplus(-two * K.abs(x1 - x2)) / two
+    return ops.logaddexp(two * x1, two * x2) / two
 
 
 @row(NUMPY)
@@ -278,9 +279,10 @@ def isreal(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def angle(x: TensorLike) -> Any:
-    """Return pi where x is negative, else 0: there are no complex numbers here."""
+    """Return pi where x is negative, -0.0 too, else 0: there are no complex numbers here."""
     x = floating(x)
-    return Where()(K.less(x, 0), as_tensor(math.pi, like=x), K.zeros_like(x))
+    found = Where()(m.SignBit()(x), as_tensor(math.pi, like=x), K.zeros_like(x))
+    return Where()(_is_nan(x), x, found)
 
 
 # --- whole axes -----------------------------------------------------------------------------------
@@ -319,7 +321,9 @@ def nanmean(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> 
 def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
     """Return the variance along axes of what is no NaN."""
     x = floating(x)
-    return nanmean(K.square(x - nanmean(x, axis, True)), axis, keepdims)
+    squares = K.square(x - nanmean(x, axis, True))
+    counted = Where()(_is_nan(x), as_tensor(0, like=x), squares)
+    return K.sum(counted, axis, keepdims) / _numbers(x, axis, keepdims)
 
 
 @row(NUMPY)
@@ -422,10 +426,10 @@ def _but_one(x: Tensor, axis: int) -> tuple[Any, Any]:
 @row(NUMPY)
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     """Return the differences of neighbours along an axis, n times over."""
-    a = countable(a)
+    a = as_tensor(a)
     for _ in range(n):
         before, after = _but_one(a, axis)
-        a = after - before
+        a = K.not_equal(before, after) if a.dtype == "bool" else after - before
     return a
 
 
@@ -434,7 +438,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
     x = as_tensor(x)
-    if axis is None:
+    if axis is None or not x.ndim:
         return K.reshape(x, (-1,)), 0
     return x, normalize_axis(axis, x.ndim, f"keras.ops.{name}")
 
@@ -517,7 +521,8 @@ def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_n
     axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
     rest = [a for a in range(x.ndim) if a not in axes]
     line = K.permute_dimensions(x, (*rest, *axes))
-    line = K.reshape(line, [*(ops.shape(x)[a] for a in rest), -1])
+    sizes = ops.shape(x)
+    line = K.reshape(line, [*(sizes[a] for a in rest), reduce(mul, [sizes[a] for a in axes], 1)])
     last = line.ndim - 1
     numbers = K.sum(K.cast(K.equal(line, line), x.dtype), last, True)
     count = numbers if skips_nan else K.sum(K.ones_like(line), last, True)
@@ -539,9 +544,8 @@ def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_n
     if not skips_nan:
         found = Where()(K.equal(numbers, count), found, as_tensor(math.nan, like=found))
     found = K.permute_dimensions(found, (last, *range(last)))
-    sizes = [1 if a in axes else ops.shape(x)[a] for a in range(x.ndim)] if keepdims else None
-    shape = sizes if sizes is not None else [ops.shape(x)[a] for a in rest]
-    return K.reshape(found, [*q.shape, *shape])
+    kept = [1 if a in axes else sizes[a] for a in range(x.ndim) if keepdims or a in rest]
+    return K.reshape(found, [*q.shape, *kept])
 
 
 @row(NUMPY)
@@ -869,7 +873,8 @@ def diag(x: TensorLike, k: int = 0) -> Any:
     padded = Pad(((max(-k, 0), max(k, 0)),))(x)
     places = K.arange(K.shape(padded)[0])
     there = K.equal(K.expand_dims(places, 1) + k, places)
-    return Where()(there, K.expand_dims(padded, 1), as_tensor(0, like=x))
+    zero = as_tensor(x.dtype != "bool" and 0, like=x)
+    return Where()(there, K.expand_dims(padded, 1), zero)
 
 
 @row(NUMPY)
@@ -922,7 +927,7 @@ def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
 def corrcoef(x: TensorLike) -> Any:
     """Return the correlation of each two rows."""
     x = floating(x)
-    x = K.expand_dims(x, 0) if x.ndim < 2 else x
+    x = K.reshape(x, (1, -1)) if x.ndim < 2 else x
     centered = x - K.mean(x, -1, True)
     products = K.dot(centered, K.transpose(centered))
     scale = K.sqrt(diagonal(products))
@@ -962,9 +967,9 @@ def empty_like(x: TensorLike, dtype: str | None = None) -> Any:
     return K.zeros_like(x, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: str | None = None) -> np.ndarray:
+def tri(N: Any, M: Any = None, k: int = 0, dtype: str | None = None) -> Any:
     """Return ones on the k-th diagonal and below it, zeros above."""
-    return np.tri(N, M, k, dtype=dtype or K.floatx())
+    return ops._ones_where(K.less_equal, N, M, k, dtype)
 
 
 def logspace(
@@ -977,9 +982,10 @@ def logspace(
     axis: int = 0,
 ) -> Any:
     """Return numbers whose logarithms to a base lie at equal distances."""
-    start, stop = (np.asarray(_number(x)) for x in (start, stop))
+    ends = [_number(x) for x in (start, stop)]
+    start, stop = map(np.asarray, ends)
     found = np.logspace(start, stop, num, endpoint, base, axis=axis)
-    return found.astype(dtype or K.floatx())
+    return found.astype(dtype or ops._type_of_ends(*ends))
 
 
 def geomspace(
@@ -991,8 +997,10 @@ def geomspace(
     axis: int = 0,
 ) -> Any:
     """Return numbers of which each is the one before times the same factor."""
-    start, stop = (np.asarray(_number(x)) for x in (start, stop))
-    return np.geomspace(start, stop, num, endpoint, axis=axis).astype(dtype or K.floatx())
+    ends = [_number(x) for x in (start, stop)]
+    start, stop = map(np.asarray, ends)
+    found = np.geomspace(start, stop, num, endpoint, axis=axis)
+    return found.astype(dtype or ops._type_of_ends(*ends))
 
 
 def _number(x: Any) -> Any:

@@ -21,6 +21,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
+from kerascope.layers.operation_types import own_types
 from kerascope.nested import found_in, replaced
 from kerascope.spellings import habits
 
@@ -30,9 +31,10 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        tensors = found_in((args, kwargs), Tensor)
+        args, kwargs = own_types((args, kwargs))
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
-        tensors = found_in((args, kwargs), Tensor)
         is_keras_3 = habits().wraps_operations
         if all(is_keras_3 and isinstance(tensor, Variable) for tensor in tensors):
             with eager_mode():

@@ -39,7 +39,7 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
     def enter(function: Callable[P, R]) -> Callable[P, R]:
         name = keras_ops.entered(home, kind, function)
         signature = inspect.signature(function)
-        plain = on_anything(function)
+        plain = on_anything(keras_ops.OPERATIONS[name][1])
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:

@@ -16,6 +16,8 @@ from kerascope.engine.arguments import INPUTS
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
+from kerascope.layers import keras_ops
+from kerascope.layers.core import lambda_functions
 from kerascope.layers.keras_ops import every_operation
 from kerascope.registry import get_custom_objects
 from kerascope.saving import keras3_table as table
@@ -595,7 +597,7 @@ def _value(key: str, value: Any) -> Any:
     if key.endswith("activation"):
         return _activation(value)
     if not isinstance(value, dict):
-        return value
+        return _function(value) if key == "function" and isinstance(value, str) else value
     if "class_name" not in value:
         return {name: _value(name, item) for name, item in value.items()}
     kind: str = value["class_name"]
@@ -603,7 +605,7 @@ def _value(key: str, value: Any) -> Any:
     if key == "dtype" or str(kind).endswith("DTypePolicy"):
         return _dtype(inner)
     if kind == "function":
-        return inner
+        return _value(key, inner)
     if kind == "__tuple__":
         return [_value(key, item) for item in value.get("items", inner or [])]
     if kind in ("__tensor__", "__numpy__"):
@@ -613,6 +615,13 @@ def _value(key: str, value: Any) -> Any:
     if key.endswith(_PLAIN_OBJECTS):
         return {"class_name": kind, "config": inner or {}}
     return from_keras_3(value)
+
+
+def _function(name: str) -> Any:
+    """Return the function of a Lambda: one of `keras.ops`, unless the name is of your own one."""
+    own = {*get_custom_objects(), *lambda_functions.names()}
+    is_operation = name in keras_ops.__all__ and name not in own
+    return getattr(keras_ops, name) if is_operation else name
 
 
 def _dtype(config: Any) -> str:

@@ -300,7 +300,7 @@ def arguments_in_keras(keras: Any, names: list[str]) -> dict[str, list[str]]:
 
 
 # What is left out goes to functions that we have not.
-OTHER_ARGUMENTS = {"einsum", "layer_normalization"}
+OTHER_ARGUMENTS = {"layer_normalization"}
 
 
 @pytest.mark.usefixtures("answers")

@@ -91,11 +91,20 @@ def cast(x: TensorLike, dtype: str) -> Tensor:
 
 
 def promoted(*values: TensorLike) -> list[Tensor]:
-    """Return the values as tensors of their common type: floats win over integers."""
+    """Return the values as tensors of their common type: floats win over integers.
+
+    A Python number takes the type of the others: beside int8 it is int8.
+    """
     first = next((v for v in values if isinstance(v, Tensor)), None)
+    if first is None and any(map(_is_number, values)):
+        first = next((as_tensor(v) for v in values if not _is_number(v)), None)
     tensors = [as_tensor(value, like=first) for value in values]
     dtype = common_dtype(*(x.dtype for x in tensors))
     return [cast(x, dtype) for x in tensors]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic))
 
 
 @parametric

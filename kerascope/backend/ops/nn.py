@@ -329,14 +329,14 @@ class Softmax(Activation):
     axis: int
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        powers = np.exp(x - x.max(axis=self.axis, keepdims=True))
+        powers = np.exp(x - x.max(axis=self.axis, keepdims=True, initial=-np.inf))
         return powers / powers.sum(axis=self.axis, keepdims=True)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axis, row = self.axis, room_for_reduced(inputs[0], (self.axis,))
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
-            np.maximum.reduce(x, axis, None, row, keepdims=True)
+            np.maximum.reduce(x, axis, None, row, keepdims=True, initial=-np.inf)
             np.subtract(x, row, out)
             np.exp(out, out)
             np.add.reduce(out, axis, None, row, keepdims=True)
@@ -368,7 +368,7 @@ class LogSoftmax(Activation):
     axis: int
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        below = x - x.max(axis=self.axis, keepdims=True)
+        below = x - x.max(axis=self.axis, keepdims=True, initial=-np.inf)
         return below - np.log(np.exp(below).sum(axis=self.axis, keepdims=True))
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
@@ -376,7 +376,7 @@ class LogSoftmax(Activation):
         row, powers = room_for_reduced(inputs[0], (axis,)), np.empty(*inputs[0])
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
-            np.maximum.reduce(x, axis, None, row, keepdims=True)
+            np.maximum.reduce(x, axis, None, row, keepdims=True, initial=-np.inf)
             np.subtract(x, row, out)
             np.exp(out, powers)
             np.add.reduce(powers, axis, None, row, keepdims=True)

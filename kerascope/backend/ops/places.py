@@ -338,6 +338,7 @@ class Bincount(Op):
         return weights[0].dtype if weights else "int32"
 
     def perform(self, x: np.ndarray, *weights: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, np.int64)
         if x.size and x.min() < 0:
             raise DataError(f"bincount: got {x.min()}; expected whole numbers from 0 on.")
         length = max(self.minlength, int(x.max(initial=-1)) + 1)

@@ -321,7 +321,7 @@ class LogSumExp(Reduction):
     """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        top = x.max(axis=self.axes, keepdims=True)
+        top = x.max(axis=self.axes, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
         powers = np.exp(np.subtract(x, top, order="C"))  # by its order they are added
         total = powers.sum(axis=self.axes, keepdims=True)
@@ -334,7 +334,7 @@ class LogSumExp(Reduction):
         is_endless = np.empty(top.shape, "bool")
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
-            np.maximum.reduce(x, axes, None, top, keepdims=True)
+            np.maximum.reduce(x, axes, None, top, keepdims=True, initial=-np.inf)
             np.isfinite(top, is_endless)
             np.logical_not(is_endless, is_endless)
             np.copyto(top, 0, where=is_endless)

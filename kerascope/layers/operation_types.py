@@ -1,0 +1,68 @@
+"""The element types of Keras 3's operations, for arrays, for tensors, between layers and in files.
+
+An array keeps its own type, a Python number takes the type of what stands beside it, and several
+types become the common one (`promoted` in `backend/ops/broadcasting.py`). What is left are the
+operations that compute in another type than that of their argument: they stand here by the name of
+their class, and `keras_ops` applies the rule to whatever it enters in its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Constant, Tensor, as_tensor
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.elementwise import floating
+from kerascope.nested import found_in, replaced
+from kerascope.settings import config
+
+__all__: list[str] = []
+
+
+def own_types(arguments: Any) -> Any:
+    """Return arguments with constants of their own type in the places of arrays of floats.
+
+    A float64 array beside tensors of other types is one of `floatx`: as on JAX, a stray array of
+    NumPy does not make a model wide.
+    """
+    beside = {tensor.dtype for tensor in found_in(arguments, Tensor)}
+
+    def constant(value: Any) -> Any:
+        if value.dtype.kind != "f" or isinstance(value, float):
+            return value
+        is_stray = beside and value.dtype == np.float64 and "float64" not in beside
+        return Constant(value, config.floatx if is_stray else None)
+
+    return replaced(arguments, (np.ndarray, np.floating), constant)
+
+
+def _summed(x: Any) -> Tensor:
+    """Return a tensor in the type of its sum: whole numbers below 32 bits have room for it."""
+    x = as_tensor(x)
+    if x.dtype in ("bool", "int8", "int16"):
+        return cast(x, "int32")
+    return cast(x, "uint32") if x.dtype in ("uint8", "uint16") else x
+
+
+# The class of an operation in Keras 3 -> what its first argument is made before.
+BEFORE: dict[str, Callable[[Any], Tensor]] = {
+    **dict.fromkeys(["Sum", "Prod", "Nansum", "Nanprod", "Trace"], _summed),
+    **dict.fromkeys(["Cosh", "Sinh", "LogSigmoid"], floating),  # -x of unsigned numbers wraps
+}
+
+
+def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of an operation such that its results have the types of Keras 3."""
+    before = BEFORE.get(kind)
+    if before is None:
+        return function
+
+    @wraps(function)
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(before(x), *args, **kwargs)
+
+    return call
