@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -133,6 +133,27 @@ def _begun(process: int) -> float | None:
         return booted + int(facts[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError, StopIteration):
         return None
+
+
+def why_missing(path: Path, hint: Callable[[Path], str]) -> str:
+    """Return why a path leads to no file and no folder, "" if it does.
+
+    Parameters
+    ----------
+    path : Path
+    hint : callable
+        Returns which other file may have been meant, where there is nothing of this name.
+    """
+    try:
+        if path.is_file() or path.is_dir():
+            return ""
+        if path.exists():
+            return f"{str(path)!r} is a device or a pipe; expected a file."
+        if path.is_symlink():
+            return f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist."
+    except OSError as error:
+        return f"there is no file {str(path)[:60] + '...'!r}: {(error.strerror or '').lower()}."
+    return f"there is no file {str(path)!r}. {hint(path)}".rstrip()
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from kerascope import layers
+from kerascope.cli.scripts import checked_file
+from kerascope.cli.usage import UsageError
 from kerascope.errors import ArgumentError, ConfigError, DataError, UnavailableError
 from kerascope.files import replacing
 from kerascope.layers import Dense
@@ -161,3 +163,21 @@ def test_weights_for_a_model_that_was_never_called_are_not_taken_for_loaded(endi
     model.save_weights(path)
     with pytest.raises(DataError, match="has weights|expected 0"):
         WithWordsOfItsOwn(4).load_weights(path)
+
+
+def test_a_missing_file_is_named_with_its_reason_and_never_suggested_itself(tmp_path) -> None:
+    """Also where the name is there: a link to nothing, a pipe, a name that no folder can hold."""
+    (tmp_path / "near.keras").touch()
+    (tmp_path / "link.keras").symlink_to(tmp_path / "nothing.keras")
+    os.mkfifo(tmp_path / "pipe.keras")
+    told = {
+        "neat.keras": r"there is no file '.*neat\.keras'\. Did you mean '(.*/)?near\.keras'\?",
+        "link.keras": r"link\.keras' is a link to '.*nothing\.keras', which does not exist",
+        "pipe.keras": r"pipe\.keras' is a device or a pipe; expected a file",
+        "x" * 300 + ".keras": r"there is no file '.{1,60}\.\.\.': file name too long",
+    }
+    for name, words in told.items():
+        with pytest.raises(UnavailableError, match=words):
+            load_model(tmp_path / name)
+        with pytest.raises(UsageError, match=words):
+            checked_file(str(tmp_path / name), "a file")

@@ -23,6 +23,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from kerascope.cli.usage import UsageError
+from kerascope.files import why_missing
 from kerascope.model_files import is_model_file
 from kerascope.not_a_model import OF_ONNX
 from kerascope.stage import observing
@@ -56,13 +57,17 @@ def checked_file(name: str, expected: str) -> Path:
     path = Path(name)
     if not name:
         raise UsageError(f"got an empty name; expected {expected}.")
+    missing = why_missing(path, _hint)
+    if missing:
+        raise UsageError(missing)
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder; expected {expected}.")
-    if not path.is_file():
-        near = _near(path)
-        hint = f" Did you mean {str(path.with_name(near))!r}?" if near else ""
-        raise UsageError(f"there is no file {name!r}.{hint}")
     return path
+
+
+def _hint(path: Path) -> str:
+    near = _near(path)
+    return f"Did you mean {str(path.with_name(near))!r}?" if near else ""
 
 
 def _near(path: Path) -> str:

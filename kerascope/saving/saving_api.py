@@ -20,6 +20,7 @@ from typing import Any
 
 from kerascope.backend.atomic import LOCKS
 from kerascope.errors import ConfigError, KerascopeError, UnavailableError
+from kerascope.files import why_missing
 from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.saving.configs import DAMAGED
@@ -266,11 +267,11 @@ def _kind_of(filepath: Any) -> str:
     if is_open(filepath):
         return "archive" if filepath.getbuffer()[:4] == ARCHIVE_SIGNATURE else "hdf5"
     path = Path(filepath)
+    missing = why_missing(path, _near_name)
+    if missing:
+        raise UnavailableError(missing)
     if path.is_dir():
         raise ConfigError(_words_for_folder(path))
-    if not path.is_file():
-        hint = _near_name(path)
-        raise UnavailableError(f"there is no file {str(path)!r}. {hint}")
     with path.open("rb") as file:
         start = file.read(512)
         file.seek(0)

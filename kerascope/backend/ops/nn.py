@@ -13,7 +13,7 @@ from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, log, maximum, sqrt, square
 from kerascope.backend.ops.indexing import are_places, shape
-from kerascope.backend.ops.reduction import mean, room_for_reduced, sum
+from kerascope.backend.ops.reduction import greatest, mean, room_for_reduced, sum
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze, reshape
 from kerascope.backend.ops.templates import full, number
 from kerascope.backend.ops.windows import normalize_data_format
@@ -329,7 +329,7 @@ class Softmax(Activation):
     axis: int
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        powers = np.exp(x - x.max(axis=self.axis, keepdims=True, initial=-np.inf))
+        powers = np.exp(x - greatest(x, self.axis))
         return powers / powers.sum(axis=self.axis, keepdims=True)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
@@ -368,7 +368,7 @@ class LogSoftmax(Activation):
     axis: int
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        below = x - x.max(axis=self.axis, keepdims=True, initial=-np.inf)
+        below = x - greatest(x, self.axis)
         return below - np.log(np.exp(below).sum(axis=self.axis, keepdims=True))
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:

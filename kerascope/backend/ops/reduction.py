@@ -317,11 +317,17 @@ def all(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     return _reduce(All, x, axis, keepdims)
 
 
+def greatest(x: np.ndarray, axes: int | tuple[int, ...]) -> np.ndarray:
+    """Return the greatest number along axes, which stay with size 1; of no floats, -inf."""
+    least = -np.inf if x.dtype.kind == "f" else None
+    return np.maximum.reduce(x, axes, keepdims=True, initial=least)
+
+
 class LogSumExp(Reduction):
     """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        top = x.max(axis=self.axes, keepdims=True, initial=-np.inf)
+        top = greatest(x, self.axes)
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
         powers = np.exp(np.subtract(x, top, order="C"))  # by its order they are added
         total = powers.sum(axis=self.axes, keepdims=True)
