@@ -12,6 +12,7 @@ Below a difference no values are equal any more; there the weights and the neigh
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -59,6 +60,26 @@ class Alignment:
         self._ends()
         self._part_strangers()
         self.parts = self._parts()
+
+    @cached_property
+    def swapped(self) -> dict[int, Unit]:
+        """Units of `a` with weights, and those of `a` with which they have swapped their names.
+
+        Only in models of one library, where names say which layer is meant.
+        """
+        if self.a.library != self.b.library:
+            return {}
+        firsts, seconds = (
+            {unit.call.id: unit for unit in run.units if unit.weights} for run in (self.a, self.b)
+        )
+        found = {}
+        for unit in firsts.values():
+            partner = self.b.units[self.pairs[unit.number]] if unit.number in self.pairs else unit
+            other, back = firsts.get(partner.call.id), seconds.get(unit.call.id)
+            is_cross = other is not None and back is not None and other is not unit
+            if is_cross and other and back and self.pairs.get(other.number) == back.number:
+                found[unit.number] = other
+        return found
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
         """Tell whether an output of one is an output of the other, by numbers that tell it."""
@@ -240,7 +261,9 @@ class Alignment:
             bool(b.readers) and not self._back.keys() & set(b.readers),
         )
 
-    def alone_before(self, a: Unit, b: Unit) -> tuple[list[Unit], list[Unit]]:
+    def alone_before(
+        self, a: Unit, b: Unit, *, themselves: bool = False
+    ) -> tuple[list[Unit], list[Unit]]:
         """Return the units without a partner between two units and the nearest pairs before."""
         found: tuple[list[Unit], list[Unit]] = ([], [])
         parts = [{pair[side] for pair in self.parts} for side in (0, 1)]
@@ -248,7 +271,7 @@ class Alignment:
             (found[0], self.a, a, self.pairs.keys() | parts[0]),
             (found[1], self.b, b, self._back.keys() | parts[1]),
         ):
-            waiting = list(unit.sources)
+            waiting = [unit.number] if themselves else list(unit.sources)
             while waiting:
                 number = waiting.pop()
                 one = run.units[number]

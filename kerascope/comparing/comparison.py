@@ -278,7 +278,10 @@ def _of_runs(
 def _of_passes(a: Run, b: Run, given: float | None) -> Comparison:
     tolerance = Tolerance(given) if given is not None else tolerance_for(a.dtypes | b.dtypes)
     alignment = Alignment(a, b, tolerance.value)
-    pairs = Judge(alignment, tolerance).pairs()
+    judge = Judge(alignment, tolerance)
+    pairs = judge.pairs()
+    if first_of(pairs, a) is None and (last := judge.pair_of_results()) is not None:
+        pairs = [*pairs, last]
     taken = {call.id for pair in pairs for call in pair.a}, {c.id for p in pairs for c in p.b}
     only_a, only_b = (
         [

@@ -17,6 +17,7 @@ import numpy as np
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.families import KERAS, WITH_ACTIVATION, are_weights_alike, role_of
 from kerascope.comparing.reasons import (
+    NOTHING_FOUND,
     Side,
     setting_of,
     settings_that_differ,
@@ -139,7 +140,7 @@ def reasons_of_group(group: Group, alignment: Alignment, tolerance: float) -> li
     if settings:
         told.append("settings differ: " + "; ".join(settings))
     if not told:
-        told.append("the same weights and settings as far as they are known")
+        told.append(NOTHING_FOUND)
     return [*told, *_words_of_calls(group)]
 
 

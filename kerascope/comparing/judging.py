@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -36,8 +36,11 @@ from kerascope.comparing.families import WITH_ACTIVATION, are_weights_alike, fam
 from kerascope.comparing.gelu import told_apart
 from kerascope.comparing.groups import Group, group_before, group_folded, reasons_of_group
 from kerascope.comparing.reasons import (
+    NOTHING_FOUND,
     Side,
     certain_settings,
+    constants_that_differ,
+    numbers_in,
     reasons_of,
     settings_that_differ,
     words_of_weights,
@@ -332,6 +335,7 @@ class Judge:
                 agreeing.add(meeting.units[0].number)
         differing = {m.units[0].number for m, verdict in meetings if verdict is not Verdict.EQUAL}
         found: list[Pair] = []
+        of_pairs: list[Unit] = []
         seen: set[tuple[tuple[Unit, ...], tuple[Unit, ...]]] = set()
         for meeting, verdict in meetings:
             if self._begins_there(meeting, verdict, differing):
@@ -346,10 +350,43 @@ class Judge:
                 group = group_folded(self.alignment, *meeting.units)
             if group is not None and (group.a, group.b) not in seen:
                 found.append(self._pair_of_group(group))
+                of_pairs.append(meeting.units[0])
                 seen.add((group.a, group.b))
             if group is None or group.folded is None:
                 found.append(self._pair(meeting, verdict))
-        return found
+                of_pairs.append(meeting.units[0])
+        return self._with_swaps(found, of_pairs)
+
+    def pair_of_results(self) -> Pair | None:
+        """Return the pair of what both models return, if one goes on where the other one ends.
+
+        Then all calls that have a partner may agree, and the models differ all the same.
+        """
+        firsts, seconds = self.alignment.a.results(), self.alignment.b.results()
+        partners = self.alignment.pairs
+        left = [u for u in firsts if partners.get(u.number) not in [v.number for v in seconds]]
+        right = [v for v in seconds if v.number not in [partners.get(u.number) for u in firsts]]
+        if not left or not right or any(self._are_alike(u, v) for u in left for v in right):
+            return None
+        a, b = left[0], right[0]
+        found = self.outputs(a.outputs, b.outputs, any_order=True)
+        told = [
+            f"only {word} goes on with: {listed(run.words_of(units), 4)}"
+            for word, run, units in zip(
+                "ab",
+                (self.alignment.a, self.alignment.b),
+                self.alignment.alone_before(a, b, themselves=True),
+                strict=True,
+            )
+            if units
+        ]
+        gap = found.difference if found else NO_FORM
+        return Pair(tuple(a.calls), tuple(b.calls), Verdict.DIFFERS, gap, "", tuple(told))
+
+    def _are_alike(self, a: Unit, b: Unit) -> bool:
+        """Return whether two units may give the same numbers, in whatever shape."""
+        known = [(m, n) for m in a.moments for n in b.moments if m is not None and n is not None]
+        return not known or any(compared_figures(m, n, self.tolerance).agrees for m, n in known)
 
     def _pair_of_group(self, group: Group) -> Pair:
         """Return a pair of several calls on either side."""
@@ -426,7 +463,49 @@ class Judge:
         is_part = meeting.part is not None
         forms = meeting.gelu_forms
         told = reasons_of(a, b, weights, meeting.settings, is_old, is_part, forms)
-        return (*self._between(meeting), *told) if meeting.is_behind_others else tuple(told)
+        first = self._swapped_words(meeting.units[0])
+        first += self._between(meeting) if meeting.is_behind_others else []
+        has_words = any(one.startswith("arguments") for one in told)
+        first += [] if has_words else self._constants(meeting)
+        return (*first, *[one for one in told if not first or one != NOTHING_FOUND])
+
+    def _constants(self, meeting: _Meeting) -> list[str]:
+        """Say which constants of one number both read, where these differ."""
+        found = []
+        for run, calls in ((self.alignment.a, meeting.a), (self.alignment.b, meeting.b)):
+            tokens = [value.token for value in calls[0].inputs]
+            numbers = [run.numbers[token] for token in tokens if token in run.numbers]
+            found.append(numbers or numbers_in(calls[0]))
+        return constants_that_differ(*found)
+
+    def _swapped_words(self, unit: Unit) -> list[str]:
+        """Say with which layer of the same model one has swapped its weights."""
+        other = self.alignment.swapped.get(unit.number)
+        if other is None:
+            return []
+        names = unit.call.id, other.call.id
+        return [
+            f"the weights of {names[0]} and {names[1]} are swapped: {names[0]} of a has those of "
+            f"{names[1]} of b"
+        ]
+
+    def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
+        """Return the pairs with layers that agree, but have swapped their weights, as different.
+
+        They are what a later call shows, which reads each in the place of the other.
+        """
+        places = {id(pair): unit for pair, unit in zip(pairs, units, strict=True)}
+        first = first_of(pairs, self.alignment.a)
+        if first is None:
+            return pairs
+        before = self.alignment.a.before[places[id(first)].number]
+        found = []
+        for pair in pairs:
+            words = self._swapped_words(places[id(pair)])
+            if words and pair.verdict is Verdict.EQUAL and before >> places[id(pair)].number & 1:
+                pair = replace(pair, verdict=Verdict.WEIGHTS, reasons=tuple(words))
+            found.append(pair)
+        return found
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
         """Note how the axes of a value lie that agrees."""
@@ -436,10 +515,11 @@ class Judge:
     def _between(self, meeting: _Meeting) -> list[str]:
         """Say which calls stand before only one of both."""
         told = []
-        for word, behind in zip("ab", self.alignment.alone_before(*meeting.units), strict=True):
-            names = [unit.words for unit in behind]
-            if names:
-                told.append(f"only {word} has before it: {listed(names, 4)}")
+        alone = self.alignment.alone_before(*meeting.units)
+        runs = self.alignment.a, self.alignment.b
+        for word, run, units in zip("ab", runs, alone, strict=True):
+            if units:
+                told.append(f"only {word} has before it: {listed(run.words_of(units), 4)}")
         return told
 
     # --- values -----------------------------------------------------------------------------------

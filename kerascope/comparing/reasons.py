@@ -31,6 +31,7 @@ _IGNORED = frozenset((
     "in_features", "out_features", "in_channels", "out_channels", "input_dim", "output_dim",
     "num_features", "device", "dtype",
 ))  # fmt: skip
+NOTHING_FOUND = "the same weights and settings as far as they are known"
 _CERTAIN = ("epsilon ", "approximate ")
 _ACTIVATION_NAMES = {"silu": "swish"}
 
@@ -63,6 +64,7 @@ def reasons_of(
     told += _arrays_of_one(a, b)
     if settings:
         told.append("settings differ: " + "; ".join(settings))
+    told += arguments_that_differ(a, b)
     if gelu_forms:
         told.append(gelu_forms)
     if has_old_order:
@@ -72,9 +74,7 @@ def reasons_of(
         )
     if not told and plain_name(a.call.op) != plain_name(b.call.op):
         told.append(f"another operation: {a.call.op} in a, {b.call.op} in b")
-    if not told:
-        told.append("the same weights and settings as far as they are known")
-    return told
+    return told or [NOTHING_FOUND]
 
 
 def _shapes(side: Side) -> list[tuple[int | None, ...]]:
@@ -158,6 +158,74 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
             values = [_words_of_pads(v, p) for v, p in zip(values, pads, strict=True)]
         told.append(f"{name} {_said(values[0])} in a, {_said(values[1])} in b")
     return told
+
+
+def arguments_that_differ(a: Side, b: Side) -> list[str]:
+    """Return the arguments that the same operations of one library do not share.
+
+    These are arguments without names, such as the factor in `x * 0.35`, and settings that only one
+    side states, because the other one keeps the library's default.
+
+    Examples
+    --------
+    >>> a, b = (Call("pad", "pad", "pad", "shaping", (), (), settings=one)
+    ...         for one in ({"": "(1, 1)"}, {"": "(1, 1)", "mode": "reflect"}))
+    >>> arguments_that_differ(Side([a], "torch"), Side([b], "torch"))
+    ['mode is reflect in b, not set in a']
+    """
+    told: list[str] = []
+    for one, other in zip(a.calls, b.calls, strict=False):
+        if a.library != b.library or one.op != other.op:
+            continue
+        words = [call.settings.get("", "none") for call in (one, other)]
+        if words[0] != words[1]:
+            told.append(f"arguments differ: {words[0]} in a, {words[1]} in b")
+        first, second = one.settings, other.settings
+        for word, where, mine, others in (("a", "b", first, second), ("b", "a", second, first)):
+            alone = [name for name in mine if name not in others and name not in _IGNORED]
+            told += [
+                f"{name} is {_said(mine[name])} in {word}, not set in {where}" for name in alone
+            ]
+    return told
+
+
+def constants_that_differ(
+    a: Sequence[tuple[str, float]], b: Sequence[tuple[str, float]]
+) -> list[str]:
+    """Return the constants of one number, with their names, that two calls do not share.
+
+    Examples
+    --------
+    >>> constants_that_differ([("scale", 0.35)], [("scale", 0.17)])
+    ['the number scale is 0.35 in a, 0.17 in b']
+    """
+    if len(a) != len(b):
+        return []
+    told = []
+    for (name, x), (other, y) in zip(a, b, strict=True):
+        if abs(x - y) > 1e-6 * max(abs(x), abs(y)):
+            names = " or ".join(filter(None, dict.fromkeys((name, other))))
+            told.append(
+                f"the number {names} is {x:.6g} in a, {y:.6g} in b"
+                if names
+                else f"it computes with {x:.6g} in a, with {y:.6g} in b"
+            )
+    return told
+
+
+def numbers_in(call: Call) -> list[tuple[str, float]]:
+    """Return the fractions among the arguments of an operation that have no names.
+
+    Whole numbers may be axes and sizes, which libraries count differently.
+
+    Examples
+    --------
+    >>> numbers_in(Call("mul", "mul", "mul", "function", (), (), settings={"": "x * 0.35"}))
+    [('', 0.35)]
+    """
+    operands = (str(call.settings.get(name, "")) for name in ("", "A", "B"))  # in ONNX by letters
+    words = re.findall(r"-?\d+\.\d*(?:e[-+]?\d+)?", " ".join(operands))
+    return [("", float(one)) for one in words]
 
 
 def certain_settings(settings: Sequence[str]) -> list[str]:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from kerascope.comparing.arrays import Moments, moments_of
 from kerascope.comparing.families import WITH_ACTIVATION, activation_of, family_of, plain_name
 from kerascope.comparing.weights import Weights
@@ -115,15 +117,23 @@ class Run:
         "kerascope", "torch", "tape", ...
     calls : sequence of Call
     frames : sequence of Frame
+    outputs : sequence of hashable
+        Tokens of what the model returns, if they are known.
     """
 
     def __init__(
-        self, name: str, library: str, calls: Sequence[Call], frames: Sequence[Frame] = ()
+        self,
+        name: str,
+        library: str,
+        calls: Sequence[Call],
+        frames: Sequence[Frame] = (),
+        outputs: Sequence[Hashable] = (),
     ) -> None:
         self.name = name
         self.library = library
         self.calls = _with_constants(calls)
         self.frames = list(frames)
+        self._outputs = set(outputs)
         self.units = _units(self.calls)
         self.before = _reached(self.units, lambda unit: unit.sources)
         self.after = _reached(self.units[::-1], lambda unit: unit.readers)
@@ -134,9 +144,61 @@ class Run:
         values = [v for call in self.calls for v in (*call.outputs, *call.parameters.values())]
         return {value.dtype for value in values}
 
+    @cached_property
+    def numbers(self) -> dict[Hashable, tuple[str, float]]:
+        """The constants of one number, with their names, by the tokens of their values."""
+        return {
+            value.token: (call.name, float(value.array.item()))
+            for call in self.calls
+            if call.kind == "constant"
+            for value in call.outputs
+            if isinstance(value.array, np.ndarray)
+            and value.array.size == 1
+            and value.array.dtype.kind in "fiub"
+        }
+
+    def results(self) -> list[Unit]:
+        """Return the units that give what the model returns; none if that is not known."""
+        if not self._outputs:
+            ends = self.ends()
+            return ends if len(ends) == 1 else []
+        return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
+
+    def words_of(self, units: Iterable[Unit]) -> list[str]:
+        """Return what units are called, in their order; a frame that is whole among them is one.
+
+        Parameters
+        ----------
+        units : iterable of Unit
+        """
+        frames = {frame.id: frame for frame in self.frames}
+        inside: dict[str, set[int]] = {}
+        inputs = sum(1 << unit.number for unit in self.units if unit.family == "input")
+        for unit in self.units:
+            # What is computed from constants is the same in several frames.
+            if self.before[unit.number] & inputs:
+                for name in _frames_around(unit, frames):
+                    inside.setdefault(name, set()).add(unit.number)
+        ordered = sorted(units, key=lambda unit: unit.number)
+        numbers = {unit.number for unit in ordered}
+        words: dict[str, None] = {}
+        for unit in ordered:
+            around = [name for name in _frames_around(unit, frames) if name in inside]
+            whole = [name for name in around if inside[name] <= numbers]
+            words[f"{whole[-1]} ({frames[whole[-1]].op})" if whole else unit.words] = None
+        return list(words)
+
     def ends(self) -> list[Unit]:
         """Return the units whose outputs nobody reads: those of the model."""
         return [u for u in self.units if not u.readers and u.family not in GIVEN]
+
+
+def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
+    """Yield the ids of the frames around a unit, from the innermost."""
+    name = unit.call.frame
+    while name in frames:
+        yield name
+        name = frames[name].outer
 
 
 def _with_constants(calls: Sequence[Call]) -> list[Call]:

@@ -173,7 +173,7 @@ def ran(side: Prepared, x: Any, word: str) -> Ran:
         return Ran([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
     if isinstance(side.subject, TapeWriter):
         writer = side.subject
-        return Ran([Run(side.name, side.library, writer.calls, writer.frames)])
+        return Ran([_run_of(side, writer)])
     if x is None:
         raise ArgumentError(
             f"compare: {side.name!r} cannot say what it reads; expected arrays: compare(a, b, x), "
@@ -208,7 +208,11 @@ def _recorded(side: Prepared, x: Any) -> Run:
         several = isinstance(x, list) and side.library != KERAS
         fed = tuple(x) if several else x
         writer, _ = foreign.record(side.subject, fed, budget=0, where=CALL)
-    return Run(side.name, side.library, writer.calls, writer.frames)
+    return _run_of(side, writer)
+
+
+def _run_of(side: Prepared, writer: TapeWriter) -> Run:
+    return Run(side.name, side.library, writer.calls, writer.frames, writer.output_tokens)
 
 
 def _as_arrays(x: Any) -> Any:

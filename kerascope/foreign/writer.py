@@ -94,6 +94,8 @@ class TapeWriter:
         Those since the last batch began, in order.
     frames : list of Frame
         The same; outer ones before inner ones.
+    output_tokens : list of hashable
+        Tokens of the model's outputs in the last pass; empty if the adapter does not know them.
     tape : Tape
         All that has happened.
 
@@ -131,7 +133,7 @@ class TapeWriter:
         self._open: list[str] = []  # frames
         self._numbers: dict[str, int] = {}  # of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
-        self._outputs: list[Hashable] = []
+        self.output_tokens: list[Hashable] = []
         self._batch = Batch()  # of small arrays, whose figures are found together
         self._values: dict[Hashable, Recorded] = {}  # what was read, by token
 
@@ -325,7 +327,7 @@ class TapeWriter:
         ----------
         values : sequence of Value
         """
-        self._outputs = [value.token for value in values]
+        self.output_tokens = [value.token for value in values]
 
     def failed(self, error: BaseException) -> None:
         """Tell that the innermost span has failed, where no exception goes through its block."""
@@ -349,7 +351,7 @@ class TapeWriter:
         """
         return graph_of_calls(
             name, self.calls, self.frames, library=self.library or "foreign", values=values,
-            outputs=self._outputs,
+            outputs=self.output_tokens,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -412,7 +414,7 @@ class TapeWriter:
         self._numbers.clear()
         self._taken.clear()
         self._values.clear()
-        self._outputs = []
+        self.output_tokens = []
         if self.arrays != "none":
             self._notes.begin_pass()
 

@@ -399,6 +399,20 @@ def test_a_layer_that_is_missing_is_named(model):
     assert first(found)[0].startswith("a_scores")
 
 
+@pytest.mark.parametrize("is_longer_first", [True, False])
+@pytest.mark.parametrize("last", [Lambda(lambda t: t * 2), Activation("sigmoid"), Dense(5)])
+def test_a_model_that_goes_on_where_the_other_one_ends_is_another(model, last, is_longer_first):
+    """All calls that have a partner agree then."""
+    longer = ks.Model(model.input, last(model.output))
+    sides = (longer, model) if is_longer_first else (model, longer)
+    found = ks.compare(*sides)
+    assert not found.equal
+    word = "a" if is_longer_first else "b"
+    assert last.name in "; ".join(found.first.reasons) + found.first.name_a + found.first.name_b
+    if isinstance(last, (Lambda, Dense)):
+        assert found.first.reasons[0].startswith(f"only {word} goes on with: {last.name}")
+
+
 # --- random models --------------------------------------------------------------------------------
 
 

@@ -12,6 +12,8 @@ from kerascope.cli.commands import main
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.live
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
 
 # Which module of the port stands for which layer.
 NAMES = {"conv1": "first", "norm": "bn", "conv2": "second", "dense1": "hidden", "dense2": "scores"}
@@ -513,3 +515,195 @@ def test_models_that_give_one_number_are_compared():
     torch.manual_seed(0)
     found = ks.compare(Mean(4, 4), Mean(4, 4), torch.ones(2, 4))
     assert not found.equal
+
+
+# --- the cause is told ----------------------------------------------------------------------------
+
+
+class Chosen(torch.nn.Module):
+    """Two layers with one operation between them."""
+
+    def __init__(self, between):
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.between = between
+
+    def forward(self, x):
+        return self.last(self.between(self.first(x)))
+
+
+def two_of(between, other):
+    """Return two models with the same weights, and other operations between their layers."""
+    torch.manual_seed(0)
+    a = Chosen(between)
+    b = Chosen(other)
+    for name in ("first", "last"):
+        getattr(b, name).load_state_dict(getattr(a, name).state_dict())
+    return a, b
+
+
+class Times(torch.nn.Module):
+    def __init__(self, factor, is_parameter):
+        super().__init__()
+        factor = torch.tensor(factor)
+        if is_parameter:
+            self.factor = nn.Parameter(factor)
+        else:
+            self.register_buffer("factor", factor)
+        self.inner = nn.Identity()  # a frame, so that the product is a call of its own
+
+    def forward(self, x):
+        return self.inner(x) * self.factor
+
+
+CAUSES = {
+    "factor": (lambda h: h * 0.35, lambda h: h * 0.17, "0.35 in a, 0.17 in b"),
+    "shift": (lambda h: 1.5 + h, lambda h: 2.5 + h, "1.5 in a, 2.5 in b"),
+    "divisor": (lambda h: h / 0.5, lambda h: h / 0.25, "0.5 in a, 0.25 in b"),
+    "power": (lambda h: 10.0**h, lambda h: 5.0**h, "10.0 in a, 5.0 in b"),
+    "axis": (lambda h: h.softmax(1), lambda h: h.softmax(0), "1 in a, 0 in b"),
+    "named axis": (
+        lambda h: F.softmax(h, dim=1), lambda h: F.softmax(h, dim=0), "dim 1 in a, 0 in b",
+    ),
+    "function": (
+        lambda h: F.leaky_relu(h, 0.3), lambda h: F.leaky_relu(h), "0.3 in a, 0.01 in b",
+    ),
+    "clamp": (lambda h: h.clamp(max=0.1), lambda h: h.clamp(max=0.2), "max 0.1 in a, 0.2 in b"),
+    "only one": (
+        lambda h: h.clamp(max=0.1), lambda h: h.clamp(max=0.1, min=0.0), "min is 0 in b",
+    ),
+    "buffer": (Times(0.35, False), Times(0.17, False), "factor is 0.35 in a, 0.17 in b"),
+    "parameter": (Times(0.35, True), Times(0.17, True), "factor is 0.35 in a, 0.17 in b"),
+    "constant": (
+        lambda h: h * torch.tensor(0.35), lambda h: h * torch.tensor(0.17), "is 0.35 in a, 0.17 in",
+    ),
+    "module": (nn.Softmax(1), nn.Softmax(0), "dim 1 in a, 0 in b"),
+    "default": (nn.ELU(), nn.ELU(alpha=0.5), "alpha is 0.5 in b, not set in a"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("between", "other", "words"), CAUSES.values(), ids=CAUSES)
+def test_constants_and_arguments_of_functions_are_told_as_the_cause(between, other, words):
+    a, b = two_of(between, other)
+    x = torch.linspace(-1, 1, 16).reshape(4, 4)
+    found = ks.compare(a, b, x)
+    assert words in "; ".join(found.first.reasons), found.first.reasons
+    assert ks.compare(a, copy.deepcopy(a), x).equal
+
+
+def test_a_padding_mode_is_told_as_the_cause():
+    torch.manual_seed(0)
+    a, b = (nn.Conv2d(3, 4, 3, padding=1, padding_mode=mode) for mode in ("zeros", "reflect"))
+    b.load_state_dict(a.state_dict())
+    found = ks.compare(nn.Sequential(a), nn.Sequential(b), torch.randn(1, 3, 8, 8))
+    assert found.first.reasons == ("padding_mode is reflect in b, not set in a",)
+
+
+def test_a_port_that_scales_elsewhere_is_equal_though_its_factors_are_others():
+    a, b = two_of(lambda h: (h * 0.5).relu() * 0.5, lambda h: (h * 0.25).relu())
+    assert ks.compare(a, b, torch.randn(4, 4)).equal
+
+
+class Rotary(torch.nn.Module):
+    """Attention with rotary places, and a norm and a block that can be left out."""
+
+    def __init__(self, theta=10_000.0, is_buffer=False, width=8):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        for name in "qkvo":
+            setattr(self, name, nn.Linear(width, width))
+        self.theta, self.has_norm = theta, True
+        if is_buffer:
+            self.register_buffer("rates", self.rates_of(width), persistent=False)
+
+    def rates_of(self, width):
+        return self.theta ** -(torch.arange(0, width, 2) / width)
+
+    def turned(self, x):
+        rates = self.rates if hasattr(self, "rates") else self.rates_of(x.shape[-1])
+        angles = torch.arange(x.shape[-2])[:, None] * rates
+        even, odd = x[..., 0::2], x[..., 1::2]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+
+    def forward(self, x):
+        h = self.norm(x) if self.has_norm else x
+        q, k, v = self.q(h), self.k(h), self.v(h)
+        weights = (self.turned(q) @ self.turned(k).transpose(-1, -2) / 8**0.5).softmax(-1)
+        return x + self.o(weights @ v)
+
+
+class Blocks(torch.nn.Module):
+    def __init__(self, skip=None, **options):
+        super().__init__()
+        self.blocks = nn.ModuleList(Rotary(**options) for _ in range(3))
+        self.skip = skip
+
+    def forward(self, x):
+        for number, block in enumerate(self.blocks):
+            if number != self.skip:
+                x = block(x)
+        return x
+
+
+def blocks(change=None, **options):
+    """Return blocks with the weights that they always have, and one thing changed."""
+    torch.manual_seed(0)
+    module = Blocks(**options)
+    with torch.no_grad():
+        for one in module.parameters():
+            one.copy_(torch.randn(one.shape) * 0.5)
+    if change is not None:
+        change(module.blocks[1])
+    return module
+
+
+def swap_modules(block):
+    block.q, block.k = block.k, block.q
+
+
+def swap_kernels(block):
+    kernels = block.q.weight, block.v.weight
+    block.q.weight, block.v.weight = kernels[::-1]
+
+
+def leave_out_the_norm(block):
+    block.has_norm = False
+
+
+PLACED = {
+    "q and k": (blocks, {"change": swap_modules}, "blocks.1.q", "q and blocks.1.k are swapped"),
+    "kernels": (blocks, {"change": swap_kernels}, "blocks.1.q", "q and blocks.1.v are swapped"),
+    "norm": (blocks, {"change": leave_out_the_norm}, "blocks.1.", "before it: blocks.1.norm (Lay"),
+    "block": (blocks, {"skip": 1}, "blocks.2.norm", "only a has before it: blocks.1 (Rotary)"),
+    "last": (blocks, {"skip": 2}, "blocks.2/add", "only a goes on with: blocks.2 (Rotary)"),
+    "theta": (blocks, {"theta": 500.0}, "blocks.0/", "10000.0 in a, 500.0 in b"),
+    "rates": (blocks, {"theta": 500.0, "is_buffer": True}, "blocks.0/mul", "rates differs at"),
+}
+
+
+@pytest.mark.parametrize(("make", "options", "name", "words"), PLACED.values(), ids=PLACED)
+def test_swapped_weights_a_dropped_layer_and_another_theta_are_placed(make, options, name, words):
+    """The first difference is where it was made, and the reason names the layers."""
+    x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1))
+    is_buffer = options.get("is_buffer", False)
+    found = ks.compare(make(is_buffer=is_buffer), make(**options), x)
+    assert found.first.name_a.startswith(name), (found.first.name_a, found.first.reasons)
+    assert words in "; ".join(found.first.reasons), found.first.reasons
+    assert not [one for one in found.first.reasons if "as far as they are known" in one]
+
+
+def test_layers_under_each_others_names_are_no_difference_where_nothing_differs():
+    class Sum(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.p, self.q = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.p(x) + self.q(x)
+
+    torch.manual_seed(0)
+    a = Sum()
+    b = copy.deepcopy(a)
+    b.p, b.q = b.q, b.p
+    assert ks.compare(a, b, torch.randn(3, 4)).equal

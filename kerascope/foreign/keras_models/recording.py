@@ -16,7 +16,6 @@ import inspect
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,13 @@ from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.converting import graph_class
 from kerascope.foreign.keras_models.gradients import Gradients
 from kerascope.foreign.keras_models.library import library, parts_of
+from kerascope.foreign.keras_models.settings import settings_of
 from kerascope.foreign.keras_models.watching import Happened, Watch
 from kerascope.foreign.records import Line, Value, kept_of
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.kinds import KIND_OF_CLASS
 
 OUTSIDE = "computed outside layers"
-NOT_SETTINGS = ("name", "dtype", "trainable", "batch_shape", "seed")
 _WORDS_BY_KIND = {
     "merge": """add sub subtract mul multiply truediv divide maximum minimum concatenate concat
         stack matmul dot einsum cat radd rsub rmul rtruediv rmatmul""",
@@ -238,43 +237,6 @@ def kind_of(layer: Any) -> str:
 def _kind_of_function(name: str, number: int) -> str:
     kind = _KINDS.get(name, "function")
     return "function" if kind == "merge" and number < 2 else kind
-
-
-def settings_of(layer: Any) -> dict[str, Any]:
-    """Return the arguments of a layer that are not as they are by themselves."""
-    try:
-        config = layer.get_config()
-    except (NotImplementedError, TypeError, ValueError, AttributeError):
-        return {}  # of a layer of the user's, whose arguments nobody can know
-    cls: Any = type(layer)
-    usual = _usual(cls)
-    told: dict[str, Any] = {}
-    for name, value in config.items():
-        is_usual = value == usual.get(name) or (value == "linear" and usual.get(name) is None)
-        is_usual = is_usual or (value is False and name not in usual)  # none that is written down
-        if name in NOT_SETTINGS or value is None or is_usual:
-            continue
-        if isinstance(value, (list, tuple)) and all(isinstance(x, int) for x in value):
-            as_numbers = usual.get(name)
-            if all(x == as_numbers for x in value):
-                continue
-            value = "x".join(map(str, value))
-        if isinstance(value, dict) and value.get("class_name") == "function":
-            value = value.get("config")  # the name of a function of the user's
-        if isinstance(value, (str, int, float, bool)):
-            told[name] = value
-    return told
-
-
-@lru_cache(maxsize=256)
-def _usual(cls: Any) -> dict[str, Any]:
-    """Return what the arguments of a class are by themselves."""
-    return {
-        name: one.default
-        for base in reversed(cls.__mro__)
-        if "__init__" in vars(base)
-        for name, one in inspect.signature(vars(base)["__init__"]).parameters.items()
-    }
 
 
 # --- one run --------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from kerascope.foreign.keras_models.arrays import Arrays
+from kerascope.foreign.keras_models.settings import settings_of
 
 _NAMESPACES = {
     "": ("ops", "ops.numpy", "ops.nn", "ops.linalg", "ops.image", "activations", "random"),
@@ -231,7 +232,8 @@ class Watch:
             return original(operation, *args, **kwargs)
         result = self._quietly(original, operation, args, kwargs)
         name = type(operation).__name__.lower()
-        return self._told(None, name, inputs, _numbers_in(args, kwargs), sys._getframe(2), result)
+        settings = {**settings_of(operation), **_numbers_in(args, kwargs)}
+        return self._told(None, name, inputs, settings, sys._getframe(2), result)
 
     def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
         """Let inputs that a Functional model casts or reshapes be the arrays that they were."""
