@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from random_graphs import arrow, box, graph_of, graphs
 from zoo import ZOO
 
+import kerascope as ks
+from kerascope import layers as L
 from kerascope.applications import ResNet50, Xception
 from kerascope.engine.model import Model
 from kerascope.layers import Activation, Add, Dense, Input, LayerNormalization
@@ -269,3 +271,31 @@ def test_a_long_chain_needs_no_recursion(size):
     classes = ["InputLayer", *["Dense"] * size]
     found = with_blocks(graph_of(classes, [(i, i + 1) for i in range(size)]))
     assert found.groups[0].attrs["copies"] == size
+
+
+def encoder_of(blocks, repeat=True):
+    """A chain of blocks of seven layers, of one build or each of another."""
+    x = y = L.Input(shape=(6, 8))
+    for number in range(blocks):
+        z = L.Dense(8 if repeat else 8 + number)(L.LayerNormalization()(y))
+        z = L.Dense(8)(L.Activation("relu")(z))
+        y = L.Dropout(0.1)(L.LayerNormalization()(L.Add()([y, z])))
+    return Model(x, y)
+
+
+@pytest.mark.parametrize("blocks", [3, 6, 8])
+def test_a_picture_that_would_be_a_needle_is_folded_where_blocks_repeat(blocks):
+    """Six blocks of an encoder, 57 boxes, were 411 points wide and 5,842 high."""
+    drawing = ks.draw(encoder_of(blocks))
+    is_needle = blocks > 3  # 22 rows of one box stay
+    assert (len(drawing.graph.nodes) < len(drawing.whole.nodes)) == is_needle
+    if is_needle:
+        assert drawing.layout.height < 3 * drawing.layout.width
+        assert any(box.attrs.get("copies") == blocks for box in drawing.graph.nodes)
+    opened = ks.draw(encoder_of(blocks), expand="all")
+    assert len(opened.graph.nodes) == len(opened.whole.nodes)
+
+
+def test_a_long_chain_in_which_nothing_repeats_stays_as_it_is():
+    drawing = ks.draw(encoder_of(5, repeat=False))
+    assert len(drawing.graph.nodes) == len(drawing.whole.nodes)

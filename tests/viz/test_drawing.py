@@ -315,7 +315,7 @@ def test_a_sequential_is_drawn_once_it_is_built():
         ({"values": [[1.0] * 20], "level": "op"}, "expected a model at level 'node'"),
         ({"gradients": 3}, r"gradients expected a batch \(x, y\)"),
         ({"highlight": "hiden"}, r"Did you mean 'hidden'\?"),
-        ({"expand": "nothing"}, "has nothing that could open"),
+        ({"expand": "nothing"}, "has no frames that could be opened"),
         ({"level": "layer", "expand_nested": True}, "Use level='node'"),
         ({"rankdir": "RL"}, r"unknown rankdir; expected one of \('TB', 'LR'\), got 'RL'"),
         ({"highlight": 3}, "highlight expected ids or names of boxes, or layers; got 3"),

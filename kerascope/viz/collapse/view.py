@@ -29,6 +29,8 @@ from kerascope.viz.nesting import hiding_of, nesting_of
 
 MOST_BOXES = 60  # that a person can read
 ROOM = 5 / 3  # a little more than that is better than frames that nobody made
+MOST_ROWS = 30  # of a narrow picture: with more its repeated blocks are closed
+BOXES_A_ROW = 1.5  # at most, in one that is narrow
 WHOLE_LEVELS = ("gradient", "training")
 # The state of a closed frame: the first of these that something inside it has.
 TELLING_STATES = ("failed", "nan", "current", "overridden", "highlight", "gradient")
@@ -104,19 +106,33 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
     expand : str, list of str, int, "all" or callable, optional
         Which frames shall be open; see `closed_for`.
     most : int, optional
-        About how many boxes are shown at most; None for all. If there are more, repeated blocks
-        become frames; not in pictures of the gradients of tensors, where each box is its own.
+        About how many boxes are shown at most; None for all. If there are more, or many rows of
+        one or two boxes, repeated blocks become frames; not in pictures of the gradients of
+        tensors, where each box is its own.
     """
     roomy = len(graph.nodes) + 1
     if graph.attrs.get("ladder"):
         return _view_of_ladder(graph, expand, most)
     if most is None or graph.attrs.get("level") in WHOLE_LEVELS:
         return View(graph, closed_for(graph, expand, roomy))
-    if _shown(graph, closed_by_default(graph, roomy)) <= most:
-        return View(graph, closed_for(graph, expand, roomy))
+    usual = closed_by_default(graph, roomy)
+    if _shown(graph, usual) <= most:
+        repeats = _repeats_of_needle(View(graph, usual).shown, graph, most)
+        if repeats is None:
+            return View(graph, closed_for(graph, expand, roomy))
+        return View(repeats, closed_for(repeats, expand, MOST_ROWS))
     if _shown(graph, closed_by_default(graph, most)) > most * ROOM:
         graph = with_blocks(graph, most)  # the frames that are there do not hide enough
     return View(graph, closed_for(graph, expand, most))
+
+
+def _repeats_of_needle(shown: Graph, whole: Graph, most: int) -> Graph | None:
+    """Return a graph with frames around its repeated blocks if it is too high for its width."""
+    rows = len(shown.rows())
+    if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:
+        return None
+    found = with_blocks(whole, most)
+    return found if any(kind_of_group(group) == "copies" for group in found.groups) else None
 
 
 def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
