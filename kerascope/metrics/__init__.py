@@ -21,7 +21,7 @@ from kerascope.losses.functions import *
 from kerascope.metrics import classes, functions, stateful
 from kerascope.metrics.classes import *
 from kerascope.metrics.functions import *
-from kerascope.metrics.functions import registry
+from kerascope.metrics.functions import averaged, registry
 from kerascope.metrics.stateful import *
 from kerascope.spellings import habits
 
@@ -49,6 +49,22 @@ __all__ = [
 ]
 
 _registry = registry
+
+# Losses that are metrics of Keras 1, too: there each gives the mean of the batch.
+binary_crossentropy = registry.register(averaged(losses.binary_crossentropy))
+categorical_crossentropy = registry.register(averaged(losses.categorical_crossentropy))
+cosine_proximity = registry.register(averaged(losses.cosine_proximity))
+hinge = registry.register(averaged(losses.hinge))
+kullback_leibler_divergence = registry.register(averaged(losses.kullback_leibler_divergence))
+mean_absolute_error = registry.register(averaged(losses.mean_absolute_error))
+mean_absolute_percentage_error = registry.register(averaged(losses.mean_absolute_percentage_error))
+mean_squared_error = registry.register(averaged(losses.mean_squared_error))
+mean_squared_logarithmic_error = registry.register(averaged(losses.mean_squared_logarithmic_error))
+poisson = registry.register(averaged(losses.poisson))
+sparse_categorical_crossentropy = registry.register(
+    averaged(losses.sparse_categorical_crossentropy)
+)
+squared_hinge = registry.register(averaged(losses.squared_hinge))
 
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error

@@ -18,30 +18,18 @@ from kerascope.spellings import habits
 
 __all__ = [
     "binary_accuracy",
-    "binary_crossentropy",
     "categorical_accuracy",
-    "categorical_crossentropy",
     "concordance_correlation",
-    "cosine_proximity",
     "f1score",
     "fbeta_score",
     "fmeasure",
     "fscore",
-    "hinge",
-    "kullback_leibler_divergence",
     "matthews_correlation",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_squared_error",
-    "mean_squared_logarithmic_error",
     "pearson_correlation",
-    "poisson",
     "precision",
     "recall",
     "sparse_categorical_accuracy",
-    "sparse_categorical_crossentropy",
     "sparse_top_k_categorical_accuracy",
-    "squared_hinge",
     "top_k_categorical_accuracy",
 ]
 
@@ -61,7 +49,7 @@ def averaged(function: Function) -> Function:
         scores = function(*args, **kwargs)
         return K.mean(scores) if habits().averaged_metrics == "all" else scores
 
-    metric.__module__ = __name__  # where `pickle` finds it
+    metric.__module__ = "kerascope.metrics"  # where `pickle` finds it
     metric.averages = function  # type: ignore[attr-defined]
     return metric  # type: ignore[return-value]
 
@@ -279,21 +267,6 @@ for _name in losses.__all__:
     # Keras 3's cosine similarity has, as a metric, the other sign.
     _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
     registry.register(getattr(losses, _name), *_aliases)
-
-binary_crossentropy = registry.register(averaged(losses.binary_crossentropy))
-categorical_crossentropy = registry.register(averaged(losses.categorical_crossentropy))
-cosine_proximity = registry.register(averaged(losses.cosine_proximity))
-hinge = registry.register(averaged(losses.hinge))
-kullback_leibler_divergence = registry.register(averaged(losses.kullback_leibler_divergence))
-mean_absolute_error = registry.register(averaged(losses.mean_absolute_error))
-mean_absolute_percentage_error = registry.register(averaged(losses.mean_absolute_percentage_error))
-mean_squared_error = registry.register(averaged(losses.mean_squared_error))
-mean_squared_logarithmic_error = registry.register(averaged(losses.mean_squared_logarithmic_error))
-poisson = registry.register(averaged(losses.poisson))
-sparse_categorical_crossentropy = registry.register(
-    averaged(losses.sparse_categorical_crossentropy)
-)
-squared_hinge = registry.register(averaged(losses.squared_hinge))
 
 
 # --- of Keras 1: one number for a batch, of entries that are rounded to 0 and 1 -------------------
