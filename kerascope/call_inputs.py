@@ -6,7 +6,6 @@ stands for random numbers of that shape.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,26 +29,25 @@ def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
     >>> inputs_asked("summary", options, None), options
     ((2, 4), {'depth': 3})
     """
-    found = {name: options.pop(name) for name in WORDS if name in options}
-    given = {"inputs": inputs, **found}
-    words = [name for name, value in given.items() if value is not None]
-    if len(words) > 1:
+    words = {"inputs": inputs, **{name: options.pop(name, None) for name in WORDS}}
+    given = [(name, value) for name, value in words.items() if value is not None]
+    if len(given) > 1:
         raise ArgumentError(
-            f"{where}: expected the inputs once, got {' and '.join(words)}. Keep one of them."
+            f"{where}: expected the inputs once, got {' and '.join(name for name, _ in given)}. "
+            f"Keep one of them."
         )
-    if words in ([], ["inputs"]):
-        return inputs
-    data = given[words[0]]
-    if words == ["input_data"]:
-        return tuple(data) if isinstance(data, list) else data
-    several = isinstance(data, Sequence) and all(isinstance(one, Sequence) for one in data)
-    sizes = tuple(tuple(one) for one in data) if several else (tuple(data),)
-    if not data or not all(map(is_size, sizes)):
+    name, data = given[0] if given else ("", None)
+    if name == "input_data" and isinstance(data, list):
+        return tuple(data)
+    if name != "input_size":
+        return data
+    sizes = tuple(tuple(one) if isinstance(one, (tuple, list)) else one for one in data)
+    if with_numbers(sizes) is sizes:
         raise ArgumentError(
             f"{where}: expected input_size to be a shape with the batch, such as (2, 4), or a list "
             f"of shapes; got {data!r:.80}."
         )
-    return sizes if several else sizes[0]
+    return sizes
 
 
 def is_size(value: Any) -> bool:

@@ -69,17 +69,18 @@ class Alignment:
         """
         if self.a.library != self.b.library:
             return {}
-        firsts, seconds = (
-            {unit.call.id: unit for unit in run.units if unit.weights} for run in (self.a, self.b)
-        )
-        found = {}
-        for unit in firsts.values():
-            partner = self.b.units[self.pairs[unit.number]] if unit.number in self.pairs else unit
-            other, back = firsts.get(partner.call.id), seconds.get(unit.call.id)
-            is_cross = other is not None and back is not None and other is not unit
-            if is_cross and other and back and self.pairs.get(other.number) == back.number:
-                found[unit.number] = other
-        return found
+        named = {unit.call.id: unit for unit in self.a.units if unit.weights}
+        partners = {name: self.pairs.get(unit.number) for name, unit in named.items()}
+        names = {
+            name: self.b.units[number].call.id
+            for name, number in partners.items()
+            if number is not None
+        }
+        return {
+            named[name].number: named[other]
+            for name, other in names.items()
+            if other != name and names.get(other) == name
+        }
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
         """Tell whether an output of one is an output of the other, by numbers that tell it."""

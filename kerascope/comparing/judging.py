@@ -370,16 +370,7 @@ class Judge:
             return None
         a, b = left[0], right[0]
         found = self.outputs(a.outputs, b.outputs, any_order=True)
-        told = [
-            f"only {word} goes on with: {listed(run.words_of(units), 4)}"
-            for word, run, units in zip(
-                "ab",
-                (self.alignment.a, self.alignment.b),
-                self.alignment.alone_before(a, b, themselves=True),
-                strict=True,
-            )
-            if units
-        ]
+        told = self._alone("goes on with", a, b, themselves=True)
         gap = found.difference if found else NO_FORM
         return Pair(tuple(a.calls), tuple(b.calls), Verdict.DIFFERS, gap, "", tuple(told))
 
@@ -464,7 +455,7 @@ class Judge:
         forms = meeting.gelu_forms
         told = reasons_of(a, b, weights, meeting.settings, is_old, is_part, forms)
         first = self._swapped_words(meeting.units[0])
-        first += self._between(meeting) if meeting.is_behind_others else []
+        first += self._alone("has before it", *meeting.units) if meeting.is_behind_others else []
         has_words = any(one.startswith("arguments") for one in told)
         first += [] if has_words else self._constants(meeting)
         return (*first, *[one for one in told if not first or one != NOTHING_FOUND])
@@ -494,33 +485,35 @@ class Judge:
 
         They are what a later call shows, which reads each in the place of the other.
         """
-        places = {id(pair): unit for pair, unit in zip(pairs, units, strict=True)}
         first = first_of(pairs, self.alignment.a)
-        if first is None:
-            return pairs
-        before = self.alignment.a.before[places[id(first)].number]
+        before = 0
         found = []
-        for pair in pairs:
-            words = self._swapped_words(places[id(pair)])
-            if words and pair.verdict is Verdict.EQUAL and before >> places[id(pair)].number & 1:
+        for pair, unit in reversed([*zip(pairs, units, strict=True)]):
+            before = self.alignment.a.before[unit.number] if pair is first else before
+            words = self._swapped_words(unit) if before >> unit.number & 1 else []
+            if words and pair.verdict is Verdict.EQUAL:
                 pair = replace(pair, verdict=Verdict.WEIGHTS, reasons=tuple(words))
             found.append(pair)
-        return found
+        return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
         """Note how the axes of a value lie that agrees."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 
-    def _between(self, meeting: _Meeting) -> list[str]:
-        """Say which calls stand before only one of both."""
-        told = []
-        alone = self.alignment.alone_before(*meeting.units)
-        runs = self.alignment.a, self.alignment.b
-        for word, run, units in zip("ab", runs, alone, strict=True):
-            if units:
-                told.append(f"only {word} has before it: {listed(run.words_of(units), 4)}")
-        return told
+    def _alone(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
+        """Say which calls between two units and the pairs before them have no partner."""
+        sides = zip(
+            "ab",
+            (self.alignment.a, self.alignment.b),
+            self.alignment.alone_before(*units, themselves=themselves),
+            strict=True,
+        )
+        return [
+            f"only {word} {verb}: {listed(run.words_of(found), 4)}"
+            for word, run, found in sides
+            if found
+        ]
 
     # --- values -----------------------------------------------------------------------------------
 
