@@ -106,7 +106,7 @@ class _Opened(Model):
         super().__init__(name=layer.name)
         self.opened = layer
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, mask: Any = None) -> Any:
         """Return what the layer computes."""
         return self.opened.call(inputs)
 

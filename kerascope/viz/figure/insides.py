@@ -36,10 +36,10 @@ def with_insides(view: View) -> Graph:
     users: dict[str, dict[str, None]] = {}
     weighted = {node.id for node in view.whole.nodes if node.attrs.get("parameters")}
     for node in view.whole.nodes:
-        box = hiding[node.group] or node.id
-        inside.setdefault(box, []).append(node)
+        home = hiding[node.group] or node.id
+        inside.setdefault(home, []).append(node)
         if layer_of(node) in weighted:
-            users.setdefault(layer_of(node), {})[box] = None
+            users.setdefault(layer_of(node), {})[home] = None
     groups = dict.fromkeys(tuple(boxes) for boxes in users.values() if len(boxes) > 1)
     letters = dict(zip(groups, ascii_uppercase, strict=False)) if len(groups) > 1 else {}
     shown = []
