@@ -32,7 +32,7 @@ from kerascope.trace.expressions import (
     values_named,
     with_stand_ins,
 )
-from kerascope.trace.forks import begin_of_call, next_row
+from kerascope.trace.forks import Fork, begin_of_call, next_row
 from kerascope.trace.history import value_of_event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
@@ -375,7 +375,12 @@ def value_with_numbers(
     except ArgumentError as why:
         return value, str(why).removeprefix(f"{command}: ")
     is_whole = not found_in(value, Statistics)
-    return value, "" if is_whole else "it came in another call: go there with `origin`"
+    return (
+        value,
+        ""
+        if is_whole
+        else "it came in another call (see `origin`), or one call takes more than `history`",
+    )
 
 
 def _names_with_numbers(
@@ -387,7 +392,10 @@ def _names_with_numbers(
             f"{command}: only figures are on this tape; the model is not here to be run again."
         )
     t = session.stepper.now
-    again = recalled(session.recorder, session.tape, t, command)
+    current = session.timelines.current
+    fork: Fork | None = current.fork
+    recorder, rows_of = (session.recorder, None) if fork is None else (fork.recorder, fork.rows_of)
+    again = recalled(recorder, session.tape, t, command, current.overrides, rows_of)
     found = {**again.names_at(t), **names_of_event(again[t])}
     whole = {
         **names,

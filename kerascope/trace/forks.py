@@ -138,6 +138,11 @@ class Fork:
         """The rows of the history that it leaves."""
         return self._parent.journal if isinstance(self._parent, Fork) else self._parent
 
+    def rows_of(self, begin: int) -> Journal:
+        """Return the rows that know with what the call began that begins at a time."""
+        is_changed = self._call is not None and self._call.begin == begin
+        return self.parent if is_changed or begin < self._at else self.journal
+
     # --- it begins --------------------------------------------------------------------------------
 
     def override(self, variable: Variable, array: np.ndarray) -> None:

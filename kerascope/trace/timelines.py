@@ -12,8 +12,9 @@ program hears it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, replace
@@ -37,13 +38,15 @@ from kerascope.trace.function_plan import (
     tensor_of,
 )
 from kerascope.trace.history import begin_of
-from kerascope.trace.journal import UNKNOWN
+from kerascope.trace.journal import UNKNOWN, Journal
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_memory import told_of, without_arrays
 from kerascope.trace.tape_names import OVERRIDDEN
 from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
+
+MOST_RECALLED = 2**31  # bytes of one call that is run again to be looked at
 
 
 class Override(NamedTuple):
@@ -425,7 +428,14 @@ def _deltas_of(
 # --- what has fallen to figures -------------------------------------------------------------------
 
 
-def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
+def recalled(
+    recorder: Recorder,
+    tape: Tape,
+    t: int,
+    where: str = "p",
+    overrides: Sequence[Override] = (),
+    rows_of: Callable[[int], Journal] | None = None,
+) -> Tape:
     """Return a tape with the arrays of the call around a time, of which figures are left.
 
     The call is run again from what it began with, which stays longer than what it computed, and is
@@ -439,6 +449,11 @@ def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
     t : int
     where : str
         The command that is told in an error.
+    overrides : sequence of Override
+        What was set on this timeline; what was set in the call is set again.
+    rows_of : callable, optional
+        Returns the journal that knows with what the call began that begins at a time; by default
+        the recorder's.
 
     Returns
     -------
@@ -451,7 +466,12 @@ def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
         No call lies there, too little is left of it, or it computes something else now.
     """
     call = call_at(recorder, tape, t, where)
-    again = rerun(recorder, tape, call, where=where)
+    last = max((event.t for event in _inside(tape, call.begin)), default=call.begin)
+    own = [o for o in overrides if call.begin <= o.t <= last]
+    journal = None if rows_of is None else rows_of(call.begin)
+    again: Tape = called_again(
+        recorder, tape, call, own, where, journal, history_of_call(tape, call)
+    ).tape
     for event in _inside(again, call.begin):
         if event.t >= len(tape):
             break
@@ -464,6 +484,24 @@ def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
                 "the tape has changed."
             )
     return again
+
+
+def history_of_call(tape: Tape, call: Call) -> int | None:
+    """Return how many bytes hold all arrays of a call, with some room; not many more than allowed.
+
+    A tape that is looked at and dropped may take as much as a training step of a model of some
+    million weights.
+    """
+    if tape.history is None:
+        return None
+    outs = [y for planned in call.plan.steps for y in planned.step.apply.outputs]
+    rows = max((np.shape(x)[0] for x in tape.names_at(call.begin).get("inputs", ())
+                if np.ndim(x) > 0), default=1)  # fmt: skip
+    size = sum(
+        math.prod(rows if n is None else n for n in x.shape) * np.dtype(x.dtype).itemsize
+        for x in (*outs, *variables_of(call.function))
+    )
+    return max(tape.history, min(3 * size, MOST_RECALLED))
 
 
 def _is_the_same(told: Delta, again: Delta) -> bool:
@@ -483,7 +521,8 @@ def begun_with(
         It is not on the tape any more.
     """
     inputs = list(tape.names_at(call.begin).get("inputs", ()))
-    values, _ = _values_of(recorder, tape, call, where)
+    journal = recorder.journal if recorder.tape is tape else None
+    values, _ = _values_of(recorder, tape, call, where, journal)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
         raise ArgumentError(_too_late(call.begin, where))
     return inputs, values
@@ -513,6 +552,8 @@ def called_again(
     call: Call,
     overrides: Sequence[Override] = (),
     where: str = "set",
+    journal: Journal | None = None,
+    history: int | None = 0,
 ) -> Recorder:
     """Run a call again and return the recorder that heard it; on its tape comes the past first.
 
@@ -527,25 +568,39 @@ def called_again(
         At which times which tensors become another. Without any the events come out the same.
     where : str
         The command that is told in an error.
+    journal : Journal, optional
+        Which knows with what the call began; by default the recorder's, if the tape is its own.
+    history : int or None
+        How many bytes the new tape keeps; by default as many as the old one. Otherwise the event
+        before the call tells all weights.
 
     Raises
     ------
     ArgumentError
         What the call was fed is not on the tape any more; or an override does not fit.
     """
-    begin = tape.names_at(call.begin)
-    inputs = list(begin.get("inputs", ()))
-    values, known = _values_of(recorder, tape, call, where)
+    if journal is None and recorder.tape is tape:
+        journal = recorder.journal
+    inputs = list(tape.names_at(call.begin).get("inputs", ()))
+    if journal is not None and not all(map(_is_array, inputs)):
+        n = journal.row_of_call(call.function, call.begin)
+        with suppress(ArgumentError):
+            inputs = inputs if n is None else journal.fed_to(journal.place_of(n)[0], n)
+    values, known = _values_of(recorder, tape, call, where, journal)
     early = [o for o in overrides if o.t < call.first_op]
     waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
         raise ArgumentError(_too_late(call.begin, where))
     for o in early:
         _override_early(call, tape, o, inputs, values)
-    again = recorder.aside(tape.history)
+    again = recorder.aside(tape.history if history == 0 else history)
     again.memory.know_twins_of(recorder.memory, call.begin)
     again.memory.values.update(known)
     again.go_on_from(tape, call.begin)
+    if history != 0 and call.begin:  # to be looked at: earlier calls told what the weights are
+        last = again.tape[call.begin - 1]
+        weights = tuple(Delta("weights", v.name, x) for v, x in values.items())
+        again.tape.amend(last._replace(deltas=(*last.deltas, *weights)))
     began = tape[call.begin].where
     again.script_line = (began.user_file, began.user_line)
 
@@ -566,17 +621,15 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 
 
 def _values_of(
-    recorder: Recorder, tape: Tape, call: Call, where: str
+    recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
     """Return the values that the variables of a call had at its begin, and what was told of them.
 
     Two variables may have one name, two rates for example. So the journal is asked first; the tape
     knows values by their names.
     """
-    journal = recorder.journal
-    is_its_own = recorder.tape is tape
-    n = journal.row_of_call(call.function, call.begin) if is_its_own else None
-    if n is not None:
+    n = None if journal is None else journal.row_of_call(call.function, call.begin)
+    if journal is not None and n is not None:
         with suppress(ArgumentError):
             then, known = journal.known_before(n)
             return then, known

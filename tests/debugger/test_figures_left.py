@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from piped import piped
+from piped import answers, piped
 
 from kerascope.debugger.rendering import sentence
 from kerascope.layers import Dense, Input
@@ -52,3 +52,38 @@ def test_a_forgotten_stretch_is_told_in_a_sentence(monkeypatch):
     mark = next(event for event in tape if event.kind == FORGOTTEN)
     assert sentence(mark).endswith("To keep more, begin with `set history 1GB`")
     assert "spans" not in sentence(mark)
+
+
+# --- on a timeline on which something was set -----------------------------------------------------
+
+LOOKS = ("d1[0, :3]", "d1/kernel[0, :3]", 'grads["d2/kernel"][0, :3]', "d2/kernel/m[0, :3]")
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        ("goto batch 3", "tbreak run:d1:ret", "c", "set d1 = d1 * 0.5"),
+        ("goto batch 3", "tbreak run:d1:ret", "c", "set d1 = d1 * 0.5", "rerun", "goto batch 5"),
+        ("goto batch 3", "set lr = 0.5", "rerun", "goto batch 5"),
+    ],
+    ids=["the call", "a later one", "set between calls"],
+)
+def test_behind_a_set_numbers_that_fell_are_computed_again_with_what_was_set(there):
+    def shown(*history):
+        looks = [f"p ({look}).tolist()" for look in LOOKS]
+        text = piped(trained, *history, "c", *there, "unt update", *looks)
+        return [answers(text, look)[0] for look in looks]
+
+    assert shown("set history 200KB") == shown()
+    assert all(len(lines) == 1 and lines[0].startswith("[") for lines in shown())
+
+
+def test_behind_a_set_of_the_program_itself_too():
+    def shown(*history):
+        set_live = ("tbreak run:d1:ret", "c", "set d1 = d1 * 0.5", "tbreak batch 5", "c")
+        looks = [f"p ({look}).tolist()" for look in LOOKS]
+        text = piped(trained, *history, *set_live, "goto batch 0", "unt update", *looks)
+        return [answers(text, look)[0] for look in looks]
+
+    assert shown("set history 200KB") == shown()
+    assert all(len(lines) == 1 and lines[0].startswith("[") for lines in shown())
