@@ -22,6 +22,7 @@ from kerascope.backend.ops.elementwise import countable, floating
 from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.shapes import normalize_axis
+from kerascope.engine.base_layer import snake_case
 from kerascope.errors import ArgumentError, RefusedError
 from kerascope.layers import keras_ops as ops
 from kerascope.layers.keras_ops import Axes
@@ -39,7 +40,7 @@ def _row_of(name: str, kind: type[Op], treat: Any, home: str = NUMPY) -> Callabl
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
 
-    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
     return row(home, name)(call)
 
 
@@ -54,7 +55,7 @@ def _of_two(name: str, kind: type[Op], treat: Any = countable) -> Callable[[Any,
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))
 
-    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
     return row(NUMPY, name)(call)
 
 
@@ -64,7 +65,7 @@ def _bits(name: str, kind: type[Op], treat: Any = as_tensor) -> Callable[[Any, A
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))
 
-    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
     return row(NUMPY, name)(call)
 
 

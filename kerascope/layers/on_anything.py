@@ -21,7 +21,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
-from kerascope.layers.operation_types import own_types
+from kerascope.layers.operation_types import explained, own_types
 from kerascope.nested import found_in, replaced
 from kerascope.spellings import habits
 
@@ -37,7 +37,7 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         is_keras_3 = habits().wraps_operations
         if all(is_keras_3 and isinstance(tensor, Variable) for tensor in tensors):
-            with eager_mode():
+            with eager_mode(), explained(function, args, kwargs):
                 return replaced(function(*args, **kwargs), Tensor, value_of)
         made_by_layers = [tensor for tensor in tensors if K.is_keras_tensor(tensor)]
         if not made_by_layers or is_keras_3:

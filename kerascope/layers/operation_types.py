@@ -8,7 +8,8 @@ their class, and `keras_ops` applies the rule to whatever it enters in its table
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 from kerascope.backend.graph import Constant, Tensor, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import floating
-from kerascope.nested import found_in, replaced
+from kerascope.errors import ArgumentError, KerascopeError
+from kerascope.nested import flattened, found_in, replaced
 from kerascope.settings import config
 
 __all__: list[str] = []
@@ -38,6 +40,31 @@ def own_types(arguments: Any) -> Any:
         return Constant(value, config.floatx if is_stray else None)
 
     return replaced(arguments, (np.ndarray, np.floating), constant)
+
+
+@contextmanager
+def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[None]:
+    """Say which operation was given what, where NumPy refuses and says neither.
+
+    Raises
+    ------
+    ArgumentError
+        The operation is not defined for these arrays. Errors of functions among the arguments, and
+        of a call with wrong arguments, are raised as they are.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, ArithmeticError) as error:
+        given = found_in((args, kwargs), (Tensor, np.ndarray))
+        trace = error.__traceback__
+        is_of_call = trace is None or trace.tb_next is None or trace.tb_next.tb_next is None
+        takes_functions = any(map(callable, flattened([args, kwargs])[0]))
+        if isinstance(error, KerascopeError) or takes_functions or is_of_call:
+            raise
+        types = ", ".join(f"{x.dtype} of shape {tuple(x.shape)}" for x in given) or "this number"
+        raise ArgumentError(
+            f"keras.ops.{function.__name__}: it is not defined for {types} ({error})."
+        ) from error
 
 
 def _summed(x: Any) -> Tensor:

@@ -405,6 +405,12 @@ def test_a_choice_and_a_map_are_made_at_run_time() -> None:
             lambda: ops.repeat(X, [1, 2], axis=1),
             r"shape \(2,\); expected a number, or one for each",
         ),
+        (
+            lambda: ops.max(X[:0]),
+            r"ops\.max: it is not defined for float32 of shape \(0, 4\)",
+        ),
+        (lambda: ops.bitwise_and(X, X), r"bitwise_and: it is not defined for float32 .*, float32 "),
+        (lambda: ops.subtract(X > 0, X > 0), r"subtract: it is not defined for bool of shape"),
         (lambda: ops.scan(lambda c, x: (c, x), 0, X, length=9), r"\[3\] entries, length is 9"),
         (lambda: ops.scan(lambda c, x: (c, c), 0, (X, X[0])), r"\[3, 4\] entries"),
     ],
@@ -432,6 +438,16 @@ def test_what_keras_2_clips_is_nan_under_a_name_of_keras_3(
     made = [getattr(ops, name)(symbol, **options), as_in_a_file]
     for found in K.function([symbol], made)([x]):
         compare(found, wanted, name)
+
+
+def test_an_error_of_your_own_function_and_of_a_wrong_call_stays_what_it_is() -> None:
+    def broken(x: Any) -> Any:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="^mine$"):
+        ops.map(broken, X)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
+        ops.max(X, axes=0)
 
 
 def test_a_triangle_and_a_diagonal_need_no_known_sizes() -> None:
