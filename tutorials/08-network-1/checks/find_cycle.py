@@ -88,8 +88,11 @@ def a_node_that_takes_its_own_output(student):
 def a_cycle_in_what_is_drawn_by_lot(student):
     for seed, network in enumerate(mixed_networks(12)):
         cycle = close_a_cycle(network, seed)
-        taken = f"{cycle[-1].name} takes {cycle[0].name}"
-        words = Text(f"{network.words}, where {taken}", f"{network.words}（{taken}）")
+        end, start = cycle[0].name, cycle[-1].name
+        words = Text(
+            f"{network.words}, where {start} takes the output of {end}",
+            f"{network.words}（其中 {start} 取用 {end} 的输出）",
+        )
         tensors = [node.output_tensors[0] for node in cycle]
         compare(student, words, network.outputs[0], tensors)
 

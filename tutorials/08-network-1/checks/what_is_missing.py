@@ -75,7 +75,7 @@ def a_tensor_from_the_middle(student):
     twin = Input(shape=(4,), name="a")
     compare(student, "[another a], [y]", [twin], [y], [a])
     both = Add(name="both")([h, Dense(4, name="g")(twin)])
-    compare(student, "[], [both], where both depends on two inputs a", [], [both], [a, twin])
+    compare(student, "[], [both(h(a), g(another a))]", [], [both], [a, twin])
 
 
 @check
