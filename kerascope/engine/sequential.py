@@ -110,7 +110,8 @@ class Sequential(Model):
         first = self._line[0]
         branches = getattr(first, "_branches", None)
         found = [x for model in branches.models for x in _layers_inside(model)] if branches else []
-        in_graph = [x for x in self._sublayers if x not in {*found, *self._line}]
+        known = {*found, *self._line}
+        in_graph = [x for x in self._sublayers if x not in known]
         joined = [x for x in [*found, *in_graph] if not isinstance(x, InputLayer)]
         line = self.layers[1:] if branches else self.layers
         return list(dict.fromkeys([*joined, *line]))

@@ -190,9 +190,10 @@ def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool 
             f"those whose names agree."
         )
     pairs: Pairs = []
+    writer = _writer_of(f)
     for layer, name in zip(own, saved, strict=True):
         arrays = _arrays_for(layer, f[name], where)
-        pairs += _paired(f, layer, arrays, f"{where}: layer '{name}'", reshape)
+        pairs += _paired(writer, layer, arrays, f"{where}: layer '{name}'", reshape)
     batch_set_value(pairs)
 
 
@@ -219,6 +220,7 @@ def load_weights_from_hdf5_group_by_name(
     known = _layer_names(f, where)
     own = [layer for layer in layers if layer.weights]
     pairs: Pairs = []
+    writer = _writer_of(f)
     for layer in own:
         if layer.name not in known:
             continue
@@ -226,7 +228,7 @@ def load_weights_from_hdf5_group_by_name(
         if skip_mismatch and not arrays:
             continue
         try:
-            pairs += _paired(f, layer, arrays, f"{where}: layer '{layer.name}'", reshape)
+            pairs += _paired(writer, layer, arrays, f"{where}: layer '{layer.name}'", reshape)
         except DataError as error:
             if not skip_mismatch:
                 raise
@@ -270,7 +272,11 @@ def _weight_names(group: Any) -> list[str]:
 
 def arrays_of(group: Any, where: str) -> list[np.ndarray]:
     """Return the arrays of a group in the order of its `weight_names`."""
-    return [hdf5_files.array_of(group, name, None, where) for name in _weight_names(group)]
+    return [array for _, array in _named_arrays(group, where)]
+
+
+def _named_arrays(group: Any, where: str) -> list[tuple[str, np.ndarray]]:
+    return [(name, hdf5_files.array_of(group, name, None, where)) for name in _weight_names(group)]
 
 
 def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
@@ -285,9 +291,9 @@ def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
     KerascopeWarning
         The names say another order, and the arrays would fit in the file's order as well.
     """
-    arrays = arrays_of(group, where)
-    own = layer.weights
-    order = _order_by_name(_weight_names(group), [w.name for w in own])
+    named, own = _named_arrays(group, where), layer.weights
+    arrays = [array for _, array in named]
+    order = _order_by_name([name for name, _ in named], [w.name for w in own])
     if order != sorted(order) and [a.shape for a in arrays] == [w.shape for w in own]:
         warn(
             f"{where}: the weights of {layer.label} were matched by name, and the order in the "
@@ -316,8 +322,10 @@ def _last_words(name: str, count: int) -> str:
     return "/".join(name.removesuffix(":0").split("/")[-count:])
 
 
-def _paired(group: Any, layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool) -> Pairs:
-    version, backend = (_text(group.attrs.get(name)) for name in ("keras_version", "backend"))
+def _paired(
+    writer: list[str | None], layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool
+) -> Pairs:
+    version, backend = writer
     own = layer.weights
     expected = [w.shape for w in own]
     is_old = not version or version.startswith("1") or backend == "theano"
@@ -329,6 +337,11 @@ def _paired(group: Any, layer: Layer, arrays: list[np.ndarray], where: str, resh
             f"{where} has weights of shapes {shapes}; expected {expected} for {layer.label}."
         )
     return list(zip(own, arrays, strict=True))
+
+
+def _writer_of(group: Any) -> list[str | None]:
+    """Return the version of Keras that wrote a group, and its backend."""
+    return [_text(group.attrs.get(name)) for name in ("keras_version", "backend")]
 
 
 def _text(value: Any) -> str | None:
@@ -563,6 +576,7 @@ def _filled(
     names: dict[Variable, str] = {}
     misfits: dict[str, str] = {}
     known = _layer_names(group, where)
+    writer = _writer_of(group)
     if isinstance(model, Opaque) and not model.held:
         model.hold_more(
             {
@@ -590,7 +604,8 @@ def _filled(
                 continue
             arrays_in_order = _arrays_for(layer, group[layer.name], where)
             order = _order_by_name(found, [w.name for w in layer.weights])
-            pairs += _paired(group, layer, arrays_in_order, f"{where}: layer '{layer.name}'", False)
+            words = f"{where}: layer '{layer.name}'"
+            pairs += _paired(writer, layer, arrays_in_order, words, False)
             names.update(zip(layer.weights, (found[place] for place in order), strict=True))
         except (DataError, ValueError) as error:
             misfits[layer.name] = str(error).removeprefix(f"{where}: ").rstrip(".")
