@@ -371,14 +371,19 @@ class Optimizer(Configured):
         """
         if self._saved_state is not None:
             self._saved_state.make_slots()
-        return self._weights
+        return vars(self)["weights"]  # under this name, as pickles of older editions have it
 
     @weights.setter
     def weights(self, variables: Sequence[Variable]) -> None:
-        self._weights = list(variables)
+        vars(self)["weights"] = list(variables)
         state, self._saved_state = self._saved_state, None
         if state is not None:
             state.restore()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for `pickle` and `copy`; slots that wait for a state are made."""
+        weights = self.weights
+        return {**vars(self), "weights": weights, "_saved_state": None}
 
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers in `weights`: the count of steps, then the slots."""

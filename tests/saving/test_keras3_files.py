@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import platform
 import re
 from importlib import util
@@ -503,3 +505,19 @@ def test_weights_of_a_model_with_its_own_call_go_there_and_back(tmp_path):
     same(expected, as_list(ours.predict(x)))
     ours.save_weights(tmp_path / "ours.weights.h5")
     same(expected, answer(predicted_with, *parts, tmp_path / "ours.weights.h5"))
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))],
+    ids=["copy", "pickle"],
+)
+def test_an_optimizer_from_a_file_keeps_its_state_in_copies_and_pickles(copied, tmp_path):
+    model = Sequential([layers.Dense(2, input_shape=(3,))])
+    model.compile("adam", "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 2)), epochs=2, verbose=0)
+    model.save(tmp_path / "m.keras")
+    found = copied(load_model(tmp_path / "m.keras").optimizer).get_weights()
+    assert len(found) == 5
+    for one, other in zip(found, model.optimizer.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
