@@ -541,7 +541,7 @@ def test_the_command_line_draws_it(script, capsys):
 def test_the_command_line_sums_it_up(script, capsys):
     assert main(["summary", script, "--values", "x.npy"]) == 0
     assert "hidden.0 (Linear)" in capsys.readouterr().out
-    assert main(["summary", script, "--values", "x.npy", "--flops"]) == 1
+    assert main(["summary", script, "--values", "x.npy", "--flops"]) == 2
     assert "'flops' belongs to models of kerascope" in capsys.readouterr().err
 
 
