@@ -66,9 +66,10 @@ looked up here in the dialect of that version (`import keras` under `kerascope r
 
 Three differences are deliberate everywhere: code that lies in a file (a pickled function, a
 Lambda's bytes) is not run unless you say so; a configuration that you pass in is never changed; and
-numbers of 64 bits stay as wide as they are, where Keras 3 on JAX halves them. The names of
-`keras.ops` give results of the type that Keras 3 gives. The functions of `keras.backend` in Keras 1
-and 2 make an array of floats one of type `floatx`.
+numbers of 64 bits stay as wide as they are, where Keras 3 on JAX halves them (`array` and
+`convert_to_tensor` do make float64 `floatx`). The names of `keras.ops` give results of the type
+that Keras 3 gives. The functions of `keras.backend` in Keras 1 and 2 make an array of floats one of
+type `floatx`.
 
 {totals}
 """

@@ -55,7 +55,10 @@ def _data(value: Any) -> Any:
 
 def all_of_keras(keras: Any, name: str, told: str) -> list[Any]:
     """Return what Keras gives for all calls of a name; `told` stands for the calls."""
+    import jax
+
     found = [outcome(keras.ops, name, *call[1:]) for call in calls_of(name)]
+    jax.clear_caches()  # of all names together they would fill gigabytes
     return ["refused" if isinstance(one, str) else one for one in found]
 
 
