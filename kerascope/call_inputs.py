@@ -36,7 +36,9 @@ def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
             f"{where}: expected the inputs once, got {' and '.join(name for name, _ in given)}. "
             f"Keep one of them."
         )
-    name, data = given[0] if given else ("", None)
+    if not given:
+        return None
+    name, data = given[0]
     if name == "input_data" and isinstance(data, list):
         return tuple(data)
     if name != "input_size":
