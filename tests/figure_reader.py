@@ -104,9 +104,9 @@ def read_figure(svg):
             if _holds(mark.area, at):
                 mark.words.append(one.text)
     for mark in marks:
-        title = re.search(r" \u00d7 (\d+)$", mark.words[0]) if mark.words else None
-        if title and not mark.is_framed:
-            mark.times = int(title[1])
+        counts = [re.search(r" \u00d7 (\d+)", word) for word in mark.words]
+        if any(counts) and not mark.is_framed:
+            mark.times = int(next(filter(None, counts))[1])
     return marks, _arrows(marks, lines)
 
 

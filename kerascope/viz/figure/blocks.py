@@ -81,6 +81,8 @@ def blocks(reading: Reading, page: Page) -> Sheet:
     sheet = _drawn(units, chosen, page, down, room)
     if sheet.height <= TALLEST:
         return sheet
+    if down:  # frames have their arrows where the page's direction brings them
+        pieces = _pieces(reading, units, page, False, room)
     summed = [
         _summary(unit, page) if _branches(unit) else piece
         for unit, piece in zip(units, pieces, strict=True)
