@@ -26,6 +26,7 @@ import numpy as np
 
 from kerascope import activations
 from kerascope import backend as K
+from kerascope.backend.eager import value_of
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor, is_float
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
@@ -708,7 +709,7 @@ def convert_to_tensor(
         return x if dtype is None else K.cast(x, dtype)
     array = np.asarray(x, dtype=dtype)
     if dtype is None and array.dtype in (np.float64, np.int64):
-        return np.array(as_tensor(x).value)
+        return np.array(value_of(x))
     return array
 
 
