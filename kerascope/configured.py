@@ -68,7 +68,8 @@ class Configured:
             The class does not know an argument, and it is not None.
         """
         known = configured_names(cls)
-        unknown = [] if takes_any_keyword(cls) else [n for n in config if n not in known]
+        is_open = takes_any_keyword(cls)  # type: ignore[arg-type]  # a class is hashable
+        unknown = [] if is_open else [n for n in config if n not in known]
         for name in unknown:
             if config[name] is not None:
                 raise ConfigError(
