@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from piped import answers, fit_toy, gan, piped
 
 from kerascope import backend as K
-from kerascope.backend.graph import Variable
+from kerascope.backend.graph import Tensor, Variable
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.layers import Add, Dense, Input
@@ -88,7 +88,8 @@ class Looked:
         self.model.fit(*data, batch_size=4, epochs=2, shuffle=False, verbose=0)
 
     def look(self, name, value):
-        self.seen.append((self._tape, self.session.stepper.now, name, np.array(value)))
+        if not isinstance(value, Tensor):  # a symbol has no value of then
+            self.seen.append((self._tape, self.session.stepper.now, name, np.array(value)))
 
     def was_set(self, name):
         self.sets.append((self._tape, self.session.stepper.now, name, len(self.seen)))
