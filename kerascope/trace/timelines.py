@@ -587,12 +587,9 @@ def called_again(
         with suppress(ArgumentError):
             inputs = inputs if n is None else journal.fed_to(journal.place_of(n)[0], n)
     values, known = _values_of(recorder, tape, call, where, journal)
-    early = [o for o in overrides if o.t < call.first_op]
-    waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
+    waiting = sorted(overrides, key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
         raise ArgumentError(_too_late(call.begin, where))
-    for o in early:
-        _override_early(call, tape, o, inputs, values)
     again = recorder.aside(tape.history if history == 0 else history)
     again.memory.know_twins_of(recorder.memory, call.begin)
     again.memory.values.update(known)
@@ -697,23 +694,6 @@ def _too_late(t: int, where: str) -> str:
         f"{where}: the call at t={t} cannot be run again: only the figures of its arrays are left. "
         "Keep more: set history 1GB."
     )
-
-
-def _override_early(
-    call: Call, tape: Tape, o: Override, inputs: list[Any], values: dict[Variable, np.ndarray]
-) -> None:
-    """Change what a call begins with."""
-    slot = slot_of(call.plan, o.name, tape[o.t])
-    tensor = tensor_of(call.plan, slot)
-    if slot < len(inputs):
-        inputs[slot] = fitted(o.value, tensor, inputs[slot])
-    elif isinstance(tensor, Variable) and tensor in values:
-        values[tensor] = fitted(o.value, tensor, values[tensor])
-    else:
-        raise ArgumentError(
-            f"set: {name_of(call.plan, slot)} is not computed yet at t={o.t}. Stop where it comes "
-            f"out: tbreak tensor:{name_of(call.plan, slot)}:ret."
-        )
 
 
 @contextmanager

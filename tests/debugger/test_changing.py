@@ -341,3 +341,14 @@ def test_what_comes_only_in_the_next_call_is_set_where_the_error_says():
     assert said(text, "p norm(out)") == ["0.0"]
     text = piped(fit_toy, *go[:2], "b phase:forward", "c", "set x = 0")
     assert said(text, "set x = 0")[0].startswith("overridden x ")
+
+
+def test_a_change_before_the_first_op_holds_in_a_second_fork_of_the_same_call():
+    session, text = session_of(
+        fit_toy, "tbreak run:d1", "c", "set d1/kernel = 2", "tbreak event:function:ret", "c",
+        "tbreak phase:forward", "rc", "set d1/dot = 0", "p float(abs(d1/kernel).max())",
+    )  # fmt: skip
+    assert said(text, "set d1/dot = 0")[1].startswith("overridden d1/dot")
+    assert said(text, "p float(abs(d1/kernel).max())") == ["2.0"]
+    live, made = session.timelines.get(2).tape, session.timelines.get(3).tape
+    assert [event[3:6] for event in made] == [event[3:6] for event in live[: len(made)]]
