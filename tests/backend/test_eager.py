@@ -230,7 +230,7 @@ def test_a_name_scope_of_the_users_does_not_keep_assign_from_writing():
     assert K.get_value(counter.calls) == 1.0  # what its call assigns waits for a batch
 
 
-def test_assign_says_in_a_loss_and_in_a_models_call_too_that_a_graph_is_made():
+def test_assign_says_in_a_loss_that_a_graph_is_made():
     v = K.variable(1.0)
 
     def counted(y, p):
@@ -238,13 +238,29 @@ def test_assign_says_in_a_loss_and_in_a_models_call_too_that_a_graph_is_made():
             v.assign_add(1.0)
         return K.mean(K.square(y - p))
 
-    class Own(ks.Model):
-        def call(self, inputs):
-            return counted(inputs, 0.0)
-
     model = ks.Sequential([ks.layers.Dense(1, input_shape=(3,))])
     with pytest.raises(GraphError, match="here a graph is made"):
         model.compile("sgd", counted)
-    with pytest.raises(GraphError, match="here a graph is made"):
-        Own().predict(np.ones((2, 3)))
     assert K.get_value(v) == 1.0
+
+
+def test_assign_in_a_models_call_is_done_in_each_step_as_in_keras_3():
+    class Own(ks.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = ks.layers.Dense(1)
+            self.seen = K.variable(1.0)
+
+        def call(self, inputs):
+            self.seen.assign_add(1.0)
+            return self.dense(inputs)
+
+    model = Own()
+    model.compile("sgd", "mse")
+    x, y = np.ones((2, 3)), np.ones((2, 1))
+    model.predict(x)
+    assert K.get_value(model.seen) == 2.0
+    for _ in range(3):
+        model.train_on_batch(x, y)
+    model.evaluate(x, y, verbose=0)
+    assert K.get_value(model.seen) == 6.0
