@@ -468,7 +468,7 @@ def _stand_on(debugger: Shell, timeline: Timeline, t: int) -> None:
     is_live = recorder is not None and timeline.tape is recorder.tape
     live = elsewhere.live if is_live else None
     source = Recording(timeline.tape) if live is None else live
-    stop = stepper.switch(source, min(t, len(timeline.tape) - 1))
+    stop = stepper.switch(source, max(min(t, len(timeline.tape) - 1), 0))
     if stop is not None:
         debugger.stop = stop
 

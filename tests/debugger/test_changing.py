@@ -352,3 +352,11 @@ def test_a_change_before_the_first_op_holds_in_a_second_fork_of_the_same_call():
     assert said(text, "p float(abs(d1/kernel).max())") == ["2.0"]
     live, made = session.timelines.get(2).tape, session.timelines.get(3).tape
     assert [event[3:6] for event in made] == [event[3:6] for event in live[: len(made)]]
+
+
+def test_from_the_beginning_a_timeline_is_gone_to_whole():
+    session, text = session_of(
+        fit_toy, "tbreak run:d1", "c", "set d1/kernel = 2", "rc", "timeline 1", "timeline"
+    )
+    assert said(text, "timeline")[0].startswith("* 1 ")
+    assert session.tape is session.timelines.current.tape
