@@ -61,9 +61,37 @@ REFUSALS: dict[str, dict[str, str]] = {
     },
 }
 
+# What belongs to Keras itself -> why; `out_of_scope` adds the way round.
+BEYOND: dict[str, str] = {
+    "train_step": "A model here runs a graph that is made once, and no step of its class.",
+    "GradientTape": "Gradients here are a graph: K.gradients(loss, weights), or fit.",
+    "mixed precision": "A layer here computes in the type of its weights: say 'float32', or "
+    "'float16' for both.",
+    "LoRA": "No layer here has weights of low rank beside its own.",
+    "int8": "No layer here computes with quantized numbers: say 'float32'; "
+    "load_model(..., opaque=True) opens files of quantized models.",
+}
+
+
+def out_of_scope(what: str) -> str:
+    """Return why something of Keras 3 is not here, and how to see it all the same.
+
+    Examples
+    --------
+    >>> print(out_of_scope("LoRA"))
+    No layer here has weights of low rank beside its own. Or run it with Keras itself: `kerascope
+    run --live script.py` records it, and ks.draw(model) and ks.trace(model) take its models.
+    """
+    return (
+        f"{BEYOND[what]} Or run it with Keras itself: `kerascope run --live script.py` records it, "
+        "and ks.draw(model) and ks.trace(model) take its models."
+    )
+
+
 _LOSS_INSTEAD = (
     "Instead of it give compile a function as its loss or metric, or call add_loss(tensor) in "
-    "`call`; for an update of your own write an Optimizer, or a loop around train_on_batch."
+    "`call`, or write compute_loss with keras.ops; for an update of your own write an Optimizer, "
+    "or a loop around train_on_batch."
 )
 _TEST_INSTEAD = "Instead of it give compile a function as its loss or metric."
 _PREDICT_INSTEAD = "Instead of it make a second Model of the outputs that you want."
@@ -73,13 +101,11 @@ UNCALLED_METHODS: dict[str, dict[str, str]] = {
     "train_function": {
         "train_step": _LOSS_INSTEAD,
         "make_train_function": _LOSS_INSTEAD,
-        "compute_loss": _LOSS_INSTEAD,
         "compute_metrics": _TEST_INSTEAD,
     },
     "test_function": {
         "test_step": _TEST_INSTEAD,
         "make_test_function": _TEST_INSTEAD,
-        "compute_loss": _TEST_INSTEAD,
         "compute_metrics": _TEST_INSTEAD,
     },
     "predict_function": {
@@ -150,13 +176,7 @@ _DATASETS = (
         f"{_DATASET} kerascope.preprocessing.sequence.TimeseriesGenerator makes such windows.",
     ),
 )
-_QUANTIZED = (
-    "No layer here computes with quantized numbers. Use 'float32'; load_model(..., opaque=True) "
-    "opens files of quantized models."
-)
-_UNSCALED = (
-    "It scales the loss for float16, and no policy here mixes types. Use the optimizer itself."
-)
+_QUANTIZED, _UNSCALED = out_of_scope("int8"), out_of_scope("mixed precision")
 
 # Module -> (names, why they have no meaning on NumPy and what to do instead).
 NEVER: Rows = {

@@ -396,6 +396,8 @@ class Habits(NamedTuple):
     monitors_as_keras_3 : bool
         Whether for callbacks the first figure is the best so far, even NaN, and a metric's class
         says if more of it is better; and when `EarlyStopping` stops and restores: see there.
+    both_ways_zero_masked : bool
+        Whether a Bidirectional that returns sequences gives 0 for steps that a mask leaves out.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     steps_are_batches : bool
@@ -445,6 +447,7 @@ class Habits(NamedTuple):
     repeats_identity: bool = False
     logs_so_far: bool = False
     monitors_as_keras_3: bool = False
+    both_ways_zero_masked: bool = False
     endings_say_form: bool = False
     steps_are_batches: bool = False
     activates_by_layers: bool = False
@@ -519,6 +522,7 @@ HABITS: dict[str, Habits] = {
         hdf5_of_keras_3=True,
         logs_so_far=True,
         monitors_as_keras_3=True,
+        both_ways_zero_masked=True,
         endings_say_form=True,
         steps_are_batches=True,
         activates_by_layers=True,

@@ -190,8 +190,8 @@ def phase_is_open() -> bool:
 
 
 @contextmanager
-def learning_phase_scope(value: int) -> Iterator[None]:
-    """Fix the learning phase to 0 or 1 for what is built inside the `with` block."""
+def learning_phase_scope(value: int | Tensor) -> Iterator[None]:
+    """Fix the learning phase to 0, 1 or `PHASE` for what is built inside the `with` block."""
     token = _phase_in_scope.set(value)
     try:
         yield

@@ -33,7 +33,7 @@ from kerascope.compat.paths import (
     sources_of,
 )
 from kerascope.errors import RefusedAttributeError, RefusedImportError
-from kerascope.not_yet import error_for, names_in_rows
+from kerascope.not_yet import error_for, names_in_rows, out_of_scope
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 
@@ -308,6 +308,7 @@ def no_tensorflow(name: str) -> str:
     return (
         f"{name}: there is no TensorFlow here; kerascope supplies tensorflow.keras alone. "
         f"kerascope.backend (keras.backend) has functions on tensors, NumPy those on arrays."
+        f"{' ' + out_of_scope('GradientTape') if name.endswith('GradientTape') else ''}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.keras_names import standardize_dtype
 from kerascope.errors import ArgumentError, RefusedError
+from kerascope.not_yet import out_of_scope
 
 __all__ = [
     "DTypePolicy",
@@ -54,10 +55,7 @@ class DTypePolicy(str):
     def __new__(cls, name: str | None = None) -> DTypePolicy:
         """Check the name."""
         if isinstance(name, str) and name.startswith(("mixed_", "bfloat16")):
-            raise RefusedError(
-                f"DTypePolicy({name!r}): a layer here computes in the type of its weights. "
-                "Say 'float32', or 'float16' for both."
-            )
+            raise RefusedError(f"DTypePolicy({name!r}): {out_of_scope('mixed precision')}")
         return super().__new__(cls, standardize_dtype(name))
 
     @property

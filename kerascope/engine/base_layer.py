@@ -29,7 +29,6 @@ from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
     batch_get_value,
     batch_set_value,
-    floatx,
     get_uid,
     int_shape,
     placeholder,
@@ -59,6 +58,8 @@ from kerascope.engine.calling import (
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
 from kerascope.engine.node import Node
+from kerascope.engine.out_of_scope import OutOfScope, checked_dtype
+from kerascope.engine.penalties import penalty_of
 from kerascope.errors import (
     ArgumentError,
     ConfigError,
@@ -68,6 +69,7 @@ from kerascope.errors import (
     ShapeError,
 )
 from kerascope.limits import PARTS_OF_A_LAYER, Budget, building, current_budget
+from kerascope.not_yet import out_of_scope
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
 from kerascope.spellings import ATTRIBUTES, VALUES, changed_habits, habits, weight_name
@@ -130,7 +132,7 @@ class PerInput:
         return len(self._keys)
 
 
-class Layer(metaclass=LayerType):
+class Layer(OutOfScope, metaclass=LayerType):
     """Base of all layers.
 
     Parameters
@@ -200,7 +202,7 @@ class Layer(metaclass=LayerType):
         self.name = name or self._default_name()
         self.trainable = kwargs.pop("trainable", True)
         kwargs.pop("autocast", None)  # Keras 3's; nothing is cast here
-        self.dtype = kwargs.pop("dtype", None) or floatx()
+        self.dtype = checked_dtype(kwargs.pop("dtype", None))
         self.batch_input_shape = _batch_input_shape(kwargs)
         self.built = False
         self.stateful = False
@@ -222,7 +224,7 @@ class Layer(metaclass=LayerType):
             known = (*self._arguments, *_BASE_KEYWORDS)
             raise DtypeError(
                 f"{self.label}: keyword argument not understood: {unknown!r}. "
-                f"{did_you_mean(unknown, known)}",
+                f"{out_of_scope('LoRA') if 'lora' in unknown else did_you_mean(unknown, known)}",
                 subject=self,
             )
 
@@ -537,7 +539,7 @@ class Layer(metaclass=LayerType):
             if regularizer is not None:
                 with name_scope("weight_regularizer"):
                     penalty: Any = regularizers.get(regularizer)
-                    self.add_loss(penalty(weight))
+                    self.add_loss(penalty_of(weight, penalty(weight)))
         (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
         return weight
 

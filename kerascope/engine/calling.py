@@ -334,6 +334,8 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
         kwargs.pop("training", None)
     elif training is None and habits().training_is_bool:
         kwargs["training"] = learning_phase()  # what holds anyway, for layers inside too
+    if training is PHASE:  # it holds inside, too, where a subclassed model fixed another phase
+        return kwargs, learning_phase_scope(PHASE)
     if training is None or isinstance(training, Tensor):
         return kwargs, nullcontext()
     return kwargs, learning_phase_scope(int(bool(training)))

@@ -31,6 +31,7 @@ from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.calling import mask_of
 from kerascope.engine.network import Network
+from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient, takes_class_numbers, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like
@@ -88,6 +89,8 @@ class Compilation:
         What the metrics with a state want to be written after each batch.
     stateful_metrics : dict of str to object
         The metrics with a state, by their names: to be reset before each epoch.
+    has_own_loss : bool
+        Whether the model's class writes `compute_loss`, as in Keras 3.
     heeding_ranks : frozenset of int
         Which of `targets` a loss or metric of the user's gets: in dialect "3" with the axes that
         the data have.
@@ -114,14 +117,19 @@ class Compilation:
     metrics_updates: list[Any] = field(default_factory=list)
     stateful_metrics: dict[str, Any] = field(default_factory=dict)
     trainable_weights: list[Variable] = field(default_factory=list)
+    has_own_loss: bool = False
     flat_targets: frozenset[int] | None = frozenset()
     heeding_ranks: frozenset[int] = frozenset()
 
     @property
     def trained(self) -> list[int]:
-        """Indices of the outputs that have targets: a loss, or in dialect "3" a metric."""
+        """Indices of the outputs that have targets: a loss, or in dialect "3" a metric.
+
+        All outputs have some if the model's class writes its own `compute_loss`.
+        """
         counted = zip(self.loss_functions, self.metrics_of_outputs, strict=True)
-        return [i for i, (loss, metrics) in enumerate(counted) if loss is not None or metrics]
+        own = self.has_own_loss
+        return [i for i, (loss, of_it) in enumerate(counted) if own or loss is not None or of_it]
 
 
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
@@ -277,7 +285,9 @@ def _heeding_ranks(model: Network, compiled: Compilation) -> frozenset[int]:
         loss, output = compiled.loss_functions[i], model.outputs[i]
         asked = [resolve_metric(one, loss, output)[1] for one, _ in compiled.metrics_of_outputs[i]]
         is_fed = compiled.target_tensors[i] is None and output.ndim > 1
-        if is_fed and (_heeds_ranks(loss) or any(map(_heeds_ranks, asked))):
+        if is_fed and (
+            compiled.has_own_loss or _heeds_ranks(loss) or any(map(_heeds_ranks, asked))
+        ):
             found.add(k)
     return frozenset(found)
 
@@ -289,7 +299,7 @@ def _heeds_ranks(function: Any) -> bool:
     return _is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)
 
 
-def _target_for(function: Any, compiled: Compilation, k: int) -> Tensor:
+def target_for(function: Any, compiled: Compilation, k: int) -> Tensor:
     """Return the targets as a loss or a metric gets them."""
     target = compiled.targets[k]
     is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
@@ -317,7 +327,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             target = compiled.targets[k]
             # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
             if isinstance(function, losses.Loss) or model.outputs[i].shape[-1] != 1:
-                target = _target_for(function, compiled, k)
+                target = target_for(function, compiled, k)
             output_loss = weighted_masked_objective(function)(
                 target, model.outputs[i], weights, masks[i]
             )
@@ -328,7 +338,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             term = output_loss * weight
             total_loss = term if total_loss is None else total_loss + term
         yield LossTerm(name, function, plain(weight), output_loss)
-    penalties = model.losses
+    penalties = counted_penalties(model)
     with name_scope("loss"):
         for penalty in penalties:
             total_loss = penalty if total_loss is None else total_loss + penalty
@@ -359,7 +369,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                 compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
             )
             name = distinct_names([*compiled.metrics_names, name])[-1]
-            target = _target_for(function, compiled, k)
+            target = target_for(function, compiled, k)
             arguments = target, model.outputs[i], weights, masks[i]
             before = names[i] if len(names) > 1 else ""
             with name_scope(f"{names[i]}_metrics"):

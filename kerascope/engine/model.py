@@ -69,10 +69,11 @@ from kerascope.engine.feeds import (
 )
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
+from kerascope.engine.own_loss import computed_loss, own_total_loss, writes_own_loss
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.training_loop import TRAINED, evaluate_events, predict_events, train_events
 from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
-from kerascope.not_yet import UNCALLED_METHODS
+from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage, is_watched
@@ -278,7 +279,10 @@ class Model(Network):
         return Stage("compile", events, self, around=advancing(asked))
 
     def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
-        compiled: Compilation = yield from compile_events(self, arguments)
+        own = {"has_own_loss": writes_own_loss(self)}
+        compiled: Compilation = yield from compile_events(self, {**arguments, **own})
+        if compiled.has_own_loss:
+            compiled.total_loss = own_total_loss(self, compiled)
         self._compiled_at = done_now()
         facts = vars(compiled)
         facts["_collected_trainable_weights"] = facts.pop("trainable_weights")
@@ -869,8 +873,8 @@ class Model(Network):
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
-        is_told = bool(kwargs) or not habits().trains_as_keras_3  # else nobody inside is told, too
-        phase = nullcontext() if is_told else learning_phase_scope(0)
+        # In Keras 3's training a layer inside knows of the phase only if `call` hands it on.
+        phase = learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
         with call_of_model(self, inputs), phase:
             if may_ask(kwargs):
                 returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
@@ -912,14 +916,33 @@ class Model(Network):
         self._refuse_uncalled_methods(name)
         self._make_ready(x, to_train=name != "predict_function")
 
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:  # fmt: skip
+        """Return the loss of predictions: what `compile` was told, and the penalties.
+
+        In dialect "3" a subclass may write it anew, with `keras.ops`: compiling runs it once, on
+        symbols, and training and evaluation use what it returns.
+
+        Parameters
+        ----------
+        x : array, optional
+            Read only for penalties on what layers compute of it.
+        y, y_pred, sample_weight : array, or list or dict of arrays
+        training : bool
+            Not read: the loss is the same in both phases.
+        """
+        return computed_loss(self, x, y, y_pred, sample_weight)
+
     def _refuse_uncalled_methods(self, name: str) -> None:
         """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
         for method, instead in UNCALLED_METHODS[name].items():
             is_own_helper = method.startswith("compute_") and not habits().calls_compute_loss
             if hasattr(type(self), method) and not is_own_helper:
                 raise RefusedError(
-                    f"{self.label}: its class writes {method}, which nothing here would call: a "
-                    f"model runs its {name}, a graph that is made once. {instead}",
+                    f"{self.label}: its class writes {method}, which nothing here would call. "
+                    f"{instead} {out_of_scope('train_step')}",
                     subject=self,
                 )
 

@@ -16,7 +16,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Undoing
+from kerascope.engine.calling import Undoing, enclosing_call, making_model
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
@@ -263,6 +263,15 @@ class Sequential(Model):
             for layer in self._line:
                 y = layer(y)
         self._begin_graph([x], [y])
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the model; a call on an array builds a deferred one for any number of samples."""
+        is_deferred = bool(self._line) and not self.outputs
+        is_stateful = any(getattr(layer, "stateful", False) for layer in self._line)
+        is_deferred = is_deferred and enclosing_call.get() is None and making_model.get() is None
+        if is_deferred and not is_stateful and isinstance(inputs, np.ndarray) and inputs.ndim > 1:
+            self.build((None, *inputs.shape[1:]))
+        return super().__call__(inputs, *args, **kwargs)
 
     def _build_on(self, shapes: list[Any], input_structure: Any = None) -> None:
         if len(shapes) != 1:

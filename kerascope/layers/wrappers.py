@@ -23,6 +23,7 @@ from kerascope.layers.inner_layers import build_inside, without_history
 from kerascope.layers.recurrent import RecurrentInputs, first_mask, recurrent_inputs
 from kerascope.layers.recurrent_cells import first_shape, joined_steps, parted_steps
 from kerascope.registry import custom_object_scope
+from kerascope.spellings import habits
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
 
@@ -268,7 +269,8 @@ class Bidirectional(Wrapper):
     -----
     With `return_sequences` the backward layer's outputs are put in the order of time before they
     are merged. With `return_state` the states of the forward layer come behind the output, then
-    those of the backward layer; `initial_state` takes them in the same order.
+    those of the backward layer; `initial_state` takes them in the same order. In dialect "3" the
+    outputs of masked steps are 0.
 
     Examples
     --------
@@ -303,6 +305,10 @@ class Bidirectional(Wrapper):
         self.backward_layer = backward_layer or _twin(layer, "backward", not layer.go_backwards)
         self._has_own_backward_layer = backward_layer is not None
         self._check_directions()
+        if habits().both_ways_zero_masked:
+            for one in self.wrapped:
+                if hasattr(one, "zero_output_for_mask"):
+                    one.zero_output_for_mask = one.return_sequences
         self.return_sequences = layer.return_sequences
         self.return_state = layer.return_state
         self.stateful = layer.stateful

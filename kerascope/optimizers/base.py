@@ -29,6 +29,7 @@ from kerascope.callers import warn
 from kerascope.configured import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError
 from kerascope.optimizers import schedules
+from kerascope.optimizers.applying import Step, checked_gradients, step_for
 from kerascope.optimizers.schedules import LearningRateSchedule
 from kerascope.registry import did_you_mean
 from kerascope.spellings import default_by_dialect, habits, translate
@@ -136,6 +137,7 @@ class Optimizer(Configured):
     _depends_on_flavour = False  # whether `_updates` does
     _is_updating = False  # whether `get_updates` runs now
     _saved_state: SavedState | None = None
+    _applied: tuple[list[Variable], Step]
 
     def __init__(self, **kwargs: Any) -> None:
         own = constructor_parameters(type(self))
@@ -317,6 +319,71 @@ class Optimizer(Configured):
         """Tell whether a subclass, or an assignment, replaces a method of `Optimizer`."""
         return getattr(getattr(self, method), "__func__", None) is not getattr(Optimizer, method)
 
+    # --- gradients from elsewhere -----------------------------------------------------------------
+
+    def build(self, variables: Any) -> None:
+        """Make the slots for these variables; `apply` without variables then means them.
+
+        Warns
+        -----
+        KerascopeWarning
+            There are slots of another step, such as that of `fit`: the new ones begin anew.
+        """
+        if len(self.weights) > 1:
+            warn(
+                f"{type(self).__name__}: slots, such as moments, were made for another step. "
+                "This one has slots of its own, which begin anew."
+            )
+        wanted = list(variables)
+        self._applied = (wanted, step_for(self, wanted))
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        """Take one step with gradients that were computed elsewhere, arrays of numbers.
+
+        Parameters
+        ----------
+        grads : list of ndarray
+        trainable_variables : list of Variable, optional
+            By default those that `build` or the last call was given.
+
+        Raises
+        ------
+        ArgumentError
+            The gradients do not fit the variables; nothing is written.
+        DtypeError
+            A gradient is symbolic.
+
+        Examples
+        --------
+        >>> import kerascope as ks
+        >>> w = ks.K.variable([1.0, 2.0], name="w")
+        >>> ks.optimizers.SGD(0.5).apply([np.array([1.0, -1.0])], [w])
+        >>> w.get_value().tolist()
+        [0.5, 2.5]
+        """
+        known = vars(self).get("_applied")
+        if trainable_variables is None and known is None:
+            raise ArgumentError(
+                f"{type(self).__name__}.apply: expected trainable_variables, or build(variables) "
+                "before."
+            )
+        wanted = known[0] if trainable_variables is None else list(trainable_variables)
+        given = checked_gradients(self, grads, wanted)
+        if known is None:
+            self.build(wanted)
+        elif list(map(id, known[0])) != list(map(id, wanted)):
+            raise ArgumentError(
+                f"{type(self).__name__}.apply: expected the {len(known[0])} variables of the first "
+                "call, in the same order. Give other variables an optimizer of their own."
+            )
+        self._applied[1](given)
+
+    def apply_gradients(self, grads_and_vars: Any) -> Any:
+        """Call `apply` with pairs (gradient, variable); return the number of steps so far."""
+        pairs = list(grads_and_vars)
+        self.apply([grad for grad, _ in pairs], [variable for _, variable in pairs])
+        return self.iterations
+
     # --- for the rules ----------------------------------------------------------------------------
 
     def _hyperparameter(self, name: str, value: Any) -> Variable:
@@ -383,7 +450,9 @@ class Optimizer(Configured):
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for `pickle` and `copy`; slots that wait for a state are made."""
         weights = self.weights
-        return {**vars(self), "weights": weights, "_saved_state": None}
+        state = {**vars(self), "weights": weights, "_saved_state": None}
+        state.pop("_applied", None)  # a copy makes its own step
+        return state
 
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers in `weights`: the count of steps, then the slots."""

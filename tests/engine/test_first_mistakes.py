@@ -227,7 +227,6 @@ def test_eager_training_is_declined_in_words():
 STEPS = {
     "train_step": lambda model: model.fit(X, verbose=0),  # the format of its data is its own
     "make_train_function": lambda model: model.fit_generator(endless([]), 1, verbose=0),
-    "compute_loss": lambda model: model.train_on_batch(X, Y, sample_weight=np.ones(60)),
     "compute_metrics": lambda model: model.evaluate(X, Y, verbose=0),
     "test_step": lambda model: model.fit(X, Y, validation_split=0.5, verbose=0),
     "make_test_function": lambda model: model.test_on_batch(X, Y),
@@ -252,7 +251,7 @@ def test_a_step_written_as_in_keras_3_is_refused_and_not_passed_over(dialect, me
     assert all(map(np.array_equal, before, model.get_weights()))
 
 
-@pytest.mark.parametrize("method", ["compute_loss", "compute_metrics"])
+@pytest.mark.parametrize("method", ["compute_metrics"])
 def test_a_helper_of_a_class_of_keras_2_may_be_called_as_keras_3_calls_its_own(method, monkeypatch):
     own = type("Own", (Sequential,), {method: lambda self, y, p: K.mean(K.abs(y - p))})
     model = own([Dense(2, input_shape=(5,))])

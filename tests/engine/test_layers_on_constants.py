@@ -27,6 +27,7 @@ class OnConstant(Model):
         self.out = layers.Dense(3, name="out")
 
     def call(self, inputs, training=None):
+        self.told = training
         return self.out(inputs) + self.path(*self.inner)
 
 
@@ -97,7 +98,11 @@ def central_difference(model, weights, place):
 
 def test_statistics_of_a_layer_on_a_constant_are_updated(dialect):
     norm = layers.BatchNormalization(momentum=0.5)
-    model = OnConstant(with_statistics, Sequential([norm]))
+
+    def path(inner):
+        return K.mean(inner(np.arange(6.0).reshape(2, 3), training=model.told), 0)
+
+    model = OnConstant(path, Sequential([norm]))
     model.compile("sgd", "mse")
     model.train_on_batch(X, Y)
     np.testing.assert_allclose(norm.get_weights()[2], np.arange(6.0).reshape(2, 3).mean(0) / 2)
@@ -153,7 +158,7 @@ def test_in_the_build_of_a_layer_numbers_are_numbers(dialect):
             self.first = np.asarray(self.inner(np.ones((2, 3))))
             super().build(input_shape)
 
-        def call(self, inputs):
+        def call(self, inputs, training=None):
             return self.inner(inputs) + self.first[:1]
 
     class Around(Model):
@@ -162,7 +167,7 @@ def test_in_the_build_of_a_layer_numbers_are_numbers(dialect):
             self.outer = Outer()
 
         def call(self, inputs, training=None):
-            return self.outer(inputs)
+            return self.outer(inputs, training=training)
 
     model = Around()
     model.compile("sgd", "mse")

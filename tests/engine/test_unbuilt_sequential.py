@@ -50,7 +50,7 @@ class Holder(layers.Layer):
         self.built = True
 
     def call(self, inputs, training=None):
-        return self.block(inputs)
+        return self.block(inputs, training=training)
 
 
 class Subclassed(Model):
@@ -59,7 +59,7 @@ class Subclassed(Model):
         self.inner = inner
 
     def call(self, inputs, training=None):
-        return self.inner(inputs)
+        return self.inner(inputs, training=training)
 
 
 def functional(inner):

@@ -124,8 +124,9 @@ class Subclassed(Model):
 
     def call(self, inputs, training=None):
         a, b = inputs
-        first = self.norm(a)
-        return first + self.norm(b)
+        told = {"training": training} if isinstance(self.norm, layers.BatchNormalization) else {}
+        first = self.norm(a, **told)
+        return first + self.norm(b, **told)
 
 
 def subclassed(norm):

@@ -1,0 +1,98 @@
+"""`compute_loss` of Keras 3: the loss of given predictions, and a model class that writes its own.
+
+Compiling runs an own `compute_loss` once, on symbols; what it returns is the total loss of training
+and evaluation. `super().compute_loss(...)` inside of it gives what `compile` was told.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend import function, mean
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Tensor, as_tensor, is_eager
+from kerascope.backend.scopes import name_scope
+from kerascope.engine.arguments import accepts, listed_with_structure, packed
+from kerascope.engine.calling import mask_of
+from kerascope.engine.compiling import Compilation, target_for, weighted_masked_objective
+from kerascope.engine.penalties import counted_penalties
+from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
+from kerascope.spellings import habits
+
+_compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=None)
+
+
+def writes_own_loss(model: Any) -> bool:
+    """Return whether training calls a `compute_loss` that the model's class writes itself."""
+    method = type(model).compute_loss
+    return habits().calls_compute_loss and not method.__module__.startswith("kerascope.engine.")
+
+
+def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
+    """Return what the model's own `compute_loss` makes of symbols."""
+    trained = compiled.trained
+    targets = [target_for(type(model).compute_loss, compiled, k) for k in range(len(trained))]
+    by_output = dict(zip(trained, zip(targets, compiled.sample_weights, strict=True), strict=True))
+    keywords = {"training": True} if accepts(model.compute_loss, "training") else {}
+    structure = model._output_structure
+    token = _compiling.set(compiled)
+    try:
+        with name_scope("loss"):
+            loss = model.compute_loss(
+                x=packed(model._input_structure, model.inputs),
+                y=packed(structure, [by_output[i][0] for i in range(len(model.outputs))]),
+                y_pred=packed(structure, model.outputs),
+                sample_weight=packed(
+                    structure, [by_output[i][1] for i in range(len(model.outputs))]
+                ),
+                **keywords,
+            )
+            loss = loss if isinstance(loss, (Tensor, int, float, np.number)) else None
+            if loss is None or as_tensor(loss).ndim:
+                raise DtypeError(
+                    f"{model.label}: compute_loss returned {loss!r}; expected a scalar, such as "
+                    "ops.mean(...).",
+                    subject=model,
+                )
+            return as_tensor(loss)
+    finally:
+        _compiling.reset(token)
+
+
+def computed_loss(model: Any, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
+    """Return the sum of the losses that `compile` was told, and of the penalties."""
+    compiled = _compiling.get() or model
+    if not compiled.loss_functions:
+        raise NotCompiledError(f"{model.label}: compute_loss: call compile(optimizer, loss) first.")
+    if any(isinstance(one, Tensor) for one in listed_with_structure(y_pred)[1]) and not is_eager():
+        return _sum(compiled, y, y_pred, sample_weight, counted_penalties(model))
+    penalties = counted_penalties(model)
+    if x is None and len(model.losses) != len(model.get_losses_for(None)):
+        raise ArgumentError(
+            f"{model.label}: compute_loss: expected x, since the model has penalties on what its "
+            "layers compute of it."
+        )
+    inputs = listed_with_structure(x)[1] if x is not None else []
+    numbers = function(model.inputs if inputs else [], penalties)(inputs) if penalties else []
+    with eager_mode():
+        return value_of(as_tensor(_sum(compiled, y, y_pred, sample_weight, numbers)))
+
+
+def _sum(compiled: Any, y: Any, y_pred: Any, sample_weight: Any, penalties: Any) -> Any:
+    found: Any = 0.0
+    parts = [listed_with_structure(one)[1] for one in (y, y_pred)]
+    weights = listed_with_structure(sample_weight)[1] if sample_weight is not None else []
+    for i, (target, predicted) in enumerate(zip(*parts, strict=True)):
+        loss = compiled.loss_functions[i]
+        if loss is None:
+            continue
+        target, predicted = as_tensor(target), as_tensor(predicted)
+        if target.ndim == predicted.ndim - 1 and predicted.shape[-1] == 1:
+            target = target[..., None]
+        weight = as_tensor(weights[i]) if weights else None
+        term = weighted_masked_objective(loss)(target, predicted, weight, mask_of(predicted))
+        found = found + mean(term) * compiled.loss_weights_list[i]
+    return sum(penalties, found)

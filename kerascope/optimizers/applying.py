@@ -1,0 +1,65 @@
+"""Applying gradients that were computed elsewhere: `optimizer.apply(grads, variables)` of Keras 3.
+
+A rule here makes update pairs from a loss. The sum of each variable times a constant is a loss
+whose gradient is that constant, so the rule is used as it is: no optimizer says its step twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend import function, placeholder
+from kerascope.backend import sum as total
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.errors import ArgumentError, DtypeError
+
+Step = Callable[[list[Any]], Any]
+
+
+def step_for(optimizer: Any, variables: Sequence[Variable]) -> Step:
+    """Return the function that takes a gradient for each variable and writes the new values."""
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise DtypeError(
+                f"{type(optimizer).__name__}: expected variables, such as "
+                f"model.trainable_variables, got {type(variable).__name__}."
+            )
+    grads = [
+        placeholder(shape=v.shape, dtype=v.dtype, name=f"{v.name}/gradient") for v in variables
+    ]
+    loss = sum(total(v * grad) for v, grad in zip(variables, grads, strict=True))
+    pairs = optimizer.get_updates(loss, list(variables))
+    return function(grads, [], updates=[*pairs, (optimizer.iterations, optimizer.iterations + 1)])
+
+
+def checked_gradients(optimizer: Any, grads: Iterable[Any], variables: Sequence[Any]) -> list[Any]:
+    """Return gradients as arrays, each of the shape of its variable.
+
+    Raises
+    ------
+    ArgumentError
+        There are more or fewer gradients than variables, or one is missing or has another shape.
+    DtypeError
+        A gradient is a symbolic tensor.
+    """
+    where, given = f"{type(optimizer).__name__}.apply", list(grads)
+    if len(given) != len(variables):
+        raise ArgumentError(
+            f"{where}: expected {len(variables)} gradients, one a variable, got {len(given)}."
+        )
+    for grad, variable in zip(given, variables, strict=True):
+        if isinstance(grad, Tensor) and not isinstance(grad, Variable):
+            raise DtypeError(
+                f"{where}: the gradient for {variable.name} is symbolic; expected an array. "
+                "Compute it with K.function, or give compile the loss."
+            )
+        if grad is None or np.shape(grad) != tuple(variable.shape):
+            got = "None" if grad is None else f"an array of shape {np.shape(grad)}"
+            raise ArgumentError(
+                f"{where}: the gradient for {variable.name} is {got}; expected an array of shape "
+                f"{tuple(variable.shape)}. Leave out variables that have no gradient."
+            )
+    return [np.asarray(grad) for grad in given]
