@@ -169,7 +169,7 @@ def clear_session() -> None:
     _state = _State()
 
 
-_phase_in_scope: ContextVar[int | None] = ContextVar("learning_phase", default=None)
+_phase_in_scope: ContextVar[Any] = ContextVar("learning_phase", default=None)
 
 
 def learning_phase() -> Placeholder | int:
@@ -177,7 +177,7 @@ def learning_phase() -> Placeholder | int:
 
     It is a scalar placeholder, unless `set_learning_phase` has fixed it to a number.
     """
-    fixed = _phase_in_scope.get()
+    fixed: Placeholder | int | None = _phase_in_scope.get()
     if fixed is not None:
         return fixed
     return 0 if is_eager() and isinstance(_state.phase, Placeholder) else _state.phase

@@ -6,14 +6,17 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kerascope.backend.graph import Tensor, Variable
+from kerascope.engine.arguments import to_list
 from kerascope.spellings import habits
 
 _weight_of: WeakKeyDictionary[Tensor, Variable] = WeakKeyDictionary()
 
 
-def penalty_of(weight: Variable, penalty: Tensor) -> Tensor:
-    """Return the penalty, noted as the one that `weight` was made with."""
-    _weight_of[penalty] = weight
+def penalty_of(weight: Variable, penalty: Any) -> Any:
+    """Return a penalty, or a list of them, noted as what `weight` was made with."""
+    for one in to_list(penalty):
+        if isinstance(one, Tensor):
+            _weight_of[one] = weight
     return penalty
 
 

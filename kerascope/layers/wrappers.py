@@ -306,6 +306,7 @@ class Bidirectional(Wrapper):
         self._has_own_backward_layer = backward_layer is not None
         self._check_directions()
         if habits().both_ways_zero_masked:
+            one: Any
             for one in self.wrapped:
                 if hasattr(one, "zero_output_for_mask"):
                     one.zero_output_for_mask = one.return_sequences

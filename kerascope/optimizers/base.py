@@ -361,7 +361,7 @@ class Optimizer(Configured):
         >>> w.get_value().tolist()
         [0.5, 2.5]
         """
-        known = vars(self).get("_applied")
+        known: Any = vars(self).get("_applied")
         if trainable_variables is None and known is None:
             raise ArgumentError(
                 f"{type(self).__name__}.apply: expected trainable_variables, or build(variables) "
