@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import math
 import operator
 import zlib
 from collections import deque
@@ -60,16 +61,17 @@ def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Gener
 
 
 def checked_steps(steps: Any) -> int:
-    """Return a number of steps as an int.
+    """Return a number of steps as an int; of `len(x) / 32` the next whole number.
 
     Raises
     ------
     ArgumentError
-        It is no whole number above 0.
+        It is no finite number above 0.
     """
-    if not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ArgumentError(f"steps: {steps!r}; expected a whole number of batches >= 1.")
-    return int(steps)
+    is_real = isinstance(steps, (float, np.floating)) and np.isfinite(steps) and steps > 0
+    if not is_real and (not isinstance(steps, (int, np.integer)) or steps < 1):
+        raise ArgumentError(f"steps: {steps!r}; expected a number of batches >= 1.")
+    return math.ceil(steps)
 
 
 def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -> list[Any]:

@@ -259,6 +259,11 @@ def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
         array = np.asarray(array)[:, np.newaxis]
     if shape is None:
         return array
+    if habits().trains_as_keras_3 and what == "x":  # a last axis of 1 is added or dropped
+        if len(array.shape) == len(shape) + 1 and array.shape[-1] == 1:
+            array = np.asarray(array)[..., 0]
+        elif len(array.shape) == len(shape) - 1 and shape[-1] == 1:
+            array = np.asarray(array)[..., np.newaxis]
     if len(array.shape) != len(shape):
         raise DataError(
             f"{what} for '{name}': array has {len(array.shape)} axes {tuple(array.shape)}; "

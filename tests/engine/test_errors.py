@@ -315,7 +315,7 @@ def test_a_class_without_a_weight():
             {"steps_per_epoch": 2, "batch_size": 4},
             "batch_size 4 and 2 steps .*one of them",
         ),
-        ({"steps_per_epoch": 0}, "steps: 0; expected a whole number of batches >= 1"),
+        ({"steps_per_epoch": 0}, "steps: 0; expected a number of batches >= 1"),
         ({"shuffle": "rows"}, "shuffle is 'rows'; expected True, False or 'batch'"),
         ({"validation_split": 1.5}, "validation_split is 1.5; expected a share between 0 and 1"),
         ({"validation_split": 0.99}, "validation_split=0.99 of 8 samples leaves one side empty"),
