@@ -47,7 +47,7 @@ def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]
     >>> from kerascope.layers import BatchNormalization, Input
     >>> norm, x, y = BatchNormalization(momentum=0.5), Input((1,)), Input((1,))
     >>> _ = norm(x), norm(y)
-    >>> (_, mean), _ = chained([*norm.get_updates_for(x), *norm.get_updates_for(y)])
+    >>> (_, mean), *_ = chained([*norm.get_updates_for(x), *norm.get_updates_for(y)])
     >>> K.function([x, y], mean)([[[1.0], [3.0]], [[10.0], [20.0]]]).tolist()
     [8.0]
     """

@@ -76,6 +76,7 @@ def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Examples
     --------
+    >>> from kerascope import backend as K
     >>> y, p = K.constant([[0.0, 1.0]]), K.constant([[2.0, 1.0]])
     >>> K.eval(mean_squared_error(y, p)).tolist()
     [2.0]

@@ -81,6 +81,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
 
     Examples
     --------
+    >>> from kerascope import backend as K
     >>> y, p = K.constant([[1.0, 0.0]]), K.constant([[0.9, 0.8]])
     >>> K.eval(binary_accuracy(y, p)).tolist()
     [0.5]

@@ -437,7 +437,8 @@ def _parse(text: str, whole: str, where: str, layers: Collection[str]) -> Select
     line = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", text)
     if line:
         return Selector(whole, "line", line[1], number=int(line[2]))
-    if re.fullmatch(r"[^\s:,=()'\"]+", text) and not text.isdigit() and text not in COUNTED:
+    lacks_number = text.isdigit() or (text in COUNTED and text != "fit")  # "fit" is a phase, too
+    if re.fullmatch(r"[^\s:,=()'\"]+", text) and not lacks_number:
         meant = None if text in layers else phase_meant(text)
         if meant is None:
             return Selector(whole, "layer", text)
