@@ -212,6 +212,7 @@ def test_a_chain_is_built_named_and_trained() -> None:
     assert all(isinstance(seconds, float) for seconds in found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_cold_start_measures_fresh_processes() -> None:
     rows = cold.cold_start(["numpy", "kerascope"], 1, 1, pytest.fail)

@@ -49,6 +49,7 @@ EVERY: dict[str, dict[str, int]] = {
         "test_what_another_run_has_not_is_told": 2,
         "test_a_fork_is_what_a_program_that_does_it_gives": 2,
         "test_a_sign_before_the_equals_sign_computes_with_what_it_was": 2,
+        "test_what_came_out_in_another_run_is_put_in_the_same_call_of_this_one": 2,
     },
     "tests/engine/test_interrupts.py": {
         "test_an_interrupted_step_is_done_wholly_or_not_at_all": 2,
@@ -62,6 +63,18 @@ EVERY: dict[str, dict[str, int]] = {
     },
     "tests/engine/test_scale.py": {
         "test_the_number_of_calls_grows_no_faster_than_the_chain": 2,
+    },
+    "tests/engine/test_training_keras3.py": {
+        "test_ten_steps_of_every_optimizer_agree": 2,
+    },
+    "tests/engine/test_updates_in_order.py": {
+        "test_each_call_starts_from_the_result_of_the_last_one": 3,
+    },
+    "tests/layers/test_normalization.py": {
+        "test_the_moving_variance_is_that_of_the_dialect": 3,
+    },
+    "tests/learn/test_workbook.py": {
+        "test_python_alone_runs_an_exercise_that_imports_keras": 2,
     },
     "tests/lessons/test_course.py": {
         "test_a_changed_line_is_named_with_its_chapter_its_block_and_its_place": 3,
@@ -98,6 +111,10 @@ EVERY: dict[str, dict[str, int]] = {
         "test_the_backup_of_another_run_is_refused_with_words_and_stays": 2,
         "test_what_some_callbacks_did_and_others_not_is_done_once": 2,
         "test_a_file_that_somebody_forged_is_refused": 2,
+    },
+    "tests/test_counted.py": {
+        "test_a_whole_run_fails_when_a_test_has_gone_and_only_then": 2,
+        "test_where_a_library_is_missing_its_tests_are_not_missed": 2,
     },
     "tests/test_dialect_3.py": {
         "test_a_model_trains_on_from_its_file_as_it_would_have": 3,
@@ -137,6 +154,9 @@ EVERY: dict[str, dict[str, int]] = {
     "tests/viz/figure/test_figure.py": {
         "test_a_known_model_takes_the_form_in_which_it_is_published": 2,
         "test_no_line_runs_through_a_text_and_nothing_reaches_over_the_edge": 2,
+    },
+    "tests/viz/figure/test_generated_figures.py": {
+        "test_a_figure_of_a_generated_model_is_true": 2,
     },
     "tests/viz/figure/test_printed.py": {
         "test_words_of_a_pdf_stand_where_svg_has_them_and_none_is_wider_or_under_6_points": 3,

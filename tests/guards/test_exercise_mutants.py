@@ -62,6 +62,7 @@ def test_the_same_source_has_the_same_steps_each_one_once():
     assert len(found) == len(set(found)) > 40
 
 
+@pytest.mark.slow
 @needs_fork
 def test_mutants_that_are_drawn_fail_or_are_known_to_be_right():
     found = verdicts(drawn(66, seed=20))

@@ -857,6 +857,7 @@ def chapter(tmp_path_factory):
     return read_chapter(made.folder), replace(run, chapter=read_chapter(made.folder))
 
 
+@pytest.mark.slow
 def test_a_stored_player_is_compared_like_a_picture(chapter):
     lesson, run = chapter
     assert complaints_of(run, []) == []
