@@ -1,5 +1,6 @@
 """What a person sees who names a wrong file, misspells a word, or brings no model."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,9 @@ def test_the_walk_of_a_script_that_fails_shows_its_traceback_alone(capsys):
     assert capsys.readouterr().err.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_debugging_unattended_says_that_there_was_no_model(capsys):
+def test_debugging_unattended_says_that_there_was_no_model(capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)  # of a test before this one
+    monkeypatch.delitem(sys.modules, "keras", raising=False)
     write("bad.py", "x = 1")
     assert main(["debug", "--step-all", "bad.py"]) == 0
     assert capsys.readouterr().err == (

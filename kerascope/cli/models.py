@@ -91,6 +91,11 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
     name, _, attribute = argument.rpartition(":") if ":" in argument else (argument, "", "")
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
+    if reading.shapes and not is_model_file(argument):
+        raise UsageError(
+            f"--shape is for unknown layers in a .keras, .h5, .json or .yaml file; got "
+            f"{argument!r}. Leave it out."
+        )
     if is_model_file(argument):
         return _from_file(checked_file(argument, "a .keras, .h5 or .json file"), reading)
     if argument.lower().endswith(OF_ONNX):

@@ -448,8 +448,8 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         help="a class of your own that a file names, imported from the current folder; may be "
              "repeated; layers that are not known are drawn, not run")  # fmt: skip
     parser.add_argument("--shape", action="append", metavar="NAME=N,N", default=[],
-        help="the output shape of a sample of a layer that is not known, as lambda_1=66,200,3; "
-             "may be repeated")  # fmt: skip
+        help="the output shape, without the batch, of a layer that is not known, as "
+             "lambda_1=66,200,3; may be repeated")  # fmt: skip
 
 
 def _add_collapsing(parser: argparse.ArgumentParser) -> None:

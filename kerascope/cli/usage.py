@@ -74,7 +74,7 @@ def given(expected: str = "") -> Iterator[None]:
         raise UsageError(f"{error} {expected}".rstrip()) from None
 
 
-NEARLY_THE_SAME = 0.8  # of a word's letters; scripts have options of their own
+NEARLY_THE_SAME = 0.8  # of an option's letters, since all options begin with two dashes
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,7 +87,7 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, words: list[str]) -> NoReturn:
         """Refuse words that no option takes, with the option that may have been meant."""
         wrong = next((word for word in words if word.startswith("-")), "")
-        hint = did_you_mean(wrong.partition("=")[0], self.option_names) if wrong else ""
+        hint = did_you_mean(wrong.partition("=")[0], self.option_names, NEARLY_THE_SAME)
         self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
 
     @property

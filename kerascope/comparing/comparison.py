@@ -8,6 +8,7 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
+from kerascope.call_inputs import with_numbers
 from kerascope.comparing.alignment import Alignment
 from kerascope.comparing.arrays import Tolerance, tolerance_for
 from kerascope.comparing.drawn import drawn_inputs, note_of
@@ -21,6 +22,7 @@ from kerascope.comparing.subjects import (
     ran,
 )
 from kerascope.errors import ArgumentError
+from kerascope.foreign import WATCHED
 from kerascope.foreign.graphs import graph_of_calls
 from kerascope.foreign.records import Call
 from kerascope.viz.drawing import Drawing
@@ -167,6 +169,7 @@ def compare(
         a tape. Without `b` a model or file of Keras runs in the real Keras beside kerascope.
     x : array_like, list or tuple of array_like, or dict, optional
         What both are called on. If it is left out, random numbers are drawn, the same at each call.
+        Where one is of PyTorch or Keras 3, a shape such as (2, 4) stands for random numbers.
     x_b : optional
         What `b` is called on instead, where it wants its input otherwise.
     tolerance : float, optional
@@ -212,6 +215,8 @@ def compare(
     """
     check_tolerance(tolerance)
     sides = _sides(a, b, custom_objects)
+    if any(side.library in WATCHED for side in sides):
+        x, x_b = with_numbers(x), with_numbers(x_b)
     notes: list[str] = []
     was_drawn = False
     if x is None and any(side.library != "tape" for side in sides):

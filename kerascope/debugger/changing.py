@@ -704,7 +704,7 @@ def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
     if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
         raise ArgumentError(
             f"diff: got {words!r}; expected two timelines, `diff 1 2`, or two batches: "
-            "`diff batch 10 11`, `diff epoch 0 batch 3 epoch 1 batch 3`."
+            "`diff batch 10 11`, `diff epoch 0 batch 3 epoch 1 batch 3`, `diff batch 10 11 of D`."
         )
     one, other = (debugger.session.timelines.get(int(n), "diff") for n in numbers)
     pair = next((p for p in ((one, other), (other, one)) if _has_run_on(*p)), None)

@@ -279,7 +279,8 @@ def goto(debugger: Shell, words: str) -> bool:
     if not text.isdigit():
         raise ArgumentError(
             f"goto: got {words!r}; expected a time, for example `goto 61`, or a batch: "
-            "`goto batch 17`, `goto epoch 2 batch 17`."
+            "`goto batch 17`, `goto epoch 2 batch 17`, `goto batch 17 of D`, or in full "
+            "`goto fit 1 epoch 2 batch 17 of D`."
         )
     is_to_come = int(text) >= len(debugger.session.tape)
     debugger.state(Awaited).t = int(text) if is_to_come else None

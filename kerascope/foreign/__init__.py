@@ -291,9 +291,10 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     known = {name: options.pop(name) for name in ("line_length", "print_fn") if name in options}
     asked = [name for name, value in options.items() if value]
     if asked:
+        is_known = asked[0] in signature(Network.summary).parameters
+        why = "only works for models of kerascope" if is_known else "is an unknown argument"
         raise ArgumentError(
-            f"summary: {asked[0]!r} belongs to models of kerascope; of a recorded one expected "
-            f"line_length or print_fn."
+            f"summary: {asked[0]!r} {why}; for a recorded one expected line_length or print_fn."
         )
     read = getattr(adapter_of(subject), "read", None)
     if inputs is None and read is not None:

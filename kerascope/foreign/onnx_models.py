@@ -35,6 +35,7 @@ from kerascope.foreign.onnx_walk import Known, Reading, Running
 from kerascope.foreign.records import Declared
 from kerascope.foreign.writer import TapeWriter
 from kerascope.registry import did_you_mean
+from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.graph import Graph
 
@@ -332,7 +333,8 @@ def _fed(
     told = ", ".join(f"{one.name} {_sort_in_words(sort_of(one.type))}" for one in declared)
     if len(inputs) > len(names):
         raise ArgumentError(
-            f"ONNX: expected {len(names)} inputs ({told}), got {len(inputs)}. Give one array each."
+            f"ONNX: expected {counted(len(names), 'input')} ({told}), got {len(inputs)}. Give one "
+            f"array each."
         )
     for name in named_inputs:
         if name not in names[len(inputs) :]:

@@ -52,6 +52,15 @@ def test_a_port_with_channels_first_is_equal():
     assert next(pair for pair in found.pairs if pair.name_a == "flat").layout == "reordered"
 
 
+def test_a_shape_stands_for_the_same_numbers_on_both_sides(tmp_path):
+    """Of whatever library the other side is."""
+    shape = np.moveaxis(images(), -1, 1).shape
+    path = onnx_file(pytest.importorskip("onnx"), port(), tmp_path / "port.onnx")
+    for a, b in [(mine(), port()), (port(), mine()), (port(), path), (path, port())]:
+        assert ks.compare(a, b, shape).equal
+    assert not ks.compare(mine(), changed(port(), "first.weight", 3), shape).equal
+
+
 @pytest.mark.parametrize("name", list(NAMES))
 def test_one_weight_is_found_and_told(name):
     found = ks.compare(mine(), changed(port(), f"{NAMES[name]}.weight", 3), images())

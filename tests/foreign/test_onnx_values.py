@@ -285,7 +285,7 @@ def test_the_tape_replays_each_value():
 
 WRONG = [
     ((), {}, ArgumentError, r"inputs x float32 \(batch, 3, 16, 16\), got none for x"),
-    ((X, X), {}, ArgumentError, "expected 1 inputs .* got 2"),
+    ((X, X), {}, ArgumentError, "expected 1 input .* got 2"),
     ((), {"z": X}, ArgumentError, "got 'z', which is none of them"),
     ((X,), {"x": X}, ArgumentError, "got 'x', which is already given by its place"),
     ((X.astype("float64"),), {}, DtypeError, r"expected float32, got float64.*astype"),

@@ -24,6 +24,7 @@ from kerascope.foreign.torch_modules.watching import Watched, all_modules_met
 from kerascope.foreign.writer import TapeWriter
 from kerascope.nested import replaced
 from kerascope.not_a_model import got_instead
+from kerascope.trace.records import counted
 from kerascope.viz.graph import Graph
 
 LIBRARY = "torch"
@@ -263,7 +264,7 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
         signature(module.forward).bind(*args, **names)
     except TypeError as error:
         name = type(module).__name__
-        given = f"{len(args) + len(names)} inputs" if args or names else "none"
+        given = counted(len(args) + len(names), "input") if args or names else "none"
         raise ArgumentError(
             f"{name}: the inputs do not fit its forward{signature(module.forward)}: {error}; got "
             f"{given}. What a module does is known by running it: draw(module, inputs=x), or "
