@@ -377,7 +377,9 @@ def hint_of_tape(path: Path) -> str:
     """Return how to debug a script whose models are those of a real library; "" for others."""
     library = _library_used()
     record = f"kerascope run --live --tape run.jsonl {path}"
-    return f"It uses {library}: `{record}`, then `kerascope replay run.jsonl`." if library else ""
+    return (
+        f"It uses {library}: run `{record}`, then `kerascope replay run.jsonl`." if library else ""
+    )
 
 
 def _library_used() -> str:

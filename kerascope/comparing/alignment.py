@@ -63,9 +63,9 @@ class Alignment:
 
     @cached_property
     def swapped(self) -> dict[int, Unit]:
-        """Units of `a` with weights, and those of `a` with which they have swapped their names.
+        """By its number, the unit with which a unit of `a` has swapped its weights in `b`.
 
-        Only in models of one library, where names say which layer is meant.
+        Only for models of one library, where names identify layers.
         """
         if self.a.library != self.b.library:
             return {}

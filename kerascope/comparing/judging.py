@@ -358,9 +358,9 @@ class Judge:
         return self._with_swaps(found, of_pairs)
 
     def pair_of_results(self) -> Pair | None:
-        """Return the pair of what both models return, if one goes on where the other one ends.
+        """Return the pair of the models' outputs if one model continues where the other ends.
 
-        Then all calls that have a partner may agree, and the models differ all the same.
+        In that case the models differ, even if all paired calls agree.
         """
         firsts, seconds = self.alignment.a.results(), self.alignment.b.results()
         partners = self.alignment.pairs

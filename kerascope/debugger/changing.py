@@ -74,7 +74,7 @@ class Elsewhere:
 
 
 class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
-    """What was set live between two calls: the variable, its old value, when, before which row."""
+    """Weights set live between two calls: variable, old value, time, next row of the journal."""
 
 
 # --- set ------------------------------------------------------------------------------------------
@@ -406,7 +406,7 @@ def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
 
 
 def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t: int) -> None:
-    """Write a weight where no call has begun since a time, and record it there."""
+    """Write a weight between two calls, and record the new value in the event at a time."""
     weight.commit(array)
     tape = debugger.session.tape
     event, told = tape[t], Delta("weights", weight.name, array)

@@ -233,7 +233,7 @@ def _values_around(
 def _told_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return the values of variables at a time, of which a call has told since its begin."""
+    """Return the values of variables at a time: those recorded since the call began, or `then`."""
     told = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -379,7 +379,7 @@ def value_with_numbers(
         value,
         ""
         if is_whole
-        else "it came in another call (see `origin`), or one call takes more than `history`",
+        else "it is from another call (see `origin`), or one call takes more than `history`",
     )
 
 

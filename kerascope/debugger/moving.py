@@ -290,7 +290,7 @@ def goto(debugger: Shell, words: str) -> bool:
 def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto") -> int:
     """Return when a batch begins, or the first one of an epoch.
 
-    Of several it is one of the model that is trained here, and of these the nearest.
+    If several batches match, those of the model that is trained here come first, then the nearest.
     """
     tape, here = debugger.session.tape, debugger.session.stepper.now
     every = list(tape.batches())

@@ -1,8 +1,8 @@
-"""What a session does not see: models trained in another thread, and those of other libraries.
+"""Models that the debugger does not record, because they are trained in another thread.
 
-A stage is heard in the thread in which it is observed, the program's main one. Whether others were
-started says the hook of `threading`, which each of them calls once and then takes off. Only then
-the models are looked for that were trained unheard.
+Stages are recorded in the thread that observes them, the program's main thread. A profile hook of
+`threading` notes that another thread has started; each thread calls it once and then removes it.
+Only then is it worth looking for models that were trained without being recorded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Unseen:
 
     @contextmanager
     def noting_threads(self) -> Iterator[None]:
-        """Take note of threads that start inside the block."""
+        """Notice threads that start inside the block."""
         before: Any = threading.getprofile()
 
         def started(*event: Any) -> None:
@@ -51,7 +51,7 @@ class Unseen:
             threading.setprofile(before)
 
     def trained(self, recorder: Recorder | None) -> list[str]:
-        """Return the names of models that were trained in other threads alone."""
+        """Return the names of models that were trained only in other threads."""
         if recorder is None or not self.has_threads:
             return []
         heard = recorder.memory.plans

@@ -1,8 +1,8 @@
 """What onnxruntime computes for each value of an ONNX file, where it is installed.
 
-It knows operators that ONNX's reference evaluator does not: those of Microsoft's domain, which
-quantized and optimized files have, and the old ones of early opsets. The whole file is run with all
-its values as outputs, of which a number at a time is fetched: all of them at once may be too much.
+It implements operators that ONNX's reference evaluator does not: those of Microsoft's domain, which
+quantized and optimized files contain, and the old ones of early opsets. The whole file runs with
+all its values as outputs. They are fetched in portions, because all of them may not fit in memory.
 """
 
 from __future__ import annotations

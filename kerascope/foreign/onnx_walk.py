@@ -379,7 +379,7 @@ class Running(Reading):
 
 
 def value_of(token: Any, array: Any) -> Value:
-    """Return how a value is written down; a list of arrays without its numbers.
+    """Return a value as it is recorded; lists of arrays are recorded without their numbers.
 
     Examples
     --------

@@ -238,7 +238,7 @@ class LadderFlows(Flows):
                 self._put(key, FORWARD, delta.value)
 
     def _show_change(self, key: str, new: Any) -> None:
-        """Show the size of the change where a new value is no more than its size, as the old is."""
+        """Show the norm of the change where the page has only the norm of the new value."""
         place, old = (self.box_of(f"{_NEW}{key}"), FORWARD), self._weights.get(key)
         if self.now.get(place, ["", ""])[1] == "b" and isinstance(old, np.ndarray):
             self.now[place] = [*spec_of(np.asarray(new) - old)[:1], *self.now[place][1:], "\u0394"]

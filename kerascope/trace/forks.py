@@ -139,7 +139,7 @@ class Fork:
         return self._parent.journal if isinstance(self._parent, Fork) else self._parent
 
     def rows_of(self, begin: int) -> Journal:
-        """Return the rows that know with what the call began that begins at a time."""
+        """Return the journal that holds the initial values of the call that begins at a time."""
         is_changed = self._call is not None and self._call.begin == begin
         return self.parent if is_changed or begin < self._at else self.journal
 

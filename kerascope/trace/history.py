@@ -133,7 +133,7 @@ def landmarks_of(events: History, t: int) -> Landmarks:
 
 
 class TrainingRuns:
-    """When models were trained: the begins of each `fit`, and of training calls outside of them.
+    """The times at which each `fit` began, and each training call outside of any `fit`.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class TrainingRuns:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Take note of the events before a time; no batch is executed again for that."""
+        """Read the events before a time, without executing any batch again."""
         while self._next < t:
             event = told_at(events, self._next)
             if event.kind == UNLOOKED:
@@ -168,7 +168,7 @@ class TrainingRuns:
 
 
 def runs_of(events: History, t: int) -> TrainingRuns:
-    """Return when models were trained before a time, or later."""
+    """Return the training runs before a time; the result may contain later ones too."""
     found: TrainingRuns | None = getattr(events, "training_runs", None)
     if found is None:
         found = TrainingRuns()
@@ -182,7 +182,7 @@ def is_training_call(event: Event) -> bool:
 
 
 def name_of_model(event: Event) -> str:
-    """Return the name of the model that an event speaks of; "" if it names none."""
+    """Return the name of the model in an event's values; "" if there is none."""
     return str(getattr(value_of_event(event, "model"), "name", ""))
 
 

@@ -70,7 +70,7 @@ def test_a_script_of_another_library_is_told_how_to_debug_it(tmp_path, monkeypat
     path = tmp_path / "train.py"
     path.write_text("import torch\n")
     monkeypatch.chdir(tmp_path)
-    hint = "It uses torch: `kerascope run --live --tape run.jsonl train.py`, then `kerascope replay"
+    hint = "It uses torch: run `kerascope run --live --tape run.jsonl train.py`, then `kerascope re"
     _, out = debug_script(monkeypatch, capsys, "train.py", "c", "q")
     assert answer(out, "c")[-1].strip().startswith(hint)
     assert main(["debug", "--step-all", "train.py"]) == 0

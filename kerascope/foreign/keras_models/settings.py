@@ -14,7 +14,7 @@ def settings_of(layer: Any) -> dict[str, Any]:
     try:
         config = layer.get_config()
     except (NotImplementedError, TypeError, ValueError, AttributeError):
-        return {}  # of a layer of the user's, whose arguments nobody can know
+        return {}  # a custom layer whose arguments are not known
     cls: Any = type(layer)
     usual = _usual(cls)
     told: dict[str, Any] = {}
