@@ -283,7 +283,7 @@ def encoder_of(blocks, repeat=True):
     return Model(x, y)
 
 
-@pytest.mark.parametrize("blocks", [3, 6, 8])
+@pytest.mark.parametrize("blocks", [3, 6, 8, 10, 12])  # 10: a few boxes more than wanted
 def test_a_picture_that_would_be_a_needle_is_folded_where_blocks_repeat(blocks):
     """Six blocks of an encoder, 57 boxes, were 411 points wide and 5,842 high."""
     drawing = ks.draw(encoder_of(blocks))

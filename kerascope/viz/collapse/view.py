@@ -110,20 +110,21 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
         one or two boxes, repeated blocks become frames; not in pictures of the gradients of
         tensors, where each box is its own.
     """
-    roomy = len(graph.nodes) + 1
+    limit = len(graph.nodes) + 1
     if graph.attrs.get("ladder"):
         return _view_of_ladder(graph, expand, most)
     if most is None or graph.attrs.get("level") in WHOLE_LEVELS:
-        return View(graph, closed_for(graph, expand, roomy))
-    usual = closed_by_default(graph, roomy)
-    if _shown(graph, usual) <= most:
-        repeats = _repeats_of_needle(View(graph, usual).shown, graph, most)
-        if repeats is None:
-            return View(graph, closed_for(graph, expand, roomy))
-        return View(repeats, closed_for(repeats, expand, MOST_ROWS))
-    if _shown(graph, closed_by_default(graph, most)) > most * ROOM:
+        return View(graph, closed_for(graph, expand, limit))
+    closed = closed_by_default(graph, limit)
+    if _shown(graph, closed) > most:
+        limit, closed = most, closed_by_default(graph, most)
+    if _shown(graph, closed) > most * ROOM:
         graph = with_blocks(graph, most)  # the frames that are there do not hide enough
-    return View(graph, closed_for(graph, expand, most))
+    else:
+        repeats = _repeats_of_needle(View(graph, closed).shown, graph, most)
+        if repeats is not None:
+            graph, limit = repeats, MOST_ROWS
+    return View(graph, closed_for(graph, expand, limit))
 
 
 def _repeats_of_needle(shown: Graph, whole: Graph, most: int) -> Graph | None:
