@@ -471,7 +471,8 @@ class GeneratorFeed(Feed):
         Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
     steps : int, optional
         Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
-        with the batch that reaches so many samples.
+        with the batch that reaches so many samples. In dialect "3" a generator without it is read
+        to its end, once: that is one epoch.
     standardize : callable
         Turns what the source yields into the function's arrays.
     shuffle : bool
@@ -504,12 +505,13 @@ class GeneratorFeed(Feed):
         self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if steps is None and self.is_sequence:
             steps = len(numbers_of_a_pass(source, shuffle=False))
-        if steps is None:
+        self._is_read_once = steps is None and habits().steps_are_batches
+        if steps is None and not self._is_read_once:
             raise ArgumentError(
                 "a generator does not tell how many batches make an epoch; expected "
                 "steps_per_epoch=... (or steps=...), or a Sequence, which has a length."
             )
-        counted = checked_steps(steps)
+        counted = None if steps is None else checked_steps(steps)
         self.samples = counted if isinstance(steps, SampleCount) else None
         self.steps = None if isinstance(steps, SampleCount) else counted
         self.standardize = standardize
@@ -631,6 +633,14 @@ class GeneratorFeed(Feed):
             try:
                 item = next(self._iterator)
             except StopIteration:
+                if self._is_read_once and step:
+                    return
+                if self._is_read_once:
+                    raise DataError(
+                        f"the generator has ended after {self._drawn} batches, and can be read "
+                        f"once. For several epochs give a Sequence, or a generator that goes on "
+                        f"for ever and steps_per_epoch={self._drawn or '...'}."
+                    ) from None
                 fewer = f", or steps_per_epoch={step}" if step else ""
                 raise DataError(
                     f"the generator ended after {step}{self._of_steps()} batches of the epoch; "

@@ -15,6 +15,7 @@ from typing import Any
 
 from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
+from kerascope.engine.base_layer import layers_within
 from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.layers.opaque import opaque_layers
@@ -27,6 +28,7 @@ from kerascope.saving.keras3_compile import (
     state_from_keras_3,
     state_to_keras_3,
 )
+from kerascope.saving.keras3_reading import RECURRENT
 from kerascope.saving.keras3_writing import check_masks, facts_of, to_keras_3
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
@@ -288,8 +290,26 @@ def model_from(
     model = model_of(config, where, safe_mode=safe_mode)
     _check_has_weights(file, model, where)
     batch_set_value(keras3_weights.read_weights_of(file, model, where, orders))
+    _warn_of_masks_that_keras_drops(model, where)
     _compile_again(model, config, file, where, orders, compile)
     return model
+
+
+def _warn_of_masks_that_keras_drops(model: Any, where: str) -> None:
+    """Warn of each recurrent layer that has a mask and an initial state.
+
+    Keras 3 hands a mask on only to a call with one tensor argument, so it drops the mask there.
+    """
+    for layer in layers_within(model):
+        if type(layer).__name__ in RECURRENT and any(
+            len(node.input_tensors) > 1 and node.input_masks[0] is not None
+            for node in layer.inbound_nodes
+        ):
+            warn(
+                f"{where}: {layer.label} has a mask and an initial state. Keras 3 drops the mask "
+                f"of such a call; kerascope applies it, so the results differ on masked steps. See "
+                f"docs/keras.md."
+            )
 
 
 def _compile_again(

@@ -47,3 +47,34 @@ def test_in_dialect_3_a_last_axis_of_one_is_added_or_dropped(given, wanted, monk
     monkeypatch.setattr(config, "dialect", "2.2")
     with pytest.raises(DataError, match="axes"):
         model_of(wanted).predict(x)
+
+
+def test_in_dialect_3_a_generator_is_read_to_its_end_which_ends_the_epoch(monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+    model, other = model_of((4,)), model_of((4,))
+    other.set_weights(model.get_weights())
+    parts = [(X[n : n + 10], Y[n : n + 10]) for n in range(0, len(X), 10)]
+    history = model.fit((part for part in parts), verbose=0, validation_data=iter(parts))
+    losses = [other.train_on_batch(*part) for part in parts]
+    sizes = [len(x) for x, _ in parts]
+    assert history.history["loss"] == pytest.approx([np.average(losses, weights=sizes)], rel=1e-5)
+    for one, two in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert model.predict(x for x, _ in parts).shape == (64, 1)
+    assert model.evaluate((part for part in parts), verbose=0) == pytest.approx(
+        model.evaluate(X, Y, verbose=0), rel=1e-5
+    )
+
+
+def test_a_generator_that_has_ended_has_no_second_epoch(monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+    model = model_of((4,))
+    with pytest.raises(DataError, match=r"has ended after 2 batches.*steps_per_epoch=2"):
+        model.fit(((X, Y) for _ in range(2)), epochs=3, verbose=0)
+    with pytest.raises(DataError, match="has ended after 0 batches"):
+        model.fit(iter([]), verbose=0)
+
+
+def test_in_dialect_2_a_generator_needs_a_number_of_steps():
+    with pytest.raises(ArgumentError, match="expected steps_per_epoch"):
+        model_of((4,)).fit_generator(((X, Y) for _ in range(2)), None, 1, verbose=0)
