@@ -139,6 +139,16 @@ def directions(keras):
     return found
 
 
+def best_of(model, name):
+    """Return which of two figures a callback takes for the better one."""
+    stopping = cb.EarlyStopping(f"val_{name}")
+    stopping.set_model(model)
+    stopping.on_train_begin()
+    for epoch, value in enumerate([1.0, 2.0]):
+        stopping.on_epoch_end(epoch, {f"val_{name}": value})
+    return stopping.best
+
+
 def test_the_class_of_a_metric_says_which_way_is_better_whatever_its_name():
     expected = {name: way for name, way in answer(directions, keras).items() if way}
     here = {name: way for name, way in expected.items() if hasattr(metrics, name)}
@@ -147,12 +157,25 @@ def test_the_class_of_a_metric_says_which_way_is_better_whatever_its_name():
         metric = getattr(metrics, name)(*ARGUMENTS.get(name, ()), name="mine")
         model = StandInModel(None)
         model.stateful_metrics = {"mine": metric}
-        stopping = cb.EarlyStopping("val_mine", patience=1)
-        stopping.set_model(model)
-        stopping.on_train_begin()
-        for epoch, value in enumerate([1.0, 2.0]):
-            stopping.on_epoch_end(epoch, {"val_mine": value})
-        assert stopping.best == (2.0 if way == "up" else 1.0), name
+        assert best_of(model, "mine") == (2.0 if way == "up" else 1.0), name
+
+
+@pytest.mark.parametrize("given", ["metrics", "weighted_metrics"])
+def test_a_metric_that_is_given_by_a_short_name_gets_better_in_its_own_direction(given):
+    ways = {"acc": 2.0, "accuracy": 2.0, "binary_accuracy": 2.0, "cosine_similarity": 2.0}
+    ways |= dict.fromkeys(("mse", "MAE", "bce", "hinge", "kl_divergence", "log_cosh"), 1.0)
+    model = ks.Sequential([ks.layers.Dense(1, activation="sigmoid", input_shape=(2,))])
+    model.compile("sgd", "mse", **{given: list(ways)})
+    assert {name: best_of(model, name) for name in (*ways, "loss")} == {**ways, "loss": 1.0}
+
+
+@pytest.mark.parametrize("metric", [metrics.Mean("score"), metrics.TruePositives(name="score")])
+def test_of_a_metric_that_keras_does_not_know_the_direction_has_to_be_said(metric):
+    model = StandInModel(None)
+    model.stateful_metrics = {"score": metric}
+    for name in ("score", "f1"):
+        with pytest.raises(ValueError, match=f"less of 'val_{name}' is better is not known"):
+            best_of(model, name)
 
 
 X = np.arange(8.0).reshape(4, 2)

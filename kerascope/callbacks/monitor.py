@@ -30,12 +30,15 @@ from kerascope.spellings import habits, translate
 MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
 
-# Metrics of Keras 3 of which more is better; their classes' names without "_", in lower case.
+# Words of Keras 3's metrics of which more is better, and less; from the names of their classes, or
+# from their own, without "_" and in lower case. The short ones are whole parts of a name.
 GROWS_IN_KERAS_3 = (
-    *("accuracy", "auc", "concordancecorrelation", "cosinesimilarity", "f1score", "fbetascore"),
-    *("iou", "pearsoncorrelation", "precision", "r2score", "recall"),
-    *("sensitivityatspecificity", "specificityatsensitivity"),
+    *("acc", "auc", "concordancecorrelation", "cosinesimilarity", "f1score", "fbetascore", "iou"),
+    *("pearsoncorrelation", "precision", "r2score", "recall", "sensitivityatspecificity"),
+    "specificityatsensitivity",
 )
+FALLS_IN_KERAS_3 = ("loss", "error", "crossentropy", "hinge", "divergence", "logcosh", "poisson")
+FALLS_BY_SHORT_NAME = {"mse", "mae", "mape", "msle", "rmse", "bce", "cce", "ce", "kld"}
 
 
 def say(text: str) -> None:
@@ -81,7 +84,8 @@ class Monitor:
         Key of the logs: "val_loss".
     mode : {"auto", "min", "max"}
         Whether less or more is better; "auto": more, if the name speaks of accuracy or F-measure.
-        In dialect "3" the class of the metric decides, so that more of an AUC is better.
+        In dialect "3" the class of the metric decides, so that more of an AUC is better; of a
+        metric that Keras 3 does not know the mode has to be said.
     where : str
         The callback, for messages.
     min_delta : float
@@ -118,9 +122,19 @@ class Monitor:
         if not habits().monitors_as_keras_3:
             return any(word in self.name for word in GROWS_WHEN_BETTER)
         name = self.name.removeprefix("val_")
-        metric = getattr(model, "stateful_metrics", {}).get(name)
-        words = [text.replace("_", "").lower() for text in (name, type(metric).__name__)]
-        return any(word in text for text in words for word in GROWS_IN_KERAS_3)
+        kind = type(getattr(model, "stateful_metrics", {}).get(name)).__name__
+        for text in (kind.lower(), name.lower()):
+            word = text.replace("_", "")
+            if any(part in word for part in FALLS_IN_KERAS_3):
+                return False
+            if not FALLS_BY_SHORT_NAME.isdisjoint(text.split("_")):
+                return False
+            if any(part in word for part in GROWS_IN_KERAS_3):
+                return True
+        raise ArgumentError(
+            f"{self.where}: whether more or less of {self.name!r} is better is not known; expected "
+            "mode='max' or mode='min'."
+        )
 
     @property
     def worst(self) -> float | None:
@@ -131,10 +145,11 @@ class Monitor:
 
     def is_better(self, value: float, than: float | None, model: Any = None) -> bool:
         """Return whether `value` is better by more than `min_delta`; NaN never is."""
+        grows = self.grows_in(model)
         if than is None:
             return True
         gain = float(value) - float(than)
-        return (gain if self.grows_in(model) else -gain) > abs(self.min_delta)
+        return (gain if grows else -gain) > abs(self.min_delta)
 
     def value(self, logs: Logs | None, params: Params | None) -> Any:
         """Return the watched figure; None, with a warning, if the logs do not have it.
