@@ -198,3 +198,29 @@ def test_networks_with_their_own_call_inside_each_other_have_their_ops():
     kernels = [node.id for node in graph.nodes if node.label == "mix/kernel"]
     assert len(kernels) == 2
     assert sum(int(node.attrs["parameters"]) for node in graph.nodes) == stack.count_params()
+
+
+class OfDict(Model):
+    """Takes a dict, in which a list may be, and returns one."""
+
+    def __init__(self, is_deep=False):
+        super().__init__(name="of_dict")
+        self.is_deep = is_deep
+        self.first, self.second = Dense(3, name="first"), Dense(3, name="second")
+
+    def call(self, inputs):
+        b, a = inputs["b"], inputs["a"][0] if self.is_deep else inputs["a"]
+        return {"sum": self.first(a) + self.second(b), "b": self.second(b)}
+
+
+@pytest.mark.parametrize("is_deep", [False, True])
+def test_a_model_that_takes_a_dict_is_drawn_and_summed_up(is_deep, capsys):
+    """The summary of a model that had been called on a dict was a KeyError."""
+    model, a, b = OfDict(is_deep), np.ones((2, 4), "float32"), np.ones((2, 5), "float32")
+    model({"b": b, "a": [a] if is_deep else a})
+    shapes = {x.name: x.shape for x in graph_model_of(model).inputs}
+    assert list(shapes.values()) == [(None, 4), (None, 5)]
+    edges = {(e.source, e.target.partition("@")[0]) for e in ks.draw(model).graph.edges}
+    assert {("input_1", "first"), ("input_2", "second")} <= edges
+    model.summary(expand_nested=True)
+    assert "(None, 3)" in capsys.readouterr().out

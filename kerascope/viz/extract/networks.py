@@ -19,6 +19,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
+from kerascope.engine.arguments import listed_shapes, listed_with_structure
 from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.calling import fresh_names, tried_out
 from kerascope.engine.graph_map import map_graph
@@ -70,8 +71,8 @@ def graph_model_of(model: Network) -> Network | None:
     """
     if model.outputs:
         return model
-    shapes = _known_shapes(model)
-    return None if shapes is None else graph_model_on(model, shapes)
+    shapes, structure = _known_shapes(model)
+    return graph_model_on(model, shapes, structure) if shapes else None
 
 
 def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | None:
@@ -111,8 +112,10 @@ class _Opened(Model):
         return self.opened.call(inputs)
 
 
-def graph_model_on(model: Network, shapes: list[Shape]) -> Network | None:
+def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -> Network | None:
     """Return the graph that a model's own `call` makes on Inputs of these shapes.
+
+    `structure` holds their indices where the call takes a dict; see `listed_with_structure`.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def graph_model_on(model: Network, shapes: list[Shape]) -> Network | None:
         return None
     with nothing_changes(model), fresh_names(), tried_out(model):
         try:
-            model._build_on(shapes)
+            model._build_on(shapes, structure)
             inputs, outputs = list(model.inputs), list(model.outputs)
             nodes = map_graph(inputs, outputs).nodes_in_decreasing_depth
         except Exception as error:
@@ -145,15 +148,27 @@ def _writes_its_own_call(model: Network) -> bool:
     return not isinstance(model, Sequential) and type(model).call is not Network.call
 
 
-def _known_shapes(model: Network) -> list[Shape] | None:
-    """Return the input shapes that a call or `build` has told, with any number of samples."""
+def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
+    """Return the input shapes of the first call or of `build`, for any number of samples.
+
+    The second value holds their indices if the inputs are a dict; otherwise it is None.
+    """
     shape: Any = model._shape_of_build
     if shape is None and model.inbound_nodes:
         shape = model.inbound_nodes[0].input_shapes
     if not shape:
-        return None
-    shapes = shape if isinstance(shape[0], (list, tuple)) else [shape]
-    return [(None, *one[1:]) for one in shapes]
+        return [], None
+    structure = listed_with_structure(_marks(shape))[0] if isinstance(shape, dict) else None
+    return [(None, *one[1:]) for one in listed_shapes(shape)], structure
+
+
+def _marks(shape: Any) -> Any:
+    """Return a tree of shapes with a mark in place of each shape, which is a tuple itself."""
+    if isinstance(shape, dict):
+        return {name: _marks(one) for name, one in shape.items()}
+    if shape and isinstance(shape[0], (list, tuple)):
+        return [_marks(one) for one in shape]
+    return "shape"
 
 
 def layers_by_path(model: Network) -> dict[str, Layer]:
