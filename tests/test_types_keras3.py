@@ -125,7 +125,7 @@ def test_a_policy_is_written_and_read_as_there() -> None:
 @pytest.mark.parametrize("name", ["mixed_float16", "mixed_bfloat16", "bfloat16"])
 def test_a_policy_that_mixes_types_is_refused(name: str) -> None:
     for function in (policies.DTypePolicy, policies.get, policies.set_dtype_policy):
-        with pytest.raises(RefusedError, match=r"a layer here computes in the type of its weights"):
+        with pytest.raises(RefusedError, match=r"A layer here computes in the type of its weights"):
             function(name)
 
 
