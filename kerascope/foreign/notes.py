@@ -206,7 +206,8 @@ class Notes:
     def _update(self, name: str, line: Line | None, old: Kept, new: Kept, gradient: Kept) -> None:
         self._begin("update.param", name, line, {"p": old, "g": gradient})
         self._events.end((*named(new_p=new, result=new), Delta("updates", name, new)))
-        self._instant("update.apply", name, line, {"weights": {name: new}, "old": old, "new": new})
+        deltas = (Delta("weights", name, new), *named(old=old, new=new))
+        self._events.tell("update.apply", name, _place(line), deltas)
 
 
 def _told(outputs: tuple[Recorded, ...]) -> Any:

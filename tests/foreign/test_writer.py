@@ -334,6 +334,23 @@ def test_batches_are_those_of_the_tape():
     assert {delta.name for delta in applied.deltas} == {"weights", "old", "new"}
 
 
+def test_each_update_leaves_the_other_weights_in_the_table():
+    """`info weights` listed only the weight that was updated last."""
+    writer = TapeWriter("all")
+    for number in range(2):
+        with writer.span("batch", f"batch {number}", batch_index=number, size=4):
+            for name in "uvw":
+                old, new = np.full(2, number), np.full(2, number + 1)
+                writer.update(name, old, new, np.full(2, -1))
+    tape = writer.tape
+    [begin] = [event.t for event in tape if event.name == "batch 1" and event.ph == "B"]
+    for t, number in ((begin, 1), (len(tape) - 1, 2)):
+        weights = tape.names_at(t)["weights"]
+        assert {name: list(array) for name, array in weights.items()} == {
+            name: [number, number] for name in "uvw"
+        }
+
+
 def train(writer, batches=5):
     with writer.span("fit", "model"), writer.span("epoch", "epoch 0", epoch=0):
         for number in range(batches):
@@ -542,7 +559,7 @@ def test_the_command_line_sums_it_up(script, capsys):
     assert main(["summary", script, "--values", "x.npy"]) == 0
     assert "hidden.0 (Linear)" in capsys.readouterr().out
     assert main(["summary", script, "--values", "x.npy", "--flops"]) == 2
-    assert "'flops' belongs to models of kerascope" in capsys.readouterr().err
+    assert "'flops' only works for models of kerascope" in capsys.readouterr().err
 
 
 def test_a_script_without_a_name_says_what_it_has(script, capsys):
