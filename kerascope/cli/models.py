@@ -265,7 +265,7 @@ def _named(
     if attribute not in names and attribute in by_own_name:
         return by_own_name[attribute]
     if attribute not in names:
-        models = [name for name, value in names.items() if isinstance(value, Network)]
+        models = [name for name, value in names.items() if _is_model(value)]
         hint = did_you_mean(attribute, [*models, *by_own_name])
         known = f"Its models: {', '.join(models)}." if models else "It has no models."
         raise UsageError(f"{where} has no variable {attribute!r}. {hint}{known}")
@@ -273,6 +273,12 @@ def _named(
     if not isinstance(value, Network) and callable(value) and not library_of(value):
         value = _called(value, f"{where}: {attribute}")
     return _checked(value, f"{where}: {attribute}")
+
+
+def _is_model(value: Any) -> bool:
+    """Return whether a value is a model of kerascope or a callable object of another library."""
+    is_foreign = callable(value) and not isinstance(value, type) and bool(library_of(value))
+    return isinstance(value, Network) or is_foreign
 
 
 def _called(build: Callable[..., Any], where: str) -> Any:

@@ -562,6 +562,12 @@ def test_the_command_line_sums_it_up(script, capsys):
     assert "'flops' only works for models of kerascope" in capsys.readouterr().err
 
 
+def test_a_misspelt_name_of_a_model_of_another_library_is_found(script, capsys):
+    """It said that the script had no models."""
+    assert main(["draw", "net.py:nett", "--values", "x.npy"]) == 2
+    assert "Did you mean 'net'? Its models: net." in capsys.readouterr().err
+
+
 def test_a_script_without_a_name_says_what_it_has(script, capsys):
     assert main(["draw", "net.py"]) == 2
     assert "kerascope ... net.py:net" in capsys.readouterr().err
