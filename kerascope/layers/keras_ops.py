@@ -972,11 +972,26 @@ def layer_normalization(
     epsilon: float | None = None,
 ) -> Any:
     """Return x with mean 0 and variance 1 along an axis, then scaled and shifted."""
-    x = as_tensor(x)
-    epsilon = K.epsilon() if epsilon is None else epsilon
-    normal = (x - K.mean(x, axis, True)) / K.sqrt(K.var(x, axis, True) + epsilon)
-    normal = normal if gamma is None else normal * gamma
-    return normal if beta is None else normal + beta
+    x, epsilon = elementwise.floating(x), K.epsilon() if epsilon is None else epsilon
+    wide = _in_float32(x)
+    normal = (wide - K.mean(wide, axis, True)) / K.sqrt(K.var(wide, axis, True) + epsilon)
+    normal = normal if gamma is None else normal * _along(wide, gamma, axis)
+    normal = normal if beta is None else normal + _along(wide, beta, axis)
+    return K.cast(normal, x.dtype)
+
+
+def _in_float32(x: Tensor) -> Tensor:
+    """Return a tensor, float16 as float32: squares from 256 on have no room in float16."""
+    return K.cast(x, "float32") if x.dtype == "float16" else x
+
+
+def _along(x: Tensor, weights: TensorLike, axis: Axes) -> Tensor:
+    """Return weights with the axes that they belong to in x, in the type of x."""
+    weights, axes = K.cast(as_tensor(weights), x.dtype), {n % x.ndim for n in _listed(axis)}
+    if weights.ndim != len(axes) or axes == {x.ndim - 1}:
+        return weights
+    sizes = iter(weights.shape)
+    return K.reshape(weights, [next(sizes) if n in axes else 1 for n in range(x.ndim)])
 
 
 @on_anything

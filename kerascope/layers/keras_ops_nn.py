@@ -96,15 +96,9 @@ def rms_normalization(
     """Return x divided by the root of its mean square along axes, then scaled."""
     x = floating(x)
     epsilon = K.epsilon() if epsilon is None else epsilon
-    normal = x * ops.rsqrt(K.mean(K.square(x), ops._listed(axis), True) + epsilon)
-    if scale is None:
-        return normal
-    scale = K.cast(as_tensor(scale), x.dtype)
-    if isinstance(axis, int) and scale.ndim == 1:
-        shape = [1] * x.ndim
-        shape[axis] = -1
-        scale = K.reshape(scale, shape)
-    return normal * scale
+    wide = ops._in_float32(x)
+    normal = wide * ops.rsqrt(K.mean(K.square(wide), ops._listed(axis), True) + epsilon)
+    return K.cast(normal if scale is None else normal * ops._along(wide, scale, axis), x.dtype)
 
 
 @row(NN, "PSNR")

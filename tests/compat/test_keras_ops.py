@@ -496,3 +496,31 @@ def test_a_seed_repeats_and_a_seed_generator_goes_on() -> None:
     one, two = (keras_random.normal((3,), seed=seeds).tolist() for _ in range(2))
     assert one == first.tolist()
     assert two != one
+
+
+@pytest.mark.parametrize("axis", [-1, 1, 0, (1, 2), (-1, 0)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_normalization_has_its_own_weights_for_the_axes_that_it_normalizes(
+    axis: Any, dtype: str
+) -> None:
+    """A cube, so that weights on the wrong axis fit too; float16 has no room for its squares."""
+    axes = tuple(sorted(n % 3 for n in np.atleast_1d(axis).tolist()))
+    x = (RANDOM.normal(size=(3, 3, 3)) * 1000).astype(dtype)
+    scale, shift = RANDOM.normal(size=(2, *(3 for _ in axes)))
+    placed = [3 if n in axes else 1 for n in range(3)]
+    wide = x.astype("float64")
+    mean = wide.mean(axes, keepdims=True)
+    layer = (wide - mean) / np.sqrt(np.square(wide - mean).mean(axes, keepdims=True) + 1e-7)
+    layer = layer * scale.reshape(placed) + shift.reshape(placed)
+    root = wide / np.sqrt(np.square(wide).mean(axes, keepdims=True) + 1e-7)
+    symbol = Input((3, 3), dtype=dtype)
+    for function, weights, expected in [
+        (ops.layer_normalization, (scale, shift), layer),
+        (ops.rms_normalization, (scale,), root * scale.reshape(placed)),
+    ]:
+        found = function(x, *weights, axis=axis)
+        kept = Model(symbol, layers.Lambda(lambda z: function(z, *weights, axis=axis))(symbol))  # noqa: B023
+        tolerance = 1e-2 if dtype == "float16" else 1e-5
+        for result in (found, kept.predict(x, batch_size=3)):
+            assert result.dtype == dtype
+            np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
