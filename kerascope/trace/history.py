@@ -186,6 +186,11 @@ def name_of_model(event: Event) -> str:
     return str(getattr(value_of_event(event, "model"), "name", ""))
 
 
+def model_of_fit(event: Event) -> str:
+    """Return the model's name of a `fit`; the event of a watched model is called "fit NAME"."""
+    return event.name.removeprefix("fit ")
+
+
 def last_before(times: list[int], t: int) -> int | None:
     """Return the last of some times that lies before another."""
     place = bisect_left(times, t)

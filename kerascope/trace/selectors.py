@@ -47,6 +47,7 @@ from kerascope.trace.history import (
     before,
     begin_of,
     is_training_call,
+    model_of_fit,
     name_of_model,
     runs_of,
     value_of_event,
@@ -303,7 +304,7 @@ def _is_at(selector: Selector, event: Event, events: History) -> bool:
 def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
     """Return whether the `fit` and the epoch around are those of an address."""
     fit, epoch = around.get("fit"), around.get("epoch")
-    if fit is None or address.model not in ("", fit.name):
+    if fit is None or address.model not in ("", model_of_fit(fit)):
         return False
     if address.epoch is not None and (epoch is None or number_of(epoch) != address.epoch):
         return False

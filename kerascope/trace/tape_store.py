@@ -32,6 +32,7 @@ from kerascope.trace.history import (
     Landmarks,
     TrainingRuns,
     is_training_call,
+    model_of_fit,
     name_of_model,
     runs_of,
     value_of_event,
@@ -298,7 +299,11 @@ class Tape:
         for event in self:
             fit = fits[-1]
             if event.kind == "fit":
-                fits = [*fits, _OpenFit(event.t, event.name)] if event.ph == BEGIN else fits[:-1]
+                fits = (
+                    [*fits, _OpenFit(event.t, model_of_fit(event))]
+                    if event.ph == BEGIN
+                    else fits[:-1]
+                )
             elif event.kind == "epoch" and event.ph == BEGIN:
                 fit.epoch = value_of_event(event, "epoch")
             elif event.kind == UNLOOKED:

@@ -321,7 +321,7 @@ def test_spans_end_when_their_block_fails_and_say_why():
 
 def test_batches_are_those_of_the_tape():
     writer = TapeWriter()
-    with writer.span("fit", "model"), writer.span("epoch", "epoch 0", epoch=0):
+    with writer.span("fit", "fit net"), writer.span("epoch", "epoch 0", epoch=0):
         for number in range(3):
             name = f"batch {number}"
             with writer.span("batch", name, batch_index=number, size=4) as told:
@@ -330,6 +330,7 @@ def test_batches_are_those_of_the_tape():
                 told["outs"] = (np.float32(number),)
     batches = [(batch.epoch, batch.number, batch.outs) for batch in writer.tape.batches()]
     assert batches == [(0, n, (np.float32(n),)) for n in range(3)]
+    assert {batch.model for batch in writer.tape.batches()} == {"net"}  # as in `batch 1 of net`
     [applied, *_] = writer.tape.filter(kind="update.apply")
     assert {delta.name for delta in applied.deltas} == {"weights", "old", "new"}
 
