@@ -27,7 +27,7 @@ import numpy as np
 from kerascope import activations
 from kerascope import backend as K
 from kerascope.backend.eager import value_of
-from kerascope.backend.graph import Tensor, TensorLike, as_tensor, is_float
+from kerascope.backend.graph import Constant, Tensor, TensorLike, as_tensor, is_float
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
 from kerascope.backend.ops.indexing import sizes_said_by
@@ -618,10 +618,11 @@ def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
         indices = K.cast(indices, "int32")
-    if axis is None:
-        return K.gather(K.reshape(x, (-1,)), indices)
-    x = as_tensor(x)
-    axis %= x.ndim
+    x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis % ndim(x))
+    if isinstance(indices, Constant) and (indices.value < 0).any():  # counted from the end
+        numbers, size = indices.value.astype("int32"), x.shape[axis]
+        size = K.cast(K.shape(x)[axis], "int32") if size is None else size
+        indices = as_tensor(numbers + size * (numbers < 0).astype("int32"))
     if axis == 0:
         return K.gather(x, indices)
     order = (axis, *(i for i in range(x.ndim) if i != axis))

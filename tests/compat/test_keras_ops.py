@@ -524,3 +524,17 @@ def test_normalization_has_its_own_weights_for_the_axes_that_it_normalizes(
         for result in (found, kept.predict(x, batch_size=3)):
             assert result.dtype == dtype
             np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("places", [-1, [-1, 0], [[0, -2], [1, -1]]])
+def test_take_counts_negative_places_from_the_end(axis: Any, places: Any) -> None:
+    x = np.arange(6.0, dtype="float32").reshape(2, 3)
+    expected = np.take(x, places, axis=axis)
+    for given in (places, np.array(places)):
+        np.testing.assert_array_equal(ops.take(x, given, axis=axis), expected)
+        symbol = K.placeholder((None, None))
+        result = K.function([symbol], ops.take(symbol, given, axis=axis))([x])
+        np.testing.assert_array_equal(result, expected)
+    long = np.arange(300)
+    assert ops.take(long, np.array([-1, -100], "int8")).tolist() == [299, 200]
