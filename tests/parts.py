@@ -2,9 +2,9 @@
 
 All of them take most of an hour. So `dev.py rest` runs one part of four, and each commit takes
 another one: `--part 2/4` keeps the tests whose names hash to 2. `--since REV` keeps, besides, the
-tests of every folder in which a file has changed since that revision. A change of more than `MANY`
-folders gets a second part instead, so that no run takes much more than half of them.
-`dev.py rest --all` runs them all; it is for the commit that ends a piece of work.
+tests of every folder in which a file has changed since that revision, but not if these are more
+than `MANY` folders: that would be nearly all tests. `dev.py rest --all` runs them all; it is for
+the commit that ends a piece of work.
 
 The hash is that of a test's whole name, rows of a table included, so the parts take nearly the same
 time, and a test stays in its part for as long as it keeps its name.
@@ -96,16 +96,14 @@ def chosen(names: Iterable[str], part: int, parts: int, changed: Iterable[str]) 
     part, parts : int
         The part of this run, from 1, and the number of parts.
     changed : iterable of str
-        The files of the change. The tests of their folders are taken whatever their part is; if
-        there are many folders, those of the next part are taken instead.
+        The files of the change. The tests of their folders are taken whatever their part is,
+        unless there are more than `MANY` folders.
     """
     patterns = {pattern for file in changed if (pattern := pattern_of(file))}
-    taken = {part}
     if len(patterns) > MANY:
-        taken.add(part % parts + 1)
         patterns.clear()
     touched = re.compile("|".join(sorted(patterns)) or "(?!)")
-    return [part_of(name, parts) in taken or bool(touched.match(name)) for name in names]
+    return [part_of(name, parts) == part or bool(touched.match(name)) for name in names]
 
 
 # --- pytest's hooks; tests/conftest.py registers them ---------------------------------------------
