@@ -18,6 +18,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 import numpy as np
+import pytest
 
 import kerascope
 
@@ -87,6 +88,8 @@ class Moments:
         self.at = None
 
     def __enter__(self):
+        if sys.version_info >= (3, 12):
+            pytest.skip("from Python 3.12 on, a tracer is not told of every instruction")
         self._outside, self._collects = sys.gettrace(), gc.isenabled()
         gc.disable()
         sys.settrace(self._begin)

@@ -167,6 +167,9 @@ class LinesOfCallbacks:
         ]
 
 
+SHOW_PLACE = "_pdbcmd_print_frame_status"
+
+
 class _UnderPdb(pdb.Pdb):
     """Python's debugger, which runs one function and stops at breakpoints of ours."""
 
@@ -241,6 +244,16 @@ class _UnderPdb(pdb.Pdb):
         if not self._shell.reads_by_input:
             self.message(line)
         return super().precmd(line)
+
+    def _cmdloop(self) -> None:
+        """Show the place before the first command, also where commands wait.
+
+        From Python 3.13 on pdb puts a command of its own behind them, which shows the place.
+        """
+        if self.cmdqueue and self.cmdqueue[-1] == SHOW_PLACE:
+            self.cmdqueue.pop()
+            getattr(self, SHOW_PLACE)(None)
+        super()._cmdloop()  # type: ignore[misc]
 
     def interaction(self, frame: FrameType | None, traceback: TracebackType | None = None) -> None:
         """Ask; nothing that is asked is recorded."""

@@ -1,6 +1,7 @@
 """The user's own lines: where a stop stands, what `w`, `l` and breakpoints at lines say of them."""
 
 import linecache
+import pdb
 
 import numpy as np
 import pytest
@@ -51,6 +52,8 @@ def debugged(monkeypatch, capsys, tmp_path):
     """Debug a script; return what was written."""
     monkeypatch.setattr(Session, "current", None)
     monkeypatch.chdir(tmp_path)
+    # From Python 3.13 on pdb remembers when each file was written; each test has its own train.py.
+    monkeypatch.setattr(pdb.Pdb, "_file_mtime_table", {}, raising=False)
 
     def debugged(*commands, text=SCRIPT):
         (tmp_path / "train.py").write_text(text, encoding="utf-8")

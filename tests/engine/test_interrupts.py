@@ -3,7 +3,6 @@
 import gc
 import itertools
 import os
-import sys
 import threading
 
 import numpy as np
@@ -442,9 +441,6 @@ def count_to(n):
     return [abs(number) for number in range(n)]
 
 
-@pytest.mark.skipif(
-    sys.version_info >= (3, 12), reason="a comprehension has no frame whose moments are counted"
-)
 @pytest.mark.parametrize("in_a_circle", [False, True], ids=["at once", "by the collector"])
 def test_no_moment_is_counted_where_python_swallows_what_is_raised(in_a_circle):
     """These are of our helper: else a test fails by the luck of what the collector finds when."""
