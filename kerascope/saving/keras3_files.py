@@ -302,7 +302,9 @@ def _warn_of_masks_that_keras_drops(model: Any, where: str) -> None:
     """
     for layer in layers_within(model):
         if type(layer).__name__ in RECURRENT and any(
-            len(node.input_tensors) > 1 and node.input_masks[0] is not None
+            "initial_state" in node.arguments
+            and "mask" not in node.arguments
+            and node.input_masks[0] is not None
             for node in layer.inbound_nodes
         ):
             warn(

@@ -22,6 +22,10 @@ _COSINE = (
 
 _SCORE = "score of a regressor is minus the loss, as in Keras 2: scikit-learn takes the greatest."
 
+_IDENTITY = (
+    "an initializer is given the weights of all gates at once: 'identity' makes one of them."
+)
+
 _GATES = "the gates lie side by side in one kernel, one recurrent kernel and one bias."
 
 _MERGES = """layers.merge layers.Merge engine.merge engine.topology.merge engine.Merge
@@ -41,6 +45,8 @@ _WHOLE_WEIGHTS = (
 
 DIFFERENCES = {
     "1.2.2": {
+        "keras.layers.GRU (2)": _IDENTITY,
+        "keras.layers.LSTM (2)": _IDENTITY,
         **_BOTH,
         "keras.layers.BatchNormalization": _THEANO_VARIANCE,
         "keras.layers.normalization.BatchNormalization": _THEANO_VARIANCE,
