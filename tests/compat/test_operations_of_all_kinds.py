@@ -132,6 +132,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore")  # a warning of Keras or JAX is no refusal
 @pytest.mark.usefixtures("answers")
 @pytest.mark.parametrize("name", ROWS)
 def test_a_name_gives_what_keras_gives(name: str) -> None:
