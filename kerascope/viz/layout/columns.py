@@ -23,6 +23,7 @@ LANE = 9.0  # from lane to lane
 ROOM = 12.0  # between lanes and what they go round
 CORNER = 6.0  # the radius of a lane's corners
 SHORTEST = 0.02  # places are rounded to hundredths
+STRAIGHT = 0.1  # less is no bend: an arrow out of a frame is joined but for a rounding
 MOST_COLUMNS = 40
 PAGE = 4 / 3  # width by height of the picture that `wrap=True` comes closest to
 
@@ -300,7 +301,8 @@ def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
     for at in range(0, len(points) - 1, 3):
         curve = points[at : at + 4]
         column = bisect_right(cuts, curve[-1][1])
-        is_straight = len({across for across, _ in curve}) == 1
+        reach = [across for across, _ in curve]
+        is_straight = max(reach) - min(reach) < STRAIGHT
         while parts[-1].column != column:
             step = 1 if column > parts[-1].column else -1
             cut = cuts[min(parts[-1].column, parts[-1].column + step)]

@@ -1,5 +1,6 @@
 """Long pictures are set in columns: nothing is lost, nothing lies on anything else."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,8 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import LSTM, Add, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.layout.arrange import Rect, arrange
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.layout.arrange import Path, Rect, arrange
 from kerascope.viz.layout.columns import in_columns
 from tests.viz.layout.test_arrange import assert_well_placed
 from tests.zoo import THINNED_ZOO, ZOO, resnet50
@@ -109,6 +111,20 @@ def test_arrows_over_a_cut_do_not_cross_more_than_before():
     assert len(placed.paths) == len(before.paths)
     for path in placed.paths:
         assert_is_one_line(path)
+
+
+@pytest.mark.parametrize("by", [0.0, 0.01, -0.05])
+def test_an_arrow_that_is_straight_but_for_a_rounding_goes_through_every_column(by):
+    """So it is where it comes out of frames: each frame's places are rounded for themselves."""
+    rows = [GraphNode(name, name, "dense", depth=3 - row) for row, name in enumerate("abcd")]
+    graph = Graph("rows", tuple(rows), (GraphEdge("a", "d"),))
+    before, _ = arrange(graph, PictureOptions())
+    start, one, other, end = before.paths[0].points
+    bent = Path((start, one, (other[0] + by, other[1]), (end[0] + by, end[1])))
+    placed = in_columns(replace(before, paths=(bent,)), graph, 4, False)
+    assert len(columns_of(placed)) == 4
+    assert_well_placed(graph, placed)
+    assert_is_one_line(placed.paths[0])
 
 
 def test_an_arrow_that_goes_back_up_goes_through_its_columns_backwards():
