@@ -12,7 +12,7 @@ Who means it lifts the limits: `load_model(path, limits=None)`, `kerascope draw 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -71,17 +71,21 @@ class Budget:
         None counts nothing.
     where : str
         What is read, as errors call it.
-    in_file : int, optional
-        How many numbers of weights the file holds, which are read next: first values of weights
-        would be work for nothing, so they are zeros.
+    in_file : callable, optional
+        Counts the numbers of weights that the file holds, which are read next: first values of
+        weights would be work for nothing, so they are zeros. It is asked only by a model that has
+        more weights than `limits.spare`.
     """
 
-    def __init__(self, limits: Limits | None, where: str, in_file: int | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None, where: str, in_file: Callable[[], int] | None = None
+    ) -> None:
         self.limits = limits
         self.where = where
         self.in_file = in_file
+        self._counted: int | None = None
         if limits is not None:
-            self.numbers = limits.numbers if in_file is None else in_file + limits.spare
+            self.numbers = limits.numbers if in_file is None else limits.spare
             self.constants = limits.constants
             self.products, self.parts = limits.products, limits.parts
         self._later: Budget | None = None
@@ -116,12 +120,15 @@ class Budget:
         if self.limits is None or not all(isinstance(size, int) for size in shape):
             return
         self.numbers -= max(math.prod(shape), 0)
+        if self.numbers < 0 and self.in_file is not None and self._counted is None:
+            self._counted = self.in_file()
+            self.numbers += self._counted
         if self.numbers >= 0:
             return
         asked = f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, but"
-        if self.in_file is not None:
+        if self._counted is not None:
             raise ConfigError(
-                f"{asked} its weights are only {self.in_file} numbers; the two do not belong "
+                f"{asked} its weights are only {self._counted} numbers; the two do not belong "
                 f"together. {HOW_TO_LIFT}"
             )
         raise ConfigError(

@@ -11,7 +11,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -218,7 +218,7 @@ class Registry:
         """
         if not isinstance(config, (dict, str)):
             return self.get(config)
-        with custom_object_scope(custom_objects or {}):
+        with custom_object_scope(custom_objects) if custom_objects else nullcontext():
             if isinstance(config, str):
                 self._lookup_saved(config)
                 return self.get(config)

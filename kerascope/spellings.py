@@ -532,23 +532,38 @@ HABITS: dict[str, Habits] = {
 }  # fmt: skip
 
 
-_changed: ContextVar[Mapping[str, Any]] = ContextVar("changed", default=MappingProxyType({}))
+class _Changed(dict[str, Habits]):
+    """The habits of each dialect that is asked for, with some changes."""
+
+    def __init__(self, usual: Mapping[str, Habits], changes: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.usual, self.changes = usual, changes
+
+    def __missing__(self, dialect: str) -> Habits:
+        found = self[dialect] = self.usual[dialect]._replace(**self.changes)
+        return found
+
+
+_habits: ContextVar[Mapping[str, Habits]] = ContextVar("habits", default=HABITS)
 
 
 def habits() -> Habits:
     """Return the habits of the dialect that is set now."""
-    usual, changes = HABITS[config.dialect], _changed.get()
-    return usual._replace(**changes) if changes else usual
+    return _habits.get()[config.dialect]
 
 
 @contextmanager
 def changed_habits(**changes: Any) -> Iterator[None]:
     """Let some habits be others inside the `with` block: those of a file from another Keras."""
-    token = _changed.set({**_changed.get(), **changes})
+    now = habits()
+    if all(getattr(now, name) == value for name, value in changes.items()):
+        yield
+        return
+    token = _habits.set(_Changed(_habits.get(), changes))
     try:
         yield
     finally:
-        _changed.reset(token)
+        _habits.reset(token)
 
 
 def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:

@@ -145,6 +145,7 @@ def _model_of_dict(
             f"{type(config).__name__}{' without them' if isinstance(config, dict) else ''}. "
             f"model.to_json() and model_from_json keep both."
         )
+    check_values(config, where)
     with custom_object_scope(custom_objects or {}):
         return model_of(config, where, builder=builder)
 
@@ -301,7 +302,6 @@ def model_of(
         It names a class or function that is not known.
     """
     try:
-        check_values(config, where)
         budget = current_budget()
         if budget is not None:
             budget.check_parts(parts_of(config), "all that it names")

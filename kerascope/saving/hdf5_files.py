@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import mmap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,7 @@ def _filled(size: int, step: int) -> int:
 # --- opening and checking -------------------------------------------------------------------------
 
 
+LARGEST_IMAGE = 64 * 2**20  # bytes of a file that may lie in memory a second time
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -244,7 +245,7 @@ def _fill_group(group: Any, file: Any, overwrite: bool) -> None:
 
 
 @contextmanager
-def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
+def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Iterator[Any]:
     """Open an HDF5 file for reading, after a look at all that is in it.
 
     Parameters
@@ -253,6 +254,8 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
         A group is looked at, and left open.
     where : str
         What the file is called in an error.
+    with_attributes : bool
+        False for a reader that reads no attribute: they are not looked at.
 
     Raises
     ------
@@ -267,11 +270,11 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
         raise UnavailableError(f"there is no file {where}; expected an HDF5 file.")
     try:
         if isinstance(source, h5py.Group):  # whoever opened it has read what HDF5 reads unasked
-            check_members(source, where)
+            check_members(source, where, with_attributes)
             yield source
             return
-        with h5py.File(source, "r") as file:
-            names = check_members(file, where)
+        with _opened(source) as file:
+            names = check_members(file, where, with_attributes)
             with bytes_of(source) as content:
                 check_texts(content, names, where)
             yield file
@@ -280,6 +283,18 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
     except (OSError, RuntimeError, KeyError, UnicodeDecodeError) as error:
         check_system(error, where)
         raise ConfigError(f"{where} is no whole HDF5 file ({_first_line(error)}).") from None
+
+
+def _opened(source: Any) -> Any:
+    """Open a file; a small one is read as a whole first, since HDF5 reads each part by itself."""
+    import h5py
+
+    if isinstance(source, io.BytesIO) and source.getbuffer().nbytes <= LARGEST_IMAGE:
+        with suppress(ValueError, OSError):  # which say less than those of the next attempt
+            return h5py.File(h5py.h5f.open_file_image(source.getvalue()))
+    if not is_open(source) and Path(source).stat().st_size <= LARGEST_IMAGE:
+        return h5py.File(source, "r", driver="core", backing_store=False)
+    return h5py.File(source, "r")
 
 
 def numbers_in(group: Any, without: str | None = None) -> int:
@@ -309,79 +324,92 @@ def _first_line(error: Exception) -> str:
     return str(error).strip("'\"").split("\n")[0][:200]
 
 
-def check_members(file: Any, where: str) -> set[str]:
+def check_members(file: Any, where: str, with_attributes: bool = True) -> set[str]:
     """Raise ConfigError if a file holds what no file of weights has.
 
     Parameters
     ----------
     file : h5py.File
-    where : str
+    where, with_attributes
+        As for `reading_hdf5`.
 
     Returns
     -------
     set of str
         The names of the attributes that hold texts.
     """
-    from h5py import h5a, h5d, h5g, h5l, h5o
+    from h5py import h5d, h5g, h5l, h5o
+
+    start = h5g.open(file.id, b".")
+    place = file.name.rstrip("/")
+    names: list[bytes] = []
+    places = {h5o.get_info(start).addr: b""}  # where each object was met first, by its address
+
+    def look_at(name: bytes, info: Any) -> str | None:
+        """Note a member; return what ends the walk. It must not raise: HDF5 calls it."""
+        names.append(name)
+        first = places.setdefault(info.u, name + b"/")
+        is_circle = name.startswith(first)
+        if is_circle or len(names) > MOST_OBJECTS or name.count(b"/") > DEEPEST_GROUP:
+            return (
+                f"has too many groups inside each other; expected at most {MOST_OBJECTS} objects, "
+                f"{DEEPEST_GROUP} deep."
+            )
+        if info.type != h5l.TYPE_HARD:
+            path = f"{place}/{name.decode(errors='replace')}"
+            return f"{path} is a link to another place or file; expected an array or a group."
+        return None
+
+    wrong = start.links.visit(look_at, info=True)
+    if wrong is not None:
+        raise ConfigError(f"{where}: {wrong}")
+    groups = set() if with_attributes else {name.rpartition(b"/")[0] for name in names}
+    texts = _check_attributes(start, where) if with_attributes else set()
+    for name in names:
+        if name in groups:
+            continue
+        member = h5o.open(start, name)
+        path = f"{place}/{name.decode(errors='replace')}"
+        if isinstance(member, h5d.DatasetID):
+            _check_array(member, path, where)
+        elif not isinstance(member, h5g.GroupID):
+            raise ConfigError(f"{where}: {path} is neither an array nor a group.")
+        elif with_attributes:
+            texts |= _check_attributes(member, where)
+    return texts
+
+
+def _check_attributes(group: Any, where: str) -> set[str]:
+    """Return the names of a group's attributes that hold texts of any length."""
+    import h5py
 
     texts: set[str] = set()
-    waiting: list[tuple[Any, str, int]] = [(h5g.open(file.id, b"."), file.name.rstrip("/"), 0)]
-    seen = 0
-    while waiting:
-        group, path, depth = waiting.pop()
-        for number in range(h5a.get_num_attrs(group)):
-            texts |= _check_attribute(h5a.open(group, index=number), where)
-        links: list[tuple[bytes, int]] = []
-        group.links.iterate(lambda name, info, add=links.append: add((name, info.type)), info=True)
-        for name, kind in links:
-            seen += 1
-            if seen > MOST_OBJECTS or depth > DEEPEST_GROUP:
-                raise ConfigError(
-                    f"{where}: has too many groups inside each other; expected at most "
-                    f"{MOST_OBJECTS} objects, {DEEPEST_GROUP} deep."
-                )
-            inner = f"{path}/{name.decode(errors='replace')}"
-            if kind != h5l.TYPE_HARD:
-                raise ConfigError(
-                    f"{where}: {inner} is a link to another place or file; expected an array or a "
-                    f"group."
-                )
-            member = h5o.open(group, name)
-            if isinstance(member, h5g.GroupID):
-                waiting.append((member, inner, depth + 1))
-            elif isinstance(member, h5d.DatasetID):
-                _check_array(member, inner, where)
-            else:
-                raise ConfigError(f"{where}: {inner} is neither an array nor a group.")
+    for number in range(h5py.h5a.get_num_attrs(group)):
+        attribute = h5py.h5a.open(group, index=number)
+        name, dtype = attribute.name.decode(), attribute.dtype
+        if dtype.kind not in "fiubSU" and h5py.check_string_dtype(dtype) is None:
+            raise ConfigError(f"{where}: the attribute {name!r} holds {dtype}; expected text.")
+        size = prod(attribute.shape or ()) * dtype.itemsize
+        if size > FREE_SIZE:  # HDF5 has no answer for an empty attribute
+            _check_size(size, attribute.get_storage_size(), f"attribute {name!r}", where)
+        if dtype.kind == "O":
+            texts.add(name)
     return texts
 
 
 def _check_array(array: Any, path: str, where: str) -> None:
-    from h5py import h5d
+    import h5py
 
     layout = array.get_create_plist()
-    if layout.get_layout() == h5d.VIRTUAL or layout.get_external_count():
+    kind = layout.get_layout()
+    if kind == h5py.h5d.VIRTUAL or layout.get_external_count():
         raise ConfigError(f"{where}: {path} has its numbers in another file.")
     shape, dtype = array.shape, array.dtype
     if shape is None or dtype.kind not in "fiubSV":
         raise ConfigError(f"{where}: {path} holds {dtype}; expected numbers.")
-    pieces = layout.get_chunk() if layout.get_layout() == h5d.CHUNKED else ()
+    pieces = layout.get_chunk() if kind == h5py.h5d.CHUNKED else ()
     declared = max(prod(shape), prod(pieces)) * dtype.itemsize
     _check_size(declared, array.get_storage_size(), path, where)
-
-
-def _check_attribute(attribute: Any, where: str) -> set[str]:
-    """Return the name of an attribute if it holds texts of any length."""
-    import h5py
-
-    name, dtype = attribute.name.decode(), attribute.dtype
-    is_text = h5py.check_string_dtype(dtype) is not None
-    if dtype.kind not in "fiubSU" and not is_text:
-        raise ConfigError(f"{where}: the attribute {name!r} holds {dtype}; expected text.")
-    size = prod(attribute.shape or ()) * dtype.itemsize
-    if size > FREE_SIZE:  # HDF5 has no answer for an empty attribute
-        _check_size(size, attribute.get_storage_size(), f"attribute {name!r}", where)
-    return {name} if dtype.kind == "O" else set()
 
 
 def _check_size(declared: int, stored: int, what: str, where: str) -> None:
@@ -390,6 +418,16 @@ def _check_size(declared: int, stored: int, what: str, where: str) -> None:
             f"{where}: {what} says that it has {declared} bytes, of which {stored} are stored; "
             f"the file is damaged or a trap."
         )
+
+
+def group_of(group: Any, name: str) -> Any:
+    """Return a group inside another; None if nothing, or something else, is called so."""
+    import h5py
+
+    try:
+        return h5py.Group(h5py.h5g.open(group.id, name.encode()))
+    except (KeyError, ValueError):
+        return None
 
 
 def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where: str) -> np.ndarray:
@@ -408,23 +446,25 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
     DataError
         There is no such array, or it has another shape, or holds no numbers.
     """
-    from h5py import h5d, h5s
+    import h5py
 
     try:
-        found = h5d.open(group.id, name.encode())
+        found = h5py.h5d.open(group.id, name.encode())
     except KeyError:
         raise DataError(f"{where}: has no array {name!r} in {group.name!r}.") from None
-    dtype, saved = found.dtype, found.shape
-    path = f"{group.name.rstrip('/')}/{name}"
+    kind, saved = found.get_type(), found.shape
+    dtype = kind.dtype
     if saved is None or (dtype.kind not in "fiub" and dtype.itemsize != 2):  # 2 bytes: bfloat16
+        path = f"{group.name.rstrip('/')}/{name}"
         raise DataError(f"{where}: {path!r} holds {dtype}; expected numbers.")
     if shape is not None and saved != tuple(shape):
+        path = f"{group.name.rstrip('/')}/{name}"
         is_of_gru = "GRU" in where and (2, *shape) == saved
         hint = " Was it written with reset_after=True, Keras 3's default?" if is_of_gru else ""
         raise DataError(f"{where}: {path!r} has shape {saved}; expected {tuple(shape)}.{hint}")
     array = np.empty(saved, dtype)
     if array.size:
-        found.read(h5s.ALL, h5s.ALL, array)
+        found.read(h5py.h5s.ALL, h5py.h5s.ALL, array, kind)
     return as_numbers(array)
 
 

@@ -55,6 +55,7 @@ __all__ = [
 # all weights at once, so a file that does not fit changes nothing.
 
 
+Own, Arrays = list[Variable], list[np.ndarray]
 Pairs = list[tuple[Variable, np.ndarray]]
 
 KERAS_VERSION = "2.2.4"  # whose form this is
@@ -181,19 +182,23 @@ def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool 
         They do not fit. No weight was changed.
     """
     where = _called(f)
-    saved = [name for name in _layer_names(f, where) if _weight_names(f[name])]
-    own = [layer for layer in layers if layer.weights]
+    saved = {
+        name: (group, names)
+        for name, group in _groups_of_layers(f, where).items()
+        if (names := _weight_names(group))
+    }
+    own = [(layer, weights) for layer in layers if (weights := layer.weights)]
     if len(saved) != len(own):
         raise DataError(
-            f"{where} has weights for {len(saved)} layers ({_shown(saved)}); "
-            f"expected {len(own)}: {_shown([layer.name for layer in own])}. by_name=True takes "
+            f"{where} has weights for {len(saved)} layers ({_shown([*saved])}); "
+            f"expected {len(own)}: {_shown([layer.name for layer, _ in own])}. by_name=True takes "
             f"those whose names agree."
         )
     pairs: Pairs = []
     writer = _writer_of(f)
-    for layer, name in zip(own, saved, strict=True):
-        arrays = _arrays_for(layer, f[name], where)
-        pairs += _paired(writer, layer, arrays, f"{where}: layer '{name}'", reshape)
+    for (layer, weights), (name, (group, names)) in zip(own, saved.items(), strict=True):
+        arrays = _arrays_for(layer, weights, group, names, where)
+        pairs += _paired(writer, layer, weights, arrays, f"{where}: layer '{name}'", reshape)
     batch_set_value(pairs)
 
 
@@ -217,34 +222,36 @@ def load_weights_from_hdf5_group_by_name(
         Weights do not fit. No weight was changed.
     """
     where = _called(f)
-    known = _layer_names(f, where)
+    known = _groups_of_layers(f, where)
     own = [layer for layer in layers if layer.weights]
     pairs: Pairs = []
     writer = _writer_of(f)
     for layer in own:
         if layer.name not in known:
             continue
-        arrays = _arrays_for(layer, f[layer.name], where)
+        weights, group = layer.weights, known[layer.name]
+        arrays = _arrays_for(layer, weights, group, _weight_names(group), where)
         if skip_mismatch and not arrays:
             continue
         try:
-            pairs += _paired(writer, layer, arrays, f"{where}: layer '{layer.name}'", reshape)
+            words = f"{where}: layer '{layer.name}'"
+            pairs += _paired(writer, layer, weights, arrays, words, reshape)
         except DataError as error:
             if not skip_mismatch:
                 raise
             warn(f"skipped: {error}")
     if own and not set(known) & {layer.name for layer in own}:
         hint = did_you_mean(own[0].name, known)
-        warn(f"{where}: no layer of the model has a name of the file: {_shown(known)}. {hint}")
+        warn(f"{where}: no layer of the model has a name of the file: {_shown([*known])}. {hint}")
     batch_set_value(pairs)
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
     """Return layers in the order of the file that also said how to make them, by their names."""
-    places = {name: place for place, name in enumerate(_layer_names(group, _called(group)))}
-    own = [layer for layer in layers if layer.weights]
-    if {layer.name for layer in own} <= places.keys():
-        return sorted(own, key=lambda layer: places[layer.name])
+    names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
+    places = {name: place for place, name in enumerate(names)}
+    if all(layer.name in places or not layer.weights for layer in layers):
+        return sorted(layers, key=lambda layer: places.get(layer.name, 0))
     return layers
 
 
@@ -253,17 +260,19 @@ def _called(group: Any) -> str:
     return repr(name.decode() if isinstance(name, bytes) else str(name))
 
 
-def _layer_names(group: Any, where: str) -> list[str]:
+def _groups_of_layers(group: Any, where: str) -> dict[str, Any]:
+    """Return the groups of the layers by their names, in the order of the file."""
     if not hdf5_files.has_attribute(group, "layer_names"):
         raise ConfigError(f"{where} holds no weights of layers; expected the attribute layer_names")
-    names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
-    for name in names:
-        if name not in group or not hasattr(group[name], "keys"):
+    found: dict[str, Any] = {}
+    for name in hdf5_files.load_attributes_from_hdf5_group(group, "layer_names"):
+        found[name] = hdf5_files.group_of(group, name)
+        if found[name] is None:
             raise DataError(f"{where}: has no group for its layer '{name}'.")
-    itself = OF_THE_MODEL_ITSELF
-    if itself in group and itself not in names and _weight_names(group[itself]):
-        names.append(itself)
-    return names
+    itself = hdf5_files.group_of(group, OF_THE_MODEL_ITSELF)
+    if itself is not None and _weight_names(itself):
+        found.setdefault(OF_THE_MODEL_ITSELF, itself)
+    return found
 
 
 def _weight_names(group: Any) -> list[str]:
@@ -272,14 +281,14 @@ def _weight_names(group: Any) -> list[str]:
 
 def arrays_of(group: Any, where: str) -> list[np.ndarray]:
     """Return the arrays of a group in the order of its `weight_names`."""
-    return [array for _, array in _named_arrays(group, where)]
+    return _arrays_called(_weight_names(group), group, where)
 
 
-def _named_arrays(group: Any, where: str) -> list[tuple[str, np.ndarray]]:
-    return [(name, hdf5_files.array_of(group, name, None, where)) for name in _weight_names(group)]
+def _arrays_called(names: list[str], group: Any, where: str) -> list[np.ndarray]:
+    return [hdf5_files.array_of(group, name, None, where) for name in names]
 
 
-def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
+def _arrays_for(layer: Layer, own: Own, group: Any, names: list[str], where: str) -> Arrays:
     """Return the arrays of a group in the order in which a layer has its weights.
 
     A nested model lists its trainable weights first, so their order depends on which layers were
@@ -291,9 +300,8 @@ def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
     KerascopeWarning
         The names say another order, and the arrays would fit in the file's order as well.
     """
-    named, own = _named_arrays(group, where), layer.weights
-    arrays = [array for _, array in named]
-    order = _order_by_name([name for name, _ in named], [w.name for w in own])
+    arrays = _arrays_called(names, group, where)
+    order = _order_by_name(names, [w.name for w in own])
     if order != sorted(order) and [a.shape for a in arrays] == [w.shape for w in own]:
         warn(
             f"{where}: the weights of {layer.label} were matched by name, and the order in the "
@@ -323,10 +331,9 @@ def _last_words(name: str, count: int) -> str:
 
 
 def _paired(
-    writer: list[str | None], layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool
+    writer: list[str | None], layer: Layer, own: Own, arrays: Arrays, where: str, reshape: bool
 ) -> Pairs:
     version, backend = writer
-    own = layer.weights
     expected = [w.shape for w in own]
     is_old = not version or version.startswith("1") or backend == "theano"
     if is_old or [a.shape for a in arrays] != expected:
@@ -514,7 +521,7 @@ def load_hdf5_model(
         if "model_weights" not in file:
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
         group = file["model_weights"]
-        with building(Budget(limits, where, in_file=hdf5_files.numbers_in(group))):
+        with building(Budget(limits, where, in_file=lambda: hdf5_files.numbers_in(group))):
             if opaque:
                 return _opened(file, config, where, safe_mode, compile, limits)
             model = model_of(config, where, safe_mode=safe_mode)
@@ -575,25 +582,25 @@ def _filled(
     pairs: Pairs = []
     names: dict[Variable, str] = {}
     misfits: dict[str, str] = {}
-    known = _layer_names(group, where)
+    known = _groups_of_layers(group, where)
     writer = _writer_of(group)
     if isinstance(model, Opaque) and not model.held:
         model.hold_more(
             {
                 name: opaque_files.part_of(model, name)
-                for name in known
-                if _weight_names(group[name])
+                for name, inside in known.items()
+                if _weight_names(inside)
             }
         )
     for layer in layers_of(model):
         if layer.name not in known:
             continue
-        found = _weight_names(group[layer.name])
+        own, inside = layer.weights, known[layer.name]
+        found = _weight_names(inside)
         hidden = opaque_layers(layer)
         try:
             if hidden:
-                arrays = dict(zip(found, arrays_of(group[layer.name], where), strict=True))
-                inside = group[layer.name]
+                arrays = dict(zip(found, _arrays_called(found, inside, where), strict=True))
                 halves = {name for name in found if inside[name].dtype.kind == "V"}
                 known_names = opaque_files.shared_out(layer, hidden, arrays, halves)
                 pairs += [(w, arrays[name]) for w, name in known_names.items()]
@@ -602,11 +609,11 @@ def _filled(
                     (w, name) for one in hidden for name, w in one.placed_weights().items()
                 )
                 continue
-            arrays_in_order = _arrays_for(layer, group[layer.name], where)
-            order = _order_by_name(found, [w.name for w in layer.weights])
+            arrays_in_order = _arrays_for(layer, own, inside, found, where)
+            order = _order_by_name(found, [w.name for w in own])
             words = f"{where}: layer '{layer.name}'"
-            pairs += _paired(writer, layer, arrays_in_order, words, False)
-            names.update(zip(layer.weights, (found[place] for place in order), strict=True))
+            pairs += _paired(writer, layer, own, arrays_in_order, words, False)
+            names.update(zip(own, (found[place] for place in order), strict=True))
         except (DataError, ValueError) as error:
             misfits[layer.name] = str(error).removeprefix(f"{where}: ").rstrip(".")
     return pairs, names, misfits

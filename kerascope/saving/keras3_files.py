@@ -262,8 +262,8 @@ def load_keras_model(
             else {}
         )
     with (
-        hdf5_files.reading_hdf5(weights, where) as file,
-        building(Budget(limits, where, in_file=hdf5_files.numbers_in(file, without="optimizer"))),
+        hdf5_files.reading_hdf5(weights, where, with_attributes=opaque) as file,
+        building(Budget(limits, where, in_file=lambda: _numbers_of_weights(file))),
     ):
         if opaque:
             return opened(config, file, where, compile, safe_mode, members)
@@ -382,9 +382,13 @@ def _check_version(archive: Any, where: str) -> None:
         )
 
 
+def _numbers_of_weights(file: Any) -> int:
+    return hdf5_files.numbers_in(file, without="optimizer")
+
+
 def _check_has_weights(file: Any, model: Any, where: str) -> None:
     """Raise DataError if the file has weights and the model none yet: it was never called."""
-    if not model.built and not model.weights and hdf5_files.numbers_in(file, without="optimizer"):
+    if not model.built and not model.weights and _numbers_of_weights(file):
         raise DataError(
             f"{where} has weights, but {model.label} has none before its first call. Make it "
             f"in code, call it once, and load them: model.load_weights({where})."
@@ -427,7 +431,7 @@ def load_keras_weights(
         with reading_archive(filepath, where) as archive:
             orders = keras3_weights.orders_in(read_json(archive.text(CONFIG), where))
             source = archive.file(WEIGHTS)
-    with hdf5_files.reading_hdf5(source, where) as file:
+    with hdf5_files.reading_hdf5(source, where, with_attributes=False) as file:
         _check_has_weights(file, model, where)
         if not skip_mismatch:
             _check_count(file, model, where)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kerascope.engine.arguments import INPUTS
@@ -91,7 +92,12 @@ def names_of_arguments(entry: Config) -> list[str]:
     if entry["class_name"] in table.CALLS:
         return list(table.CALLS[entry["class_name"]])
     cls = known_layer(entry["class_name"])
-    return list(inspect.signature(cls.call).parameters)[1:] if cls is not None else ["inputs"]
+    return _parameters_of(cls.call) if cls is not None else ["inputs"]
+
+
+@lru_cache(maxsize=1024)
+def _parameters_of(call: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(call).parameters)[1:]
 
 
 # --- masks: handed on by Keras 3 itself, or given by hand -----------------------------------------
@@ -530,8 +536,7 @@ def _our_class(entry: Config) -> str:
     for name in (registered, theirs):
         if isinstance(name, str) and name in get_custom_objects():
             return name
-    back = {new: old for old, new in table.CLASSES.items()}
-    return table.CLASSES_BACK.get(theirs, back.get(theirs, theirs))
+    return table.CLASSES_BACK.get(theirs, theirs)
 
 
 def _graph(config: Config) -> Config:

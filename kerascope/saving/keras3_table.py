@@ -37,7 +37,8 @@ CLASSES: dict[str, str] = {
 NAMES_OF_FOLDERS: dict[str, str] = {**CLASSES, "GroupQueryAttention": "GroupedQueryAttention"}
 
 # Keras 3's class -> ours, where that is not the table above read from right to left.
-CLASSES_BACK: dict[str, str] = {"Functional": "Model", "ReLU": "ReLU"}
+CLASSES_BACK: dict[str, str] = {theirs: ours for ours, theirs in CLASSES.items()}
+CLASSES_BACK |= {"Functional": "Model", "ReLU": "ReLU"}
 
 # Our class -> our argument -> Keras 3's.
 ARGUMENTS: dict[str, dict[str, str]] = {

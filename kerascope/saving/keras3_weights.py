@@ -25,7 +25,7 @@ from kerascope.errors import DataError
 from kerascope.layers.opaque import Opaque
 from kerascope.layers.operations import Operation
 from kerascope.nested import dicts_in
-from kerascope.saving.hdf5_files import array_of, as_bfloat16
+from kerascope.saving.hdf5_files import array_of, as_bfloat16, group_of
 from kerascope.saving.keras3_table import FOLDERS, NAMES_OF_FOLDERS
 
 # --- names of folders -----------------------------------------------------------------------------
@@ -292,16 +292,16 @@ def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, n
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
-    group: Any = next((found for found in map(file.get, paths) if found is not None), None)
+    group = group_of(file, paths[0]) or group_of(file, paths[1])
     label = f"{where}: {folder.layer.label}"
     if not own:
-        if not folder.layer.built and hasattr(group, "keys") and len(group):
+        if not folder.layer.built and group is not None and len(group):
             raise DataError(
                 f"{label}: {paths[0]!r} has {len(group)} weights, but the layer has none before "
                 f"its first call. Call the model so that it uses the layer, then load them."
             )
         return []
-    if group is None or not hasattr(group, "keys"):
+    if group is None:
         raise DataError(f"{label}: there are no weights {paths[0]!r}; expected {len(own)}.")
     if len(group) != len(own):
         raise DataError(

@@ -199,22 +199,23 @@ def _check_events(events: Iterable[Any], where: str, limits: Limits | None) -> N
 
 def check_values(value: Any, where: str) -> None:
     """Raise ConfigError if a configuration is nested too deeply or has a number beyond 2^63."""
-    level, depth = [("", value)], 0
+    level, depth = [value], 0
     while level:
         depth += 1
         if depth > DEEPEST_CONFIG:
             raise ConfigError(f"{where}: its configuration is nested too deeply.")
-        for key, one in level:
-            if isinstance(one, int) and abs(one) > GREATEST_NUMBER:
-                raise ConfigError(
-                    f"{where}: {key!r} in its configuration is a number "
-                    f"{in_words((one,))[1:-2]}; expected at most 2^63."
-                )
-        level = [
-            (key, inner)
-            for name, outer in level
-            if isinstance(outer, (list, dict))
-            for key, inner in (
-                outer.items() if isinstance(outer, dict) else ((name, one) for one in outer)
-            )
-        ]
+        inner: list[Any] = []
+        for outer in level:
+            values = outer.values() if isinstance(outer, dict) else outer
+            for one in values if isinstance(outer, (dict, list)) else [outer]:
+                if isinstance(one, (dict, list)):
+                    inner.append(one)
+                elif isinstance(one, int) and abs(one) > GREATEST_NUMBER:
+                    raise ConfigError(_too_large(outer, one, where))
+        level = inner
+
+
+def _too_large(outer: Any, number: int, where: str) -> str:
+    keys = [key for key, one in outer.items() if one is number] if isinstance(outer, dict) else []
+    place = f"{keys[0]!r} in its configuration" if keys else "a value of its configuration"
+    return f"{where}: {place} is a number {in_words((number,))[1:-2]}; expected at most 2^63."

@@ -98,7 +98,7 @@ def from_keras(
         changed_habits(**HABITS["3"]._asdict()),
     ):
         write_state_of(file, plain, model.optimizer if is_compiled else None, with_lora=opaque)
-        with building(Budget(None, where, in_file=hdf5_files.numbers_in(file))):
+        with building(Budget(None, where, in_file=lambda: hdf5_files.numbers_in(file))):
             try:
                 return make(config, file, where, compile)
             except KerascopeError as error:
