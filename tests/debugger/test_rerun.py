@@ -394,10 +394,16 @@ def once():
     fit(epochs=1)
 
 
+@pytest.fixture(scope="module")
+def folder_of_another_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("another")
+    piped(doubled, "c", f"record {folder / 't.jsonl'}")
+    return folder
+
+
 @pytest.fixture
-def recorded(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    piped(doubled, "c", "record t.jsonl")
+def recorded(folder_of_another_run, monkeypatch):
+    monkeypatch.chdir(folder_of_another_run)
 
 
 @pytest.mark.usefixtures("recorded")
