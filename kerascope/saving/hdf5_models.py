@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import losses, metrics, optimizers
-from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.base_layer import Layer
@@ -55,7 +55,8 @@ __all__ = [
 # all weights at once, so a file that does not fit changes nothing.
 
 
-Own, Arrays = list[Variable], list[np.ndarray]
+Own = list[Variable]
+Arrays = list[np.ndarray]
 Pairs = list[tuple[Variable, np.ndarray]]
 
 KERAS_VERSION = "2.2.4"  # whose form this is
