@@ -71,7 +71,8 @@ from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.own_loss import computed_loss, own_total_loss, writes_own_loss
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.training_loop import TRAINED, evaluate_events, predict_events, train_events
+from kerascope.engine.run import TRAINED
+from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
 from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
@@ -415,15 +416,15 @@ class Model(Network):
         return self._fit_stage_of(functools.partial(self._fit_events, x, y, FitOptions(**given)))
 
     def _fit_stage_of(self, events: Callable[..., Generator[Any, Any, History]]) -> Stage:
-        """Return `fit` as a stage; if nobody watches it, its events are made `unheard`."""
+        """Return `fit` as a stage; if nobody watches it, without events of batches."""
 
         def drain() -> Any:
-            return Stage("fit", events(unheard=True), self).run()
+            return Stage("fit", events(emit_events=False), self).run()
 
         return Stage("fit", events(), self, shortcut=drain)
 
     def _fit_events(
-        self, x: Any, y: Any, options: FitOptions, unheard: bool = False
+        self, x: Any, y: Any, options: FitOptions, emit_events: bool = True
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
         weights = options.sample_weight, options.class_weight
@@ -441,7 +442,7 @@ class Model(Network):
         settings: dict[str, Any] = {
             "batch_size": batch_size,
             "callbacks": callbacks,
-            "unheard": unheard,
+            "emit_events": emit_events,
         }
         settings |= options.of_the_loop
         with ExitStack() as feeds:
@@ -473,7 +474,7 @@ class Model(Network):
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
         feed = self._labelled_feed(ins, batch_size, steps)
         events = evaluate_events(
-            self._make_test_function(), feed, self, verbose, unheard=True, callbacks=callbacks
+            self._make_test_function(), feed, self, verbose, emit_events=False, callbacks=callbacks
         )
         return self._told(Stage("evaluate", events, self).run(), return_dict)
 
@@ -510,7 +511,7 @@ class Model(Network):
             if 0 not in [out.ndim for out in outs]:
                 return packed(self._output_structure, outs)
         feed = self._feed(ins, batch_size, steps) if feed is None else feed
-        events = predict_events(f, feed, verbose, True, self, callbacks)
+        events = predict_events(f, feed, verbose, False, self, callbacks)
         return packed(self._output_structure, Stage("predict", events, self).run())
 
     # --- the same on what a generator or a Sequence makes -----------------------------------------
@@ -566,7 +567,7 @@ class Model(Network):
         )
 
     def _fit_generator_events(
-        self, generator: Any, workers: WorkerOptions, options: FitOptions, unheard: bool = False
+        self, generator: Any, workers: WorkerOptions, options: FitOptions, emit_events: bool = True
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
         generator = self._ready_for_generator(generator, "train_function")
@@ -590,7 +591,7 @@ class Model(Network):
                 )
             settings: dict[str, Any] = {
                 "callbacks": callbacks,
-                "unheard": unheard,
+                "emit_events": emit_events,
                 **options.of_the_loop,
             }
             return (yield from train_events(self, feed, val_feed, **settings))
@@ -611,7 +612,7 @@ class Model(Network):
         generator = self._ready_for_generator(generator, "test_function")
         f, steps = self._make_test_function(), given.pop("steps", None)
         with generator_feed(generator, steps, self._standardizer(0.0), False, workers) as feed:
-            events = evaluate_events(f, feed, self, unheard=True, **given)
+            events = evaluate_events(f, feed, self, emit_events=False, **given)
             return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -636,7 +637,7 @@ class Model(Network):
             return training_data.inputs_as_arrays(self, x) + self._flags(0.0)
 
         with generator_feed(generator, steps, standardize, False, workers) as feed:
-            events = predict_events(f, feed, unheard=True, model=self, **given)
+            events = predict_events(f, feed, emit_events=False, model=self, **given)
             return packed(self._output_structure, Stage("predict", events, self).run())
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:

@@ -13,7 +13,8 @@ from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
 from kerascope.engine.input_layer import Input
 from kerascope.engine.model import Model
-from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochEnded, Rows
+from kerascope.engine.outputs import Rows
+from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochEnded
 from kerascope.errors import DataError, KerascopeWarning, NumericsWarning, ShapeError
 from kerascope.layers import Dense, Dropout
 from kerascope.models import Sequential

@@ -1,0 +1,193 @@
+"""Which epochs and batches the training loop sees.
+
+A resumed run begins in the middle. Batches that nobody listens to are trained on here, without
+events: that is faster, and changes no number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.callbacks import CallbackList
+from kerascope.callers import warn
+from kerascope.engine.run import ResumePoint
+from kerascope.errors import NumericsWarning
+from kerascope.spellings import habits
+from kerascope.stage import HeardInstead, is_watched, only_observer
+
+Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
+
+
+class Course:
+    """Which epochs and batches of a `fit` the loop sees, and where it begins.
+
+    Parameters
+    ----------
+    model, f, feed, callbacks, emit_events, resume_point, val_epochs
+        As in `fit_events`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        f: Function,
+        feed: Any,
+        callbacks: CallbackList,
+        emit_events: bool,
+        resume_point: ResumePoint | None,
+        val_epochs: Container[int] | None,
+    ) -> None:
+        self.losses = LossWatch()
+        self.check_loss = self.losses.look
+        self._loop = model, f, feed, callbacks
+        self._emit_events = emit_events
+        self._resume_point = resume_point
+        self._val_epochs = val_epochs
+        self._done = 0  # batches of the first epoch
+
+    def epochs(self, wanted: range) -> range:
+        """Return the epochs to train."""
+        if self._resume_point is not None:
+            wanted, self._done = self._resume_point.begin(self._loop[0], wanted.stop)
+        return wanted
+
+    def begin_epoch(self, epoch: int) -> Numbered:
+        """Begin an epoch, and return its batches that need events, with their numbers."""
+        done, self._done = self._done, 0
+        self._loop[0].reset_metrics()
+        if self._resume_point is not None and done:
+            self._resume_point.restore()
+        return self._batches(epoch, done)
+
+    def is_validated(self, epoch: int) -> bool:
+        """Tell whether the validation data are evaluated after an epoch.
+
+        A training that was stopped in the middle of an epoch ends without it in Keras 1 and 2, and
+        with it in Keras 3.
+        """
+        if self._loop[0].stop_training and not habits().trains_as_keras_3:
+            return False
+        return self._val_epochs is None or epoch in self._val_epochs
+
+    def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what `on_train_end` is given: from Keras 2.3 on, the logs of the last epoch."""
+        return epoch_logs if habits().logs_so_far else None
+
+    def _batches(self, epoch: int, done: int) -> Numbered:
+        model, f, feed, callbacks = self._loop
+        fast = FastPath(model, f, feed, callbacks, epoch, self.losses, self._emit_events)
+        batches = feed.epoch(kept=not fast.is_enabled, done=done)
+        if done and model.stop_training:
+            batches.close()
+        yield from fast.slow_batches(batches, done)
+
+
+class FastPath:
+    """Trains on batches without emitting events, while nothing listens to them.
+
+    That is so if nobody watches or walks, and no callback needs batches; or if no callback needs
+    the begin of a batch, and the only observer offers `unheard_batches`, which takes batches as
+    wholes.
+
+    Parameters
+    ----------
+    model, f, feed, callbacks, epoch, losses, emit_events
+        As in `fit_events`.
+
+    Attributes
+    ----------
+    is_enabled : bool
+        Whether there may be such batches. Then those that are heard must not be kept.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        f: Function,
+        feed: Any,
+        callbacks: CallbackList,
+        epoch: int,
+        losses: LossWatch,
+        emit_events: bool,
+    ) -> None:
+        self.model = model
+        self.callbacks = callbacks
+        self.epoch = epoch
+        self.losses = losses
+        self._f = f
+        self._feed = feed
+        self._is_alone = not emit_events and not is_watched()
+        self._ask = None if self._is_alone else getattr(only_observer(), "unheard_batches", None)
+        self.is_enabled = callbacks.only_count_batches and self._is_alone
+        self.is_enabled |= callbacks.only_hear_of_ends and self._ask is not None
+
+    def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
+        """Yield the batches that have to be heard; before each, train on those that need not be."""
+        numbered: Numbered = enumerate(batches, done)
+        while True:
+            batch: Any = None
+            if self.is_enabled:
+                try:
+                    self._train_on(numbered, batches)
+                except HeardInstead as failed:
+                    (batch,) = failed.args
+            batch = batch or next(numbered, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
+        """Train on as many batches as need not be heard."""
+        model, callbacks, losses = self.model, self.callbacks, self.losses
+        call: Callable[[list[Any]], Any] = self._f
+        if not self._is_alone:
+            journal = self._ask(self._f, self._feed, callbacks) if self._ask else None
+            if journal is None:
+                return
+            call, numbered = journal.call, journal.quietly(numbered)
+        out_labels = model.metrics_names
+        averages = callbacks.averages_of(out_labels)
+        for batch_index, (size, ins_batch) in numbered:
+            outs = call(ins_batch)
+            if not losses.warned and not is_finite(outs[0]):
+                losses.look(outs[0], self.epoch, batch_index)
+            if averages is not None:
+                averages.add_all(out_labels, outs, size)
+            else:
+                batch_logs = {"batch": batch_index, "size": size}
+                batch_logs.update(zip(out_labels, outs, strict=True))
+                callbacks.on_batch_end(batch_index, batch_logs)
+            if model.stop_training:
+                batches.close()  # the caller finds no batch left
+
+
+def is_finite(loss: Any) -> bool:
+    """Tell whether a loss is a number: for one number Python's own test is ten times faster."""
+    if isinstance(loss, (float, np.floating)):
+        return math.isfinite(loss)
+    return bool(np.isfinite(loss))
+
+
+class LossWatch:
+    """Warns of the first loss of a run that is no finite number."""
+
+    def __init__(self) -> None:
+        self.warned = False
+
+    def look(self, loss: Any, epoch: int, batch_index: int) -> None:
+        """Look at the loss of a batch."""
+        if self.warned or is_finite(loss):
+            return
+        self.warned = True
+        warn(
+            f"fit: the loss became {loss} in epoch {epoch}, batch {batch_index} (both counted "
+            "from 0). The weights are likely "
+            "spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in "
+            "the data.",
+            NumericsWarning,
+        )

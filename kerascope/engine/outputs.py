@@ -1,0 +1,55 @@
+"""Outputs of batches, joined along the samples: what `predict` gathers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Rows:
+    """Outputs of batches, joined along the samples.
+
+    Where the number of samples is known, each batch is written into its place at once.
+
+    Parameters
+    ----------
+    samples : int or None
+    """
+
+    def __init__(self, samples: int | None) -> None:
+        self.samples = samples
+        self._results: list[np.ndarray] | None = None
+        self._parts: list[list[Any]] = []
+
+    def add(self, outs: list[Any], start: int, size: int) -> None:
+        """Take the outputs of one batch, whose first sample is number `start`."""
+        if start == 0 and not self._parts and self._results is None:
+            self._begin(outs, size)
+        if self._results is not None and not self._fit(outs, start, size):
+            self._parts.append([result[:start] for result in self._results])
+            self._results = None
+        if self._results is None:
+            self._parts.append(outs)
+            return
+        for result, out in zip(self._results, outs, strict=True):
+            result[start : start + size] = out
+
+    def joined(self) -> list[np.ndarray]:
+        """Return each output, all its rows."""
+        if self._results is not None:
+            return self._results
+        return [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
+
+    def _begin(self, outs: list[Any], size: int) -> None:
+        if self.samples is not None and all(np.shape(out)[:1] == (size,) for out in outs):
+            self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
+
+    def _fit(self, outs: list[Any], start: int, size: int) -> bool:
+        """Tell whether there is room for a batch, and its rows are such as those before."""
+        assert self._results is not None
+        assert self.samples is not None
+        return start + size <= self.samples and all(
+            out.shape == (size, *result.shape[1:]) and out.dtype == result.dtype
+            for result, out in zip(self._results, outs, strict=True)
+        )

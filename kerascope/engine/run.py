@@ -1,0 +1,215 @@
+"""One run of `fit`, as callbacks see it that back it up or begin it in the middle.
+
+`fit` makes a `Run` before the first callback is called, and hands it to those that have a
+`set_run` (`callbacks.BackupAndRestore`). Without such a callback, nothing of it is computed.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
+from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.ops.scan import Scan
+from kerascope.configured import plain
+from kerascope.errors import ArgumentError
+
+_NAMES_AND_CHANCE = (
+    *("name", "trainable", "seed", "batch_input_shape", "batch_shape", "function"),
+    *("inbound_nodes", "input_layers", "output_layers", "layers"),
+)
+
+# Every model that has a train function.
+TRAINED: WeakSet[Any] = WeakSet()
+
+
+class ResumePoint(NamedTuple):
+    """Where a run begins that goes on: an epoch, how many of its batches are done, and how.
+
+    `restore()` is called when all callbacks have been told of the beginning.
+    """
+
+    epoch: int
+    batch: int
+    restore: Callable[[], None]
+
+    def begin(self, model: Any, epochs: int) -> tuple[range, int]:
+        """Return the epochs to train, and how many batches of the first are done.
+
+        Between two epochs the state is restored here; in the middle of one, it has to begin first.
+        """
+        if self.batch:
+            return range(self.epoch, epochs), self.batch
+        self.restore()
+        return range(self.epoch, self.epoch if model.stop_training else epochs), 0
+
+
+class Run:
+    """One call of `fit`.
+
+    Parameters
+    ----------
+    model : Model
+    train_function : Function
+    callbacks : list of Callback
+        All of them, those that `fit` adds too.
+    feeds : dict of str to feed
+        "training" and, if there is one, "validation".
+    initial_epoch : int
+    endings : ExitStack
+        What has to happen when the run is over, however it ends.
+
+    Attributes
+    ----------
+    resume_point : ResumePoint or None
+        Set by `begin_at`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        train_function: Function,
+        callbacks: list[Any],
+        feeds: dict[str, Any],
+        initial_epoch: int,
+        endings: ExitStack,
+    ) -> None:
+        self.model = model
+        self.callbacks = callbacks
+        self.feeds = feeds
+        self.initial_epoch = initial_epoch
+        self.endings = endings
+        self.resume_point: ResumePoint | None = None
+        self._function = train_function
+
+    def begin_at(self, epoch: int, batch: int, restore: Callable[[], None]) -> None:
+        """Let the run begin when `batch` batches of an epoch are done, after `restore()`.
+
+        Raises
+        ------
+        ArgumentError
+            Somebody else said so already.
+        """
+        if self.resume_point is not None:
+            raise ArgumentError(
+                "fit: two callbacks want to say where the run begins; expected one "
+                "BackupAndRestore."
+            )
+        self.resume_point = ResumePoint(epoch, batch, restore)
+
+    @functools.cached_property
+    def variables(self) -> list[Variable]:
+        """All that the run reads or writes: weights, slots, rates, states, counts of draws.
+
+        Their order depends on nothing but the graphs.
+        """
+        model, updates = self.model, self._function.updates
+        found = leaves([*self._function.outputs, *(update.new_value for update in updates)])
+        optimizer = model.optimizer
+        listed = [
+            *model.weights,
+            *(value for value in vars(optimizer).values() if isinstance(value, Variable)),
+            *(update.variable for update in updates),
+            *found,
+        ]
+        return [x for x in dict.fromkeys(listed) if isinstance(x, Variable)]
+
+    @functools.cached_property
+    def frozen(self) -> list[Variable]:
+        """The weights of the model that a step of this run leaves as they are."""
+        written = {update.variable for update in self._function.updates}
+        return [weight for weight in self.model.weights if weight not in written]
+
+    def steps_of_others(self) -> dict[Any, int]:
+        """Return how many steps every other model of the process was trained."""
+        optimizers = {model: model.optimizer for model in TRAINED if model is not self.model}
+        return {
+            model: int(optimizer.iterations.get_value())
+            for model, optimizer in optimizers.items()
+            if hasattr(optimizer, "iterations") and optimizer is not self.model.optimizer
+        }
+
+    @functools.cached_property
+    def seeds(self) -> list[int]:
+        """The seeds of the random ops, in the order of the graph."""
+        return [apply.op.seed for apply in self._applies if isinstance(apply.op, RandomOp)]
+
+    @functools.cached_property
+    def facts(self) -> dict[str, Any]:
+        """What must be the same in a run that goes on, as plain data, the most telling first."""
+        model = self.model
+        names = [getattr(f, "__name__", type(f).__name__) for f in model.loss_functions]
+        return {
+            "model": _layer_facts(model),
+            "optimizer": _optimizer_facts(model.optimizer),
+            "loss": names,
+            "metrics": list(model.metrics_names),
+            "data": {name: feed.facts() for name, feed in self.feeds.items()},
+            "graph of training": [apply.op.name for apply in self._applies],
+        }
+
+    @functools.cached_property
+    def _applies(self) -> list[Apply]:
+        new_values = [update.new_value for update in self._function.updates]
+        return list(_with_inner(applies_in_order([*self._function.outputs, *new_values])))
+
+
+def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
+    """Yield applies, and after each loop those of its step."""
+    for apply in applies:
+        yield apply
+        if isinstance(apply.op, Scan):
+            yield from _with_inner(apply.op.inner.applies)
+
+
+def _layer_facts(layer: Any) -> dict[str, Any]:
+    inner = getattr(layer, "layers", None)
+    if isinstance(inner, (list, tuple)):
+        return {"layers": [_layer_facts(one) for one in inner]}
+    return {
+        "layer": type(layer).__name__,
+        "config": _fixed_config(layer),
+        "weights": [list(weight.shape) for weight in getattr(layer, "weights", ())],
+    }
+
+
+def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
+    """Return its rule and what is fixed of it; the numbers that may change lie in variables."""
+    numbers = [name for name, value in vars(optimizer).items() if isinstance(value, Variable)]
+    return {"optimizer": type(optimizer).__name__, "config": _fixed_config(optimizer, numbers)}
+
+
+def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what must be the same in each run of a script."""
+    try:
+        config = configured.get_config()
+    except Exception:  # one's own class may have none; then the rest has to tell enough
+        return {}
+    fixed: dict[str, Any] = _without_names({k: v for k, v in config.items() if k not in left_out})
+    return fixed
+
+
+def _without_names(value: Any) -> Any:
+    """Return a configuration without names and what is drawn anew, as plain data."""
+    if isinstance(value, dict):
+        return {
+            str(key): _without_names(inner)
+            for key, inner in value.items()
+            if key not in _NAMES_AND_CHANCE and not str(key).endswith("_initializer")
+        }
+    if isinstance(value, (list, tuple)):
+        return [_without_names(inner) for inner in value]
+    if isinstance(value, np.ndarray) and value.ndim:
+        return [list(value.shape), zlib.crc32(np.ascontiguousarray(value).tobytes())]
+    value = plain(value)
+    if isinstance(value, float):
+        return repr(value)  # NaN is equal to itself in words
+    return value if isinstance(value, (bool, int, str, type(None))) else type(value).__name__
