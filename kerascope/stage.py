@@ -6,15 +6,15 @@ generator that yields small events and returns its result. `Stage` drives it::
     Stage("gradients", backpropagate(loss, wrt)).run()          # drain it: what K.gradients does
     for event in Stage("gradients", backpropagate(loss, wrt)):  # walk it, one event at a time
         ...
-    with observing(my_observer):                                # watch every stage that runs in
-    here
+    with observing(my_observer):            # watch every stage that runs in here
         model.fit(x, y)
 
 A stage may start another one by yielding it and receives its result as the value of that `yield`.
 Whoever walks may step *into* it (iterate it) or *over* it (ask for the next event): a stage that
 nobody iterated is drained.
 
-Nobody pays for what nobody watches: there is no `if tracing` in the engine. The rule for events:
+Nobody pays for what nobody watches: there is no `if tracing` in the engine. How a stage is run to
+its end is asked of a `Runner`: without observers it may take a shortcut to the same result. The rule for events:
 the engine yields references to what exists; an observer copies what it wants to keep. The names of
 a paused stage are those of its source: `stage.names["tensor_map"]` is the local variable that the
 reader sees in `engine/network.py`.
@@ -25,14 +25,13 @@ The model for this is httpx's authentication flow: one generator, two drivers.
 from __future__ import annotations
 
 import functools
-import io
-import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from enum import Enum
 from types import FrameType
 from typing import Any
+
+from kerascope.scoped import Scoped
 
 
 class Mark(Enum):
@@ -44,29 +43,7 @@ class Mark(Enum):
 
 
 Observer = Callable[["Stage", Any], None]
-
-
-class _Watch(io.BytesIO):
-    """Observers, and a file in memory that is open as long as they listen; it is never written.
-
-    `with` closes a file by a call into C, before which no interrupt is heard: so no observer is
-    left on. A `with` that is left without that lets go of the watch, and a weak reference tells.
-    """
-
-    def __init__(self, observers: tuple[Observer, ...]) -> None:
-        super().__init__()
-        self.observers = observers
-
-    def __enter__(self) -> None:  # type: ignore[override]
-        try:
-            _is_any_open()
-            _watches.set((*_watches.get(), weakref.ref(self)))
-        except BaseException:  # then nobody calls `__exit__`
-            self.close()
-            raise
-
-
-_watches: ContextVar[tuple[weakref.ref[_Watch], ...]] = ContextVar("watches", default=())
+_observers = Scoped("observers")
 
 
 def observing(*observers: Observer) -> AbstractContextManager[None]:
@@ -91,11 +68,55 @@ def observing(*observers: Observer) -> AbstractContextManager[None]:
     >>> heard
     [<Mark.started: 'started'>, 0, 1, <Mark.finished: 'finished'>]
     """
-    return _Watch(observers)
+    return _observers.holding(observers)
 
 
-class HeardInstead(Exception):
-    """A call of which nobody was to hear has to be done once more, and be heard; `args` has it."""
+def is_watched() -> bool:
+    """Tell whether any observer listens."""
+    return bool(_observers)
+
+
+class Runner:
+    """Runs stages to their end; this one does so while nobody watches."""
+
+    def run(self, stage: Stage) -> Any:
+        """Return the result of a stage that is not done."""
+        if stage.shortcut is None or stage.is_started:
+            return stage.drain()
+        return stage.take(stage.shortcut)
+
+
+class WatchedRunner(Runner):
+    """Runs stages while observers listen: every event is made."""
+
+    def run(self, stage: Stage) -> Any:
+        """Drain the stage between two marks."""
+        _tell(stage, Mark.started)
+        try:
+            result = stage.drain()
+        except BaseException:
+            _tell(stage, Mark.failed)
+            raise
+        _tell(stage, Mark.finished)
+        return result
+
+
+_UNWATCHED, _WATCHED = Runner(), WatchedRunner()
+
+
+def current_runner() -> Runner:
+    """Return who runs stages now: an observer that is alone may bring a `runner` of its own."""
+    observers = [one for several in _observers.values() for one in several]
+    if not observers:
+        return _UNWATCHED
+    own: Runner | None = getattr(observers[0], "runner", None) if len(observers) == 1 else None
+    return own or _WATCHED
+
+
+def _tell(stage: Stage, event: Any) -> None:
+    for several in _observers.values():
+        for observer in several:
+            observer(stage, event)
 
 
 class Stage:
@@ -110,7 +131,7 @@ class Stage:
     subject : object, optional
         What is worked on: the layer, model, function or optimizer.
     shortcut : callable, optional
-        A faster road to the same result, taken when nobody watches.
+        A faster road to the same result, which a runner may take.
     around : callable, optional
         Calls what makes the work advance, `around(advance)`: what holds meanwhile, and not while
         the work is paused.
@@ -121,6 +142,7 @@ class Stage:
         What the generator returned; None before the end.
     done : bool
         True when the generator has returned.
+    is_started : bool
     is_drained : bool
         True when it is run to its end at once: nobody but observers hears of its events.
     """
@@ -129,7 +151,7 @@ class Stage:
     result: Any = None
     done: bool = False
     is_drained: bool = False
-    _started: bool = False
+    is_started: bool = False
     _inner: Stage | None = None
     _error: BaseException | None = None
 
@@ -144,11 +166,11 @@ class Stage:
         self.name = name
         self.subject = subject
         self._events = events
-        self._shortcut = shortcut
+        self.shortcut = shortcut
         self._around = around
 
     def __repr__(self) -> str:
-        state = "done" if self.done else "started" if self._started else "new"
+        state = "done" if self.done else "started" if self.is_started else "new"
         return f"<Stage {self.name} {state}>"
 
     def __iter__(self) -> Iterator[Any]:
@@ -169,7 +191,7 @@ class Stage:
 
     def _advance(self) -> Any:
         """Resume the work, handing it the result, or the error, of the stage it last yielded."""
-        self._started = True
+        self.is_started = True
         inner, self._inner = self._inner, None
         resume: Callable[[], Any] = functools.partial(next, self._events)
         if inner is not None:
@@ -180,74 +202,23 @@ class Stage:
         return resume() if self._around is None else self._around(resume)
 
     def run(self) -> Any:
-        """Drain: run to the end, telling the observers, and return the result.
+        """Run to the end, and return the result.
 
         A stage that was walked part of the way is finished; one that is done returns its result
         again, and one that failed raises its error again.
         """
-        if self.done:
-            return self.result
-        if self._shortcut is not None and not self._started:
-            shortcut = self._unheard_call() if is_watched() else self._shortcut
-            if shortcut is not None:
-                try:
-                    return self._take(shortcut)
-                except HeardInstead:
-                    self._started, self._error = False, None
-        self._tell(Mark.started)
-        try:
-            self._drain()
-        except BaseException:
-            self._tell(Mark.failed)
-            raise
-        self._tell(Mark.finished)
+        return self.result if self.done else current_runner().run(self)
+
+    def drain(self) -> Any:
+        """Go on to the end as a walk does, telling the observers, and return the result."""
+        self.is_drained = not self.is_started
+        for event in self:
+            _tell(self, event)  # somebody may begin to listen while the work is under way
         return self.result
 
-    def _drain(self) -> None:
-        """Go on to the end as a walk does, in fewer steps where nothing is entered at each."""
-        if self._started or self._around is not None:
-            for event in self:
-                self._tell(event)
-            return
-        self._started = self.is_drained = True
-        resume: Callable[[Any], Any] = self._events.send
-        answer: Any = None
-        while True:
-            try:
-                event = resume(answer)
-            except StopIteration as stop:
-                self.result, self.done = stop.value, True
-                return
-            except BaseException as error:
-                self._error = error
-                raise
-            inner = self._inner = event if isinstance(event, Stage) else None
-            resume, answer = self._events.send, None
-            if _watches.get():  # somebody may begin to listen while the work is under way
-                self._tell(event)
-            if inner is not None:
-                self._inner = None
-                try:
-                    answer = inner.run()
-                except Exception as error:
-                    resume, answer = self._events.throw, error
-                except BaseException as error:
-                    self._error = error
-                    raise
-
-    def _unheard_call(self) -> Callable[[], Any] | None:
-        """Return what the only observer has to compute a call as a whole, if it need not hear it.
-
-        That is a method `unheard_call`, which is given the function and what is fed to it.
-        """
-        ask = getattr(only_observer(), "unheard_call", None)
-        if ask is None or "inputs" not in (given := self.names):
-            return None
-        call: Callable[[], Any] | None = ask(self.subject, given["inputs"])
-        return call
-
-    def _take(self, shortcut: Callable[[], Any]) -> Any:
-        self._started = True
+    def take(self, shortcut: Callable[[], Any]) -> Any:
+        """Let the result be that of a call, which makes no events."""
+        self.is_started = True
         try:
             self.result = shortcut()
         except BaseException as error:
@@ -255,6 +226,10 @@ class Stage:
             raise
         self.done = True
         return self.result
+
+    def begin_again(self) -> None:
+        """Forget that a shortcut failed: the work itself has not begun."""
+        self.is_started, self._error = False, None
 
     def walk(self) -> Iterator[tuple[Stage, Any]]:
         """Yield `(stage, event)` for every event of this stage and of all that it starts.
@@ -292,32 +267,3 @@ class Stage:
         """(file, line) of the source at which the work is paused; None when the stage is done."""
         frame = self.frame
         return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
-
-    def _tell(self, event: Any) -> None:
-        for reference in _watches.get():
-            watch = reference()
-            if watch is not None and not watch.closed:
-                for observer in watch.observers:
-                    observer(self, event)
-
-
-def is_watched() -> bool:
-    """Tell whether any observer listens: a compiled road may be taken only if none does."""
-    return bool(_watches.get()) and _is_any_open()
-
-
-def only_observer() -> Observer | None:
-    """Return the observer that listens, if it is the only one."""
-    watches = [watch for watch in (ref() for ref in _watches.get()) if watch is not None]
-    observers = [one for watch in watches if not watch.closed for one in watch.observers]
-    return observers[0] if len(observers) == 1 else None
-
-
-def _is_any_open() -> bool:
-    """Drop the watches that are over; tell whether one is left."""
-    references = _watches.get()
-    pairs = [(reference, reference()) for reference in references]
-    still = tuple(ref for ref, watch in pairs if watch is not None and not watch.closed)
-    if len(still) < len(references):
-        _watches.set(still)
-    return bool(still)

@@ -138,7 +138,7 @@ def test_no_interrupt_leaves_an_observer_on():
             kept.append(error)  # as a terminal does: what its frames hold stays alive
             raise
 
-    anywhere = {"where": ("stage.py",), "also": (contextlib.__file__,)}
+    anywhere = {"where": ("stage.py", "scoped.py"), "also": (contextlib.__file__,)}
     n = moments_of(watch, **anywhere)
     assert n
     for moment in range(1, n + 1):

@@ -22,7 +22,7 @@ Y = (X[:, :1] > 0).astype("float32")
 class Whole(Session):
     """A session that hears of every call."""
 
-    unheard_batches = unheard_call = None
+    runner = None
 
 
 def debugged(program, kind=Session, stops=()):

@@ -44,6 +44,7 @@ from kerascope.trace.stepper import (
 from kerascope.trace.tape import last_tape
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
+from kerascope.unrecorded import UnrecordedRunner
 
 INTERRUPTED = (
     b"\n--- it stops at the next event; Ctrl-C again raises KeyboardInterrupt in the script\n"
@@ -217,14 +218,19 @@ class Session:
                 )  # no list of them is made yet
         self.recorder(stage, event)
 
-    def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
+    @property
+    def runner(self) -> UnrecordedRunner | None:
+        """Who runs stages as long as nobody else listens."""
+        return UnrecordedRunner(self)
+
+    def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
         """Return what takes the next batches if nothing stops in them, else None."""
         passage = self._passage(function, callbacks)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.batches_of(function, feed, callbacks, passage)
 
-    def unheard_call(self, function: Function, fed: Any) -> Any:
+    def unrecorded_call(self, function: Function, fed: Any) -> Any:
         """Return what computes a call if nothing stops in it, else None."""
         passage = self._passage(function)
         if self.recorder is None or passage is None:

@@ -18,7 +18,8 @@ from kerascope.callers import warn
 from kerascope.engine.run import ResumePoint
 from kerascope.errors import NumericsWarning
 from kerascope.spellings import habits
-from kerascope.stage import HeardInstead, is_watched, only_observer
+from kerascope.stage import current_runner, is_watched
+from kerascope.unrecorded import RepeatWithEvents
 
 Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
 
@@ -91,8 +92,7 @@ class FastPath:
     """Trains on batches without emitting events, while nothing listens to them.
 
     That is so if nobody watches or walks, and no callback needs batches; or if no callback needs
-    the begin of a batch, and the only observer offers `unheard_batches`, which takes batches as
-    wholes.
+    the begin of a batch, and the runner offers `batches`, which takes them as wholes.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class FastPath:
         self._f = f
         self._feed = feed
         self._is_alone = not emit_events and not is_watched()
-        self._ask = None if self._is_alone else getattr(only_observer(), "unheard_batches", None)
+        self._ask = None if self._is_alone else getattr(current_runner(), "batches", None)
         self.is_enabled = callbacks.only_count_batches and self._is_alone
         self.is_enabled |= callbacks.only_hear_of_ends and self._ask is not None
 
@@ -134,7 +134,7 @@ class FastPath:
             if self.is_enabled:
                 try:
                     self._train_on(numbered, batches)
-                except HeardInstead as failed:
+                except RepeatWithEvents as failed:
                     (batch,) = failed.args
             batch = batch or next(numbered, None)
             if batch is None:

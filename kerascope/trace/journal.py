@@ -45,7 +45,8 @@ from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.schedule import slots_of
 from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
-from kerascope.stage import HeardInstead, observing
+from kerascope.stage import observing
+from kerascope.unrecorded import RepeatWithEvents
 from kerascope.trace.event_writer import Span
 from kerascope.trace.events import BEGIN, INSTANT, UNLOOKED, Delta, Event
 from kerascope.trace.snapshots import same
@@ -339,7 +340,7 @@ class Journal:
 
         Raises
         ------
-        HeardInstead
+        RepeatWithEvents
             It cannot be computed, or makes numbers that are caught, and nothing was written:
             whoever hears the call hears why.
         """
@@ -367,7 +368,7 @@ class Journal:
             if before is not None:
                 self._set_state(before)
             self._held -= sum(map(_bytes_of, kept or ()))
-            raise HeardInstead((number, (size, fed))) from None
+            raise RepeatWithEvents((number, (size, fed))) from None
         if before is not None:
             self._known.update(callee.writes)
             callee.known_after = len(self._breaks)
@@ -932,7 +933,7 @@ class Batches:
         for number, (size, fed) in numbered:
             # What gives the batch may itself have called something, which was told before it.
             if number in self._but or journal.recorder.stretch is not stretch:
-                raise HeardInstead((number, (size, fed)))
+                raise RepeatWithEvents((number, (size, fed)))
             if not len(stretch):  # an epoch draws its order when its first batch is asked for
                 stretch.batches_again = self._feed.batches_again()
             self._number, self._size = number, size

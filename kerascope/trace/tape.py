@@ -16,6 +16,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import DtypeError
 from kerascope.not_a_model import got_instead
 from kerascope.stage import Stage, observing
+from kerascope.unrecorded import UnrecordedRunner
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Passage
 from kerascope.trace.tape_store import HISTORY, Tape
@@ -111,10 +112,15 @@ class _Tracing:
         """Hear an event of a stage."""
         self._recorder(stage, event)
 
-    def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
+    @property
+    def runner(self) -> UnrecordedRunner:
+        """Who runs stages as long as nobody else listens."""
+        return UnrecordedRunner(self)
+
+    def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
         """Return what takes the next batches; None if the next one has to be heard."""
         return self._recorder.batches_of(function, feed, callbacks, ANYTHING)
 
-    def unheard_call(self, function: Function, fed: Any) -> Any:
+    def unrecorded_call(self, function: Function, fed: Any) -> Any:
         """Return what computes a call; None if it has to be heard."""
         return self._recorder.call_of(function, fed, ANYTHING)

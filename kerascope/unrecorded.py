@@ -1,0 +1,44 @@
+"""Calls that an observer takes as wholes: they run without events, as if nobody watched.
+
+An observer that records can tell from a call's inputs alone what its events would be
+(`trace/journal.py`). Such an observer brings this runner, which asks it before each call. A call
+that fails without events is repeated with them, so that they show where it failed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.stage import Stage, WatchedRunner
+
+
+class RepeatWithEvents(Exception):
+    """A call has to be repeated with events; `args` holds the batch, if it is one of training."""
+
+
+class UnrecordedRunner(WatchedRunner):
+    """Runs calls without events where the observer allows it.
+
+    Parameters
+    ----------
+    observer : object
+        `unrecorded_call(function, inputs)` returns what computes a call, or None;
+        `unrecorded_batches(function, feed, callbacks)` what computes the next batches, or None.
+    """
+
+    def __init__(self, observer: Any) -> None:
+        self._observer = observer
+        self.batches = observer.unrecorded_batches
+
+    def run(self, stage: Stage) -> Any:
+        """Return the result of a stage that is not done."""
+        if stage.shortcut is not None and not stage.is_started:
+            given = stage.names
+            if "inputs" in given:
+                call = self._observer.unrecorded_call(stage.subject, given["inputs"])
+                if call is not None:
+                    try:
+                        return stage.take(call)
+                    except RepeatWithEvents:
+                        stage.begin_again()
+        return super().run(stage)
