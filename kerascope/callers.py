@@ -2,7 +2,7 @@
 
 Warnings point at the innermost caller that is not kerascope itself, and every layer remembers the
 line that made it. An op and a call of a layer remember all of the user's frames that led to them,
-up to where the engine was given the work (`BOUNDARIES`): of each only its code and the place of an
+up to where the engine was given the work (`boundary`): of each only its code and the place of an
 instruction in it, so that it costs next to nothing, and no frame, and so none of its arrays, is
 held. Lines and columns are found when somebody asks for them.
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kerascope.errors import KerascopeWarning
 from kerascope.printable import printable_lines
@@ -28,23 +28,22 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 OURS, BOUNDARY, LIBRARY, USER = range(4)
 
-# Here a layer, a loss or an optimizer is called: what is farther out is another one's code. The
-# last three would come to a stage soon; so the way of most ops is short.
-_BOUNDARIES = tuple(
-    os.path.join(_PACKAGE, *path.split("/"))
-    for path in (
-        "engine/calling.py",
-        "stage.py",
-        "engine/compiling.py",
-        "backend/gradient.py",
-        "optimizers/update_rules.py",
-    )
-)
 # Not asked of sysconfig: importing that takes as long as thirty modules of ours.
 _PYTHON = os.path.join(os.path.dirname(warnings.__file__), "")
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _owners: dict[str, int] = {}
 _ours: set[str] = set()
+
+SomeFunction = TypeVar("SomeFunction", bound=Callable[..., Any])
+
+
+def boundary(function: SomeFunction) -> SomeFunction:
+    """Mark a function in which the engine is given work: a layer, a loss or an optimizer is called.
+
+    The file in which it stands ends the frames of an op: what is farther out is another one's code.
+    """
+    _owners[function.__code__.co_filename] = BOUNDARY
+    return function
 
 
 def owner_of_file(file: str) -> int:
@@ -67,8 +66,6 @@ def owner_of_file(file: str) -> int:
 
 
 def _owner_of_file(file: str) -> int:
-    if file in _BOUNDARIES:
-        return BOUNDARY
     if file.startswith((_PACKAGE, "<kerascope ", "<frozen ")):
         return OURS  # or nobody's: what is frozen has no lines to show
     is_library = file.startswith((_PYTHON, "<__array_function__ "))

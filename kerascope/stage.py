@@ -31,6 +31,7 @@ from enum import Enum
 from types import FrameType
 from typing import Any
 
+from kerascope.callers import boundary
 from kerascope.scoped import Scoped
 
 
@@ -209,6 +210,7 @@ class Stage:
         """
         return self.result if self.done else current_runner().run(self)
 
+    @boundary
     def drain(self) -> Any:
         """Go on to the end as a walk does, telling the observers, and return the result."""
         self.is_drained = not self.is_started

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope.callers import boundary
 from kerascope.stage import Stage, WatchedRunner
 
 
@@ -30,6 +31,7 @@ class UnrecordedRunner(WatchedRunner):
         self._observer = observer
         self.batches = observer.unrecorded_batches
 
+    @boundary
     def run(self, stage: Stage) -> Any:
         """Return the result of a stage that is not done."""
         if stage.shortcut is not None and not stage.is_started:

@@ -27,6 +27,7 @@ from kerascope.backend.ops.broadcasting import ones_like, zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.scopes import GRADIENT, Around, name_scope, new_around, root_scope
+from kerascope.callers import boundary
 from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
 
@@ -118,6 +119,7 @@ def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
     return Stage("gradients", backpropagate(loss, wrt), loss)
 
 
+@boundary
 def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[Tensor | None]]:
     """Sweep from `loss` back to `wrt`."""
     if not is_float(loss.dtype):

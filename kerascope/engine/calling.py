@@ -46,6 +46,7 @@ from kerascope.backend.scopes import Scope, current_scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.backend.update_order import CallUpdate
+from kerascope.callers import boundary
 from kerascope.engine.arguments import (
     INPUTS,
     InputPlace,
@@ -123,6 +124,7 @@ class Call:
         return filled({INPUTS: self.places[INPUTS]}, items)[INPUTS]
 
 
+@boundary
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer in the mode that its inputs ask for."""
     arguments = with_constants(_by_name(layer, args, kwargs))

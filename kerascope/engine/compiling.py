@@ -26,7 +26,7 @@ from kerascope.backend.ops.reduction import mean
 from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
-from kerascope.callers import warn
+from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.calling import mask_of
@@ -132,6 +132,7 @@ class Compilation:
         return [i for i, (loss, of_it) in enumerate(counted) if own or loss is not None or of_it]
 
 
+@boundary
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
     """Build the loss graph of a model; yield a term at a time and return the `Compilation`.
 

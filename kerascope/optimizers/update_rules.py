@@ -12,6 +12,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
+from kerascope.callers import boundary
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.base import (
     Constraints,
@@ -87,6 +88,7 @@ class SGD(DecayingOptimizer):
         self.momentum = self._hyperparameter("momentum", momentum)
         self.nesterov = bool(nesterov)
 
+    @boundary
     def _updates(
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
     ) -> Updates:

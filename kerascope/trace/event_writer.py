@@ -11,7 +11,7 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
-import inspect
+import dis
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -377,19 +377,40 @@ def short(path: str) -> str:
     return path[len(_HOME) :].replace("\\", "/").lstrip("/") if inside else path
 
 
-def place_of(function: Any, words: str, made_at: tuple[str, int] | None) -> Where:
-    """Return the line of a function of the engine that holds these words."""
-    user = made_at or ("", 0)
+def place_of_use(
+    function: Any, used: Any, made_at: tuple[str, int] | None = None
+) -> Where:
+    """Return the line of a function of the engine in which something is used."""
     code = function.__code__
-    line = line_of(words, function)
-    return Where(short(code.co_filename), line, code.co_name, *user)
+    line = line_of_use(function, used)
+    return Where(short(code.co_filename), line, code.co_name, *(made_at or ("", 0)))
 
 
 @cache
-def line_of(words: str, function: Any = Function._events) -> int:
-    """Return the line of a function, that of a call by default, that holds these words."""
-    lines, first = inspect.getsourcelines(function)
-    return first + next((i for i, line in enumerate(lines) if words in line), 0)
+def line_of_use(function: Any, used: Any) -> int:
+    """Return the first line of a function in which a function, method or class is named.
+
+    Raises
+    ------
+    LookupError
+        There is none: the work was moved elsewhere, and whoever asks has to follow.
+
+    Examples
+    --------
+    >>> from kerascope.backend.schedule import Schedule
+    >>> line_of_use(Function._events, Schedule.start) > Function._events.__code__.co_firstlineno
+    True
+    >>> line_of_use(Function._events, open)
+    Traceback (most recent call last):
+    LookupError: Function._events does not use open
+    """
+    for instruction in dis.get_instructions(function):
+        is_name = instruction.opname.startswith("LOAD_")
+        if is_name and instruction.argval == used.__name__ and instruction.positions is not None:
+            line = instruction.positions.lineno
+            if line is not None:
+                return line
+    raise LookupError(f"{function.__qualname__} does not use {used.__qualname__}")
 
 
 FILE = short(Function._events.__code__.co_filename)  # where a function's call is walked through

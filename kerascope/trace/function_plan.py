@@ -26,14 +26,14 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order
+from kerascope.backend.graph import Apply, Op, Tensor, Variable, applies_in_order
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.schedule import Phase, Step
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.event_writer import FILE, line_of
+from kerascope.trace.event_writer import FILE, line_of_use
 from kerascope.trace.events import END, Delta, Event, Where
 from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.op_places import place_of_op
@@ -152,7 +152,7 @@ class Plan:
             self._find_keys(self.facts)
         self.steps: list[PlannedStep] = []
         taken: dict[str, None] = {}
-        performing = line_of("step.perform(")
+        performing = line_of_use(Function._events, Op.perform)
         for step in function.schedule.steps:
             name, op = free_id(step.apply.name, taken), Delta("op", None, step.apply.op.name)
             taken[name] = None

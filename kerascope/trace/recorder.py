@@ -61,7 +61,7 @@ from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
     place_in_script,
-    place_of,
+    place_of_use,
     place_of_failure,
 )
 from kerascope.trace.events import STRETCHES, Delta, Event
@@ -190,8 +190,8 @@ class Recorder(EventWriter):
         callbacks: list[str],
     ) -> None:
         """Tell a whole batch, as the loop would; `call` tells what is inside, and returns it."""
-        called = place_of(fit_events, "yield f.stage(", None)
-        self.begin_batch(number, size, fed, place_of(fit_events, "yield BatchBegun(", None))
+        called = place_of_use(fit_events, Function.stage)
+        self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()
         self.begin_callbacks("on_batch_end", callbacks, called)
         self.end_batch(outs)

@@ -13,12 +13,13 @@ from kerascope.backend.graph import Constant, Tensor, applies_in_order
 from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import LayerType
 from kerascope.engine.network import InputFed, NodeComputed
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
-from kerascope.trace.event_writer import StageRecorder, named, place_of
+from kerascope.trace.event_writer import StageRecorder, named, place_of_use
 from kerascope.trace.events import Delta, Where
 from kerascope.trace.op_places import place_of_op
 from kerascope.trace.snapshots import REMOVED
@@ -89,10 +90,10 @@ class LayerCallRecorder(StageRecorder):
         if layer in self.memory.seen_layers:
             return
         self.memory.seen_layers.add(layer)
-        where = place_of(LayerType.__call__, "layer.__init__(", layer.made_at)
+        where = place_of_use(LayerType.__call__, Layer.__init__, layer.made_at)
         self.recorder.tell("layer.init", layer.name, where, named(layer=self.ref(layer)))
         if node is not None:
-            begun = place_of(InputLayer.__init__, "begins=True", layer.made_at)
+            begun = place_of_use(InputLayer.__init__, Node, layer.made_at)
             self._tell_node(node, begun)
 
     def _tell_ops(self, node: Node) -> None:

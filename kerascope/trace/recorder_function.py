@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
@@ -21,7 +22,7 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
-from kerascope.trace.event_writer import FILE, StageRecorder, line_of, named
+from kerascope.trace.event_writer import FILE, StageRecorder, line_of_use, named
 from kerascope.trace.events import Delta, Where, new_delta
 from kerascope.trace.function_plan import (
     NO_CALLS,
@@ -102,7 +103,7 @@ class FunctionRecorder(StageRecorder):
         self._made_at = self.recorder.began_at()
         self._around = self.recorder._act, self.recorder._phase
         begun = self._made_at or ("", 0)
-        where = Where(FILE, line_of("schedule.start("), "_events", *begun)
+        where = Where(FILE, line_of_use(Function._events, Schedule.start), "_events", *begun)
         self.recorder.begin("function", function.name, where, (*names, *weights))
         self.told = {v: UNKNOWN if before is None else before for v, _, before in is_set}
         self._sets = sum(before is not None for *_, before in is_set)
@@ -216,7 +217,7 @@ class FunctionRecorder(StageRecorder):
         self._leave_phase()
         if self.function.updates:
             self._phase = "commit"
-            where = Where(FILE, line_of("take_over("), "_events")
+            where = Where(FILE, line_of_use(Function._events, take_over), "_events")
             self.recorder.begin("commit", "commit", where)
 
     def _begin_op(self, planned: PlannedStep) -> None:
