@@ -11,9 +11,9 @@ Lesson: chapter 13.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from itertools import takewhile
 from typing import Any, NamedTuple
 
+from kerascope.backend.branches import Sums
 from kerascope.backend.graph import (
     EAGER,
     Apply,
@@ -23,10 +23,8 @@ from kerascope.backend.graph import (
     as_tensor,
     is_float,
 )
-from kerascope.backend.ops.broadcasting import ones_like, zeros_like
-from kerascope.backend.ops.control import Switch
-from kerascope.backend.ops.elementwise import add
-from kerascope.backend.scopes import GRADIENT, Around, name_scope, new_around, root_scope
+from kerascope.backend.ops.broadcasting import ones_like
+from kerascope.backend.scopes import gradient_scope
 from kerascope.callers import boundary
 from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
@@ -128,97 +126,28 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
             f"K.cast() it first.",
             subject=loss,
         )
-    with root_scope(), name_scope("gradients", around=_twin_of(loss.owner)):
+    with gradient_scope(loss.owner, named=False):
         grads = {loss: ones_like(loss)}
     yield Seeded(loss, grads[loss])
     yield from sweep(grads, wrt)
     return [grads.get(x) for x in wrt]
 
 
-# The branches of switches that a gradient lies in, from the outermost on: it counts only if each
-# condition is as wanted, and is 0 if not.
-Branches = tuple[tuple[Tensor, bool], ...]
-
-
 def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept, None, None]:
-    """Sweep from the tensors whose gradients stand in `grads` back to `wrt`, and fill it up.
-
-    Inside a branch of a switch the sweep goes on as if that branch were chosen. Where the gradient
-    leaves the branch again it is switched: so what the branches that were not chosen would send is
-    not computed, just as their values are not.
-    """
-    inside: dict[Tensor, Branches] = {}
+    """Sweep from the tensors whose gradients stand in `grads` back to `wrt`, and fill it up."""
+    sums = Sums(grads)
     for apply in reversed(applies_between(wrt, grads)):
         if not any(y in grads for y in apply.outputs):
             continue
-        with (
-            root_scope(),
-            name_scope("gradients"),
-            name_scope(apply.scope.name, apply.scope.made_at, around=_twin_of(apply)),
-        ):
-            branches = _shared([inside.get(y, ()) for y in apply.outputs if y in grads])
-            output_grads = [
-                _switched(y, grads[y], inside.get(y, ()), branches) if y in grads else zeros_like(y)
-                for y in apply.outputs
-            ]
+        with gradient_scope(apply):
+            output_grads = sums.of_outputs(apply)
             terms = _terms(apply, apply.op.grad(apply.inputs, apply.outputs, output_grads))
             for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
                 if term is not None and is_float(x.dtype):
-                    own = _entered(branches, apply, position)
-                    if x in grads:
-                        term, own = _sum_for(x, (grads[x], inside.get(x, ())), (term, own))
-                    grads[x], inside[x] = term, own
+                    sums.add(apply, position, term)
         yield Swept(apply, output_grads, terms)
-    with root_scope(), name_scope("gradients"):
-        for x in dict.fromkeys(wrt):
-            if inside.get(x):
-                grads[x] = _switched(x, grads[x], inside.pop(x), ())
-
-
-def _twin_of(apply: Apply | None) -> Around | None:
-    """Return where the op was made whose gradient is made now."""
-    if apply is None:
-        return None
-    name = apply.outputs[0].name  # of several outputs with a number; made quickly, for each op
-    return new_around((GRADIENT, name, None, apply.frames, apply.scope.around))
-
-
-def _entered(branches: Branches, apply: Apply, position: int) -> Branches:
-    """Return the branches of what an op sends to an input, which may be a branch itself."""
-    if position not in apply.op.lazy:
-        return branches
-    branch = (apply.inputs[0], apply.op.lazy[position])
-    return branches if branch in branches else (*branches, branch)
-
-
-def _shared(several: Sequence[Branches]) -> Branches:
-    """Return the branches around all of these."""
-    if len(several) == 1:
-        return several[0]
-    alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))
-    return tuple(level[0] for level in alike)
-
-
-def _switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches) -> Tensor:
-    """Return a gradient of `x` that counts inside some branches as one that counts outside too."""
-    for condition, wanted in reversed(inside[len(outside) :]):
-        zeros = zeros_like(x)
-        gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))
-    return gradient
-
-
-def _sum_for(
-    x: Tensor, first: tuple[Tensor, Branches], second: tuple[Tensor, Branches]
-) -> tuple[Tensor, Branches]:
-    """Return the sum of two gradients of `x` with the branches in which it counts."""
-    shared = _shared([first[1], second[1]])
-    rests = [inside[len(shared) :] for _, inside in (first, second)]
-    are_two_sides = all(len(rest) == 1 for rest in rests) and rests[0][0][0] is rests[1][0][0]
-    if are_two_sides and first[0].dtype == second[0].dtype:
-        condition, wanted = rests[0][0]
-        sides = (first[0], second[0]) if wanted else (second[0], first[0])
-        return Switch()(condition, *sides), shared
-    return add(*(_switched(x, term, inside, shared) for term, inside in (first, second))), shared
+    with gradient_scope():
+        sums.leave_branches(wrt)
 
 
 def _terms(apply: Apply, given: Any) -> list[Tensor | None]:

@@ -136,6 +136,28 @@ def root_scope(scope: Scope | None = None) -> Iterator[None]:
         _scope.reset(token)
 
 
+_GRADIENTS = Scope("gradients", None, True)
+
+
+def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextManager[None]:
+    """Let what is made inside the `with` block belong to the gradient of an op.
+
+    Parameters
+    ----------
+    apply : Apply, optional
+    named : bool
+        Whether the scope of the op is part of the names.
+    """
+    if apply is None:
+        return root_scope(_GRADIENTS)
+    output = apply.outputs[0].name  # of several outputs with a number; made quickly, for each op
+    around = new_around((GRADIENT, output, None, apply.frames, apply.scope.around))
+    if not named:
+        return root_scope(_GRADIENTS._replace(around=around))
+    name = _GRADIENTS.join(apply.scope.name) or _GRADIENTS.name
+    return root_scope(Scope(name, apply.scope.made_at, True, around))
+
+
 # --- what is done, and where the user asked for it ------------------------------------------------
 
 
