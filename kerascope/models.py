@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kerascope.backend.graph import Tensor
 from kerascope.engine.arguments import listed, packed, to_list
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Call
+from kerascope.engine.binding import Call
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_type import sharing_functions
 from kerascope.engine.model import Model

@@ -13,7 +13,7 @@ from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.applications import InceptionV3, ResNet50
-from kerascope.engine.calling import fresh_names
+from kerascope.backend.state import fresh_names
 from kerascope.engine.model import Model
 from kerascope.engine.sequential import Sequential
 from kerascope.layers import (

@@ -526,3 +526,15 @@ def _with_old_keywords(function: Callable[..., Any], where: str) -> Callable[...
         return function(*args, **translate(where, kwargs)) if kwargs else function(*args)
 
     return translated
+
+
+@contextmanager
+def fresh_names() -> Iterator[None]:
+    """Count layers and operations from 1 in the `with` block; then go on with the old counts."""
+    kept, uids = _state, dict(_state.uids)
+    kept.uids.clear()
+    try:
+        yield
+    finally:
+        kept.uids.clear()
+        kept.uids.update(uids)

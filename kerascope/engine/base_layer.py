@@ -45,21 +45,20 @@ from kerascope.engine.arguments import (
     to_list,
     unpack_singleton,
 )
-from kerascope.engine.calling import (
-    EnclosingCall,
-    LossesOfLastCall,
-    call_layer,
-    enclosing_call,
-    entered_losses,
-    of_call,
-    remember_value,
-    tried_out,
-)
+from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
 from kerascope.engine.node import Node
 from kerascope.engine.out_of_scope import OutOfScope, checked_dtype
 from kerascope.engine.penalties import penalty_of
+from kerascope.engine.policies.nested import (
+    EnclosingCall,
+    LossesOfLastCall,
+    enclosing_call,
+    entered_losses,
+    of_call,
+)
+from kerascope.engine.policies.undo import remember_value, rolled_back
 from kerascope.errors import (
     ArgumentError,
     ConfigError,
@@ -303,7 +302,7 @@ class Layer(OutOfScope, metaclass=LayerType):
                 subject=self,
             )
         inputs = [placeholder(s, dtype=self.dtype) for s in listed_shapes(input_shape)]
-        with graph_mode(), self._scope(), tried_out(self), assigning():
+        with graph_mode(), self._scope(), rolled_back(self), assigning():
             outputs, packed = listed(self.call(unpack_singleton(inputs)))
         return packed([int_shape(y) for y in outputs])
 

@@ -29,8 +29,8 @@ from kerascope.backend.state import floatx, placeholder
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
-from kerascope.engine.calling import mask_of
 from kerascope.engine.network import Network
+from kerascope.engine.node import mask_of
 from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient, takes_class_numbers, wants_targets_like_predictions

@@ -18,9 +18,10 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.engine.arguments import listed
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Call, calls_in_order, only_of_call
+from kerascope.engine.binding import Call
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.node import Node
+from kerascope.engine.policies.nested import calls_in_order, only_of_call
 from kerascope.spellings import habits
 
 

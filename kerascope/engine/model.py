@@ -40,7 +40,7 @@ from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
-from kerascope.engine import training_data
+from kerascope.engine import rules, training_data
 from kerascope.engine.arguments import (
     accepts,
     listed_with_structure,
@@ -50,13 +50,6 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.base_layer import layers_within
-from kerascope.engine.calling import (
-    call_in_its_phases,
-    call_of_model,
-    enter_operations,
-    mask_of,
-    may_ask,
-)
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.feeds import (
     WorkerOptions,
@@ -69,8 +62,10 @@ from kerascope.engine.feeds import (
 )
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
+from kerascope.engine.node import mask_of
 from kerascope.engine.own_loss import computed_loss, own_total_loss, writes_own_loss
 from kerascope.engine.pickling import pickle_model, unpickle_model
+from kerascope.engine.policies.nested import call_of_model
 from kerascope.engine.run import TRAINED
 from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
 from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
@@ -877,12 +872,9 @@ class Model(Network):
         # In Keras 3's training a layer inside knows of the phase only if `call` hands it on.
         phase = learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
         with call_of_model(self, inputs), phase:
-            if may_ask(kwargs):
-                returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
-            else:
-                returned = self.call(packed(input_structure, inputs), **kwargs)
+            returned = rules.run_call(self, packed(input_structure, inputs), kwargs)
             output_structure, outputs = listed_with_structure(returned)
-            enter_operations([x for x in outputs if isinstance(x, Tensor)])
+            rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(

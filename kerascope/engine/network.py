@@ -33,6 +33,7 @@ from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.callers import warn
+from kerascope.engine import rules
 from kerascope.engine.arguments import (
     by_names,
     distinct_names,
@@ -45,22 +46,17 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.base_layer import Layer, PerInput, layers_within
-from kerascope.engine.calling import (
-    Call,
-    Undoing,
-    enter_operations,
-    making_model,
-    mask_of,
-    only_of_call,
-    run_body,
-    tried_out,
-)
+from kerascope.engine.binding import Call
+from kerascope.engine.calling import repeat_call
 from kerascope.engine.cutting import cut_out, outputs_in_order
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import serialized
-from kerascope.engine.node import KerasHistory, Node, remembering_graph
+from kerascope.engine.node import KerasHistory, Node, mask_of
 from kerascope.engine.node_ids import calls_in
+from kerascope.engine.policies.failure import remembering_graph
+from kerascope.engine.policies.nested import making_model, only_of_call
+from kerascope.engine.policies.undo import rolled_back
 from kerascope.engine.stand_ins import called, made, mask_rules
 from kerascope.engine.summary import print_summary
 from kerascope.errors import (
@@ -155,7 +151,7 @@ class Network(Layer):
     ) -> None:
         input_structure, inputs = listed_tensors(type(self).__name__, "Input", inputs)
         output_structure, outputs = listed_tensors(type(self).__name__, "Output", outputs)
-        enter_operations([x for x in outputs if isinstance(x, Tensor)])
+        rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
         with remembering_graph(type(self).__name__, inputs, outputs):
             inputs, outputs = cut_out(inputs, outputs)
             _check_tensors(type(self).__name__, inputs, outputs)
@@ -287,7 +283,7 @@ class Network(Layer):
         given = by_names(self._input_structure, self.input_names, input_shape)
         is_dict = isinstance(given, dict)
         shapes = self._in_order_of_inputs(given) if is_dict else listed_shapes(given)
-        with graph_mode(), tried_out(self):
+        with graph_mode(), rolled_back(self):
             inputs: list[Tensor] = [
                 placeholder(shape, dtype=x.dtype)
                 for shape, x in zip(shapes, self.inputs, strict=True)
@@ -854,10 +850,7 @@ def run_graph(
             computed_masks = [mask for _, mask in computed_data]
             layer = node.outbound_layer
             call = Call(computed_tensors, node.arguments)
-            undoing = Undoing(layer)
-            with undoing.if_it_fails():
-                output_tensors, output_masks, _ = run_body(layer, call, computed_masks, again=True)
-            undoing.keep()
+            output_tensors, output_masks = repeat_call(layer, call, computed_masks)
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
             network.remember_call(layer, computed_tensors, inputs)

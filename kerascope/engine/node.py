@@ -9,19 +9,11 @@ A Node stores only what happened: layer, tensors, masks, arguments. Everything e
 (`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` on its input tensors.
 Keras 2 stores these in parallel lists; Keras 3 derives them as we do.
 
-A call that fails makes no Node: what was built inside it is taken back, and the reader is left with
-a message. So the error takes with it which layer was called on what, and by which calls these
-tensors were made (`FailedCall`), before anything is taken back. That lives as long as the error
-does, and costs nothing where nothing fails. `viz.extract.failure` draws it.
-
 Lesson: chapter 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
@@ -202,6 +194,14 @@ class Node:
         return f"<Node {printable(self.name)}: {self.input_tensors} -> {self.output_tensors}>"
 
 
+def mask_of(x: Tensor) -> Tensor | None:
+    """Return the mask that a tensor carries."""
+    if x._keras_history is None:
+        return x._keras_mask
+    layer, node_index, tensor_index = x._keras_history
+    return layer.inbound_nodes[node_index].output_masks[tensor_index]
+
+
 class NodeCreated(NamedTuple):
     """A layer was called on symbolic tensors and a Node records it."""
 
@@ -250,101 +250,3 @@ def get_source_inputs(tensor: Tensor) -> list[Tensor]:
             sources.update(dict.fromkeys(node.output_tensors))
         stack.extend(reversed(node.parent_nodes))
     return list(sources)
-
-
-# --- what an error remembers of the graph in which it happened ------------------------------------
-
-
-@dataclass(frozen=True)
-class FailedCall:
-    """A call of a layer on symbolic tensors that raised.
-
-    Attributes
-    ----------
-    layer : Layer
-        The innermost layer whose call failed.
-    tensors : list of Tensor
-        What it was called on.
-    makers : dict of Tensor to Node
-        The call that made each tensor on the way from the inputs to `tensors`.
-    around : list of (Layer, list of Tensor)
-        The calls inside which this happened, from the inside out; their tensors' makers are in
-        `makers` too.
-    """
-
-    layer: Layer
-    tensors: list[Tensor]
-    makers: dict[Tensor, Node]
-    around: list[tuple[Layer, list[Tensor]]] = field(default_factory=list)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _nothing, ()
-
-
-@dataclass(frozen=True)
-class FailedGraph:
-    """A model that could not be made from its inputs and outputs.
-
-    Attributes
-    ----------
-    class_name : str
-    inputs, outputs : list
-        What the user gave; not all of it need be tensors.
-    makers : dict of Tensor to Node
-        The call that made each tensor on the way to `inputs` and `outputs`.
-    """
-
-    class_name: str
-    inputs: list[Any]
-    outputs: list[Any]
-    makers: dict[Tensor, Node]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _nothing, ()
-
-
-def _nothing() -> None:
-    """Stand for facts in a pickled error: it goes to another process without the layers."""
-
-
-def remember_call(error: Exception, layer: Layer, tensors: list[Tensor]) -> None:
-    """Note on an error that it was raised by a call of this layer, or passed through it."""
-    failed = getattr(error, "failed_call", None)
-    if not isinstance(failed, FailedCall):
-        _attach(error, "failed_call", FailedCall(layer, tensors, makers_of(tensors)))
-        return
-    failed.around.append((layer, tensors))
-    failed.makers.update(makers_of(tensors))
-
-
-@contextmanager
-def remembering_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> Iterator[None]:
-    """Let an error inside the `with` block remember the graph that was to be made."""
-    try:
-        yield
-    except Exception as error:
-        tensors = [x for x in (*inputs, *outputs) if isinstance(x, Tensor)]
-        _attach(error, "failed_graph", FailedGraph(class_name, inputs, outputs, makers_of(tensors)))
-        raise
-
-
-def makers_of(tensors: Iterable[Tensor]) -> dict[Tensor, Node]:
-    """Return the call that made each of these tensors, and of those that they were made from."""
-    makers: dict[Tensor, Node] = {}
-    waiting = list(tensors)
-    while waiting:
-        tensor = waiting.pop()
-        history = tensor._keras_history
-        if tensor in makers or history is None:
-            continue
-        if history.node_index < len(history.layer.inbound_nodes):
-            makers[tensor] = history.node
-            waiting += [] if history.node.is_input else history.node.input_tensors
-    return makers
-
-
-def _attach(error: Exception, name: str, facts: FailedCall | FailedGraph) -> None:
-    try:
-        setattr(error, name, facts)
-    except AttributeError:  # a class of errors that allows no further attributes
-        return

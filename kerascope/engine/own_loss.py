@@ -16,8 +16,8 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, as_tensor, is_eager
 from kerascope.backend.scopes import name_scope
 from kerascope.engine.arguments import accepts, listed_with_structure, packed
-from kerascope.engine.calling import mask_of
 from kerascope.engine.compiling import Compilation, target_for, weighted_masked_objective
+from kerascope.engine.node import mask_of
 from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.spellings import habits

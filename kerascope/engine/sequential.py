@@ -16,11 +16,12 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Undoing, enclosing_call, making_model
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node, get_source_inputs
+from kerascope.engine.policies.nested import enclosing_call, making_model
+from kerascope.engine.policies.undo import Transaction
 from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
@@ -259,7 +260,7 @@ class Sequential(Model):
         x = y = Input(
             batch_shape=as_shape(input_shape), dtype=first.dtype, name=f"{first.name}_input"
         )
-        with Undoing(self).if_it_fails():
+        with Transaction(self).if_it_fails():
             for layer in self._line:
                 y = layer(y)
         self._begin_graph([x], [y])

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from kerascope.engine.calling import Call
+from kerascope.engine.binding import Call
 from kerascope.engine.layer_type import layer_registry
 from kerascope.spellings import changed_habits, habits
 

@@ -12,7 +12,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shapes
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Undoing
+from kerascope.engine.policies.undo import Transaction
 
 
 def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None:
@@ -24,7 +24,7 @@ def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None
         return
     if layer.built:
         return
-    undoing = Undoing(layer)
+    undoing = Transaction(layer)
     with undoing.if_it_fails():
         layer.build(input_shape, **further_shapes)
         layer.built = True

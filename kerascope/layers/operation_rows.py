@@ -17,7 +17,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
-from kerascope.engine.calling import operations_before
+from kerascope.engine.operations import operations_before
 from kerascope.layers import keras_ops
 from kerascope.layers.on_anything import on_anything
 from kerascope.layers.operations import Operation

@@ -32,7 +32,7 @@ from kerascope.backend.shapes import Shapes
 from kerascope.backend.state import get_uid, learning_phase
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
-from kerascope.engine.calling import makers_of_layers
+from kerascope.engine.operations import makers_of_layers
 from kerascope.errors import ConfigError, NotHereError
 from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.keras_ops import OPERATIONS, every_operation

@@ -17,7 +17,7 @@ from typing import Any
 
 from kerascope.backend.shapes import UNKNOWN, Shape, as_shape
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import Call
+from kerascope.engine.binding import Call
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model

@@ -377,9 +377,7 @@ def short(path: str) -> str:
     return path[len(_HOME) :].replace("\\", "/").lstrip("/") if inside else path
 
 
-def place_of_use(
-    function: Any, used: Any, made_at: tuple[str, int] | None = None
-) -> Where:
+def place_of_use(function: Any, used: Any, made_at: tuple[str, int] | None = None) -> Where:
     """Return the line of a function of the engine in which something is used."""
     code = function.__code__
     line = line_of_use(function, used)

@@ -46,11 +46,11 @@ from kerascope.backend.schedule import slots_of
 from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import observing
-from kerascope.unrecorded import RepeatWithEvents
 from kerascope.trace.event_writer import Span
 from kerascope.trace.events import BEGIN, INSTANT, UNLOOKED, Delta, Event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
+from kerascope.unrecorded import RepeatWithEvents
 
 HELD = 64 * 2**20  # bytes of checkpoints, and as many of what was fed
 APART = 64  # rows, at least, between two checkpoints

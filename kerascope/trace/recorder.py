@@ -61,8 +61,8 @@ from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
     place_in_script,
-    place_of_use,
     place_of_failure,
+    place_of_use,
 )
 from kerascope.trace.events import STRETCHES, Delta, Event
 from kerascope.trace.function_plan import Plan

@@ -11,9 +11,9 @@ from typing import Any
 
 from kerascope.backend.graph import Constant, Tensor, applies_in_order
 from kerascope.callers import line_outside_the_package
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited
-from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import LayerType
 from kerascope.engine.network import InputFed, NodeComputed

@@ -16,10 +16,10 @@ from kerascope.engine.network import Network
 from kerascope.errors import DtypeError
 from kerascope.not_a_model import got_instead
 from kerascope.stage import Stage, observing
-from kerascope.unrecorded import UnrecordedRunner
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Passage
 from kerascope.trace.tape_store import HISTORY, Tape
+from kerascope.unrecorded import UnrecordedRunner
 
 __all__ = ["Tape", "last_tape", "trace"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.model import Model
-from kerascope.engine.node import FailedCall, FailedGraph, makers_of
+from kerascope.engine.policies.failure import FailedCall, FailedGraph, makers_of
 from kerascope.layers import LSTM, Add, Dense, Input, Lambda
 
 

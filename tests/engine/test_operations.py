@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.engine.calling import operations_before
+from kerascope.engine.operations import operations_before
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import (
     LSTM,

@@ -85,10 +85,16 @@ def test_a_sequential_that_could_not_be_built_can_be_built_otherwise():
 
 
 def test_an_abandoned_stage_of_a_call_leaves_the_layer_new():
-    from kerascope.engine.calling import Call, _call_symbolically
+    from kerascope.engine.binding import Call
+    from kerascope.engine.calling import _call_symbolically
+    from kerascope.engine.policies import around_call
+    from kerascope.stage import Stage
 
     layer = layers.Dense(3)
-    events = _call_symbolically(layer, Call([Input((5,))], {}))
+    call = Call([Input((5,))], {})
+    stage = Stage("layer_call", _call_symbolically(layer, call), layer, around=around_call(layer, call))
+    events = iter(stage)
+    del stage
     next(events)
     assert layer.built
     events.close()

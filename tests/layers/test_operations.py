@@ -9,7 +9,7 @@ from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.backend.graph import Constant, Placeholder
-from kerascope.engine.calling import enter_operations
+from kerascope.engine.operations import enter_operations
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Input, Operation
 from kerascope.layers.keras_ops import every_operation

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.engine.calling import mask_of
+from kerascope.engine.node import mask_of
 
 Spec = dict[str, Any]
 BATCH, STEPS = 4, 10

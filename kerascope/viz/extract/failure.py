@@ -24,8 +24,9 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import merge_shapes
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
-from kerascope.engine.node import FailedCall, FailedGraph, Node
+from kerascope.engine.node import Node
 from kerascope.engine.node_ids import clean
+from kerascope.engine.policies.failure import FailedCall, FailedGraph
 from kerascope.errors import ArgumentError, CycleError, DisconnectedGraphError, KerascopeError
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import (

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import set_values
-from kerascope.backend.function import Function, function
 from kerascope.backend.branches import Branches
+from kerascope.backend.function import Function, function
 from kerascope.backend.gradient import Swept, gradient_stage
 from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import zeros_like

@@ -18,16 +18,16 @@ import numpy as np
 
 from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape
-from kerascope.backend.state import placeholder
+from kerascope.backend.state import fresh_names, placeholder
 from kerascope.engine.arguments import listed_shapes, listed_with_structure
 from kerascope.engine.base_layer import Layer, layers_within
-from kerascope.engine.calling import fresh_names, tried_out
 from kerascope.engine.graph_map import map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import InputFed, Network, NodeComputed
 from kerascope.engine.node import KerasHistory, Node
 from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.policies.undo import rolled_back
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import GraphError, KerascopeError
 from kerascope.layers.operations import Operation
@@ -124,7 +124,7 @@ def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -
     """
     if not isinstance(model, Model) or not _writes_its_own_call(model):
         return None
-    with nothing_changes(model), fresh_names(), tried_out(model):
+    with nothing_changes(model), fresh_names(), rolled_back(model):
         try:
             model._build_on(shapes, structure)
             inputs, outputs = list(model.inputs), list(model.outputs)
@@ -312,7 +312,7 @@ def _shapes_for(network: Network, shapes: list[Shape]) -> dict[Tensor, Shape]:
     """Run a graph on placeholders of these shapes, and return the shape of each of its tensors."""
     found: dict[Tensor, Shape] = {}
     try:
-        with nothing_changes(network), graph_mode(), tried_out(network):
+        with nothing_changes(network), graph_mode(), rolled_back(network):
             inputs = [
                 placeholder(shape, dtype=x.dtype)
                 for shape, x in zip(shapes, network.inputs, strict=True)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import tried_out
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids
+from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 from kerascope.trace.walking import walk
@@ -306,7 +306,7 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
 def _as_before(model: Any) -> Iterator[None]:
     """Put back states of layers, and attributes that a `call` sets, after the `with` block."""
     if isinstance(model, Network) and model.outputs:
-        with nothing_changes(model), tried_out(model):
+        with nothing_changes(model), rolled_back(model):
             yield
     else:  # it is yet to be built, and shall stay so
         yield

@@ -19,9 +19,9 @@ from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable, lea
 from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.arguments import InputPlace, filled
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.calling import mask_of, tried_out
 from kerascope.engine.network import Network
-from kerascope.engine.node import Node
+from kerascope.engine.node import Node, mask_of
+from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import ArgumentError, DtypeError, KerascopeError, NotBuiltError
 from kerascope.layers.attention import MultiHeadAttention
 from kerascope.layers.recurrent import RNN, recurrent_inputs
@@ -334,7 +334,7 @@ def _steps(model: Network, x: Any) -> list[Any]:
             f"Sequential that was built. Show one of its layers: show(layer, x).",
             subject=model,
         )
-    with np.errstate(all="ignore"), nothing_changes(model), tried_out(model):
+    with np.errstate(all="ignore"), nothing_changes(model), rolled_back(model):
         return list(walk(model, x))
 
 
@@ -424,7 +424,7 @@ def _has_states(layer: Layer) -> bool:
 @contextmanager
 def _looking(layer: Layer) -> Iterator[None]:
     """Let a layer be called on numbers in the phase of tests, and undo all that it does."""
-    with np.errstate(all="ignore"), eager_mode(), learning_phase_scope(0), tried_out(layer):
+    with np.errstate(all="ignore"), eager_mode(), learning_phase_scope(0), rolled_back(layer):
         yield
 
 

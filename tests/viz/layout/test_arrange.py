@@ -8,7 +8,7 @@ from graph_strategies import graphs, layered
 from holding import holds_for
 
 import kerascope as ks
-from kerascope.engine.calling import fresh_names
+from kerascope.backend.state import fresh_names
 from kerascope.engine.model import Model
 from kerascope.layers import Dense
 from kerascope.models import Sequential

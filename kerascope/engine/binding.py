@@ -1,0 +1,143 @@
+"""What a layer is called on: the inputs and arguments of a call, by name, as tensors."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.engine.arguments import (
+    INPUTS,
+    InputPlace,
+    filled,
+    number_of_places,
+    taken_out,
+    to_list,
+    unpack_singleton,
+    with_constants,
+)
+from kerascope.errors import ArgumentError, DtypeError
+from kerascope.nested import flattened
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a layer is called on.
+
+    Attributes
+    ----------
+    tensors : list of Tensor
+        Every tensor that the call depends on: the inputs, then those among the arguments.
+    places : dict
+        The further arguments by name; an `InputPlace` stands for each tensor that is in `tensors`.
+    """
+
+    tensors: list[Tensor]
+    places: dict[str, Any]
+
+    @cached_property
+    def own_tensors(self) -> list[Tensor]:
+        """The inputs alone."""
+        return self.tensors[: len(self.tensors) - number_of_places(self.places)]
+
+    @property
+    def inputs(self) -> Any:
+        """The first argument of `call`: a tensor, or a list or dict of them."""
+        return self._as_given(self.own_tensors)
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The further arguments with the tensors in their places."""
+        return {k: x for k, x in filled(self.places, self.tensors).items() if k != INPUTS}
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the inputs, or the list or dict of them."""
+        return self._as_given([x.shape for x in self.own_tensors])
+
+    def _as_given(self, items: list[Any]) -> Any:
+        if INPUTS not in self.places:
+            return unpack_singleton(items)
+        return filled({INPUTS: self.places[INPUTS]}, items)[INPUTS]
+
+
+def bound(
+    layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Tensor], dict[str, Any]]:
+    """Return the inputs of a call as a list of tensors, and its further arguments by name."""
+    arguments = with_constants(_by_name(layer, args, kwargs))
+    found, put = flattened(inputs) if isinstance(inputs, dict) else ([], unpack_singleton)
+    if found and not layer.input_spec and all(isinstance(x, (Tensor, np.ndarray)) for x in found):
+        tensors = [as_tensor(x) for x in found]
+        arguments[INPUTS] = put([InputPlace(number) for number in range(len(found))])
+        return tensors, arguments
+    return to_list(_with_tensors(layer, inputs)), arguments
+
+
+def call_on(tensors: list[Tensor], arguments: dict[str, Any], counts: Any) -> Call:
+    """Return the call; of the tensors among the arguments those are inputs too that count."""
+    further, places = taken_out(arguments, len(tensors), counts)
+    return Call([*tensors, *further], places)
+
+
+def _by_name(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call after its inputs by the names that `layer.call` gives them.
+
+    Raises
+    ------
+    ArgumentError
+        There are too many, or one is given by place and by name.
+    """
+    if not args:
+        return kwargs
+    names = _names_after_inputs(layer)
+    if len(args) > len(names):
+        takes = f"its inputs and {', '.join(names)}" if names else "its inputs alone"
+        raise ArgumentError(
+            f"{layer.label}: was called with {len(args) + 1} arguments by place; its call takes "
+            f"{takes}. Several input tensors are one list: layer([a, b]).",
+            subject=layer,
+        )
+    given = dict(zip(names, args, strict=False))
+    for name in given:
+        if name in kwargs:
+            raise ArgumentError(
+                f"{layer.label}: {name!r} is given by place and by name. Leave one out.",
+                subject=layer,
+            )
+    return {**given, **kwargs}
+
+
+def _names_after_inputs(layer: Layer) -> list[str]:
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(layer.call).parameters.values()
+    return [p.name for p in parameters if p.kind in by_place][1:]
+
+
+def _with_tensors(layer: Layer, inputs: Any) -> Any:
+    """Turn arrays into constants; several inputs stay a list.
+
+    Raises
+    ------
+    DtypeError
+        Something is neither a tensor nor numbers.
+    """
+    several = isinstance(inputs, (list, tuple)) and any(
+        isinstance(x, (Tensor, np.ndarray)) for x in inputs
+    )
+    try:
+        return [as_tensor(x) for x in inputs] if several else as_tensor(inputs)
+    except DtypeError:
+        raise DtypeError(
+            f"{layer.label}: was called with an input that isn't a symbolic tensor; expected a "
+            f"tensor or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or "
+            "on a layer's output.",
+            subject=layer,
+        ) from None

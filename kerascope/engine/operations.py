@@ -1,0 +1,104 @@
+"""Operations between layers: `x + layer(x)` as an entry of the layer graph.
+
+In Keras 3 a script may compute with the outputs of layers, and each operation becomes an entry
+of the graph of layers. Here an op makes an Apply and its output has no history. So when such a
+tensor reaches a layer's call or the outputs of a Model, the Applies between it and the tensors
+of layers become layers, one for each Apply, with a Node each. Nothing is computed again: the
+Node's output tensors are the Apply's own, which now receive their history.
+
+Constants and variables that an op uses stay inside its layer, `layers.operations.Operation`.
+
+What a layer does in its `call` is never taken apart: not while it runs, nor when a tensor from
+inside it (a gradient, say) reaches a Model.
+
+Keras 2 has none of this; there such a tensor is an error. The habit `wraps_operations` decides.
+But the `call` of a subclassed model may compute as it likes in every Keras.
+
+`kerascope.layers` says how a layer is made from an Apply: the engine knows no layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import TYPE_CHECKING, Any
+
+from kerascope.backend.graph import Apply, Tensor, is_eager
+from kerascope.backend.scopes import Scope
+from kerascope.engine.node import Node, NodeCreated, mask_of
+from kerascope.engine.policies.nested import is_inside_call
+from kerascope.registry import Registry
+from kerascope.spellings import habits
+from kerascope.stage import Stage
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+makers_of_layers = Registry("maker of layers", home="kerascope.layers.operations")
+
+
+def enter_operations(tensors: Iterable[Tensor]) -> None:
+    """Give a history to those tensors that ops computed from tensors which have one.
+
+    Does nothing in a dialect that does not wrap operations, and inside the call of a layer.
+    """
+    if is_eager() or not habits().wraps_operations or is_inside_call():
+        return
+    for tensor in tensors:
+        if tensor._keras_history is None and tensor.owner is not None:
+            for apply in operations_before(tensor):
+                _enter(apply)
+
+
+def operations_before(tensor: Tensor) -> list[Apply]:
+    """Return the Applies between the tensors of layers and this one, each after those it needs.
+
+    Returns
+    -------
+    list of Apply
+        Empty if the tensor depends on no layer, or if the way to it leads through a layer's body.
+    """
+    depends: dict[Tensor, bool] = {}
+    found: list[Apply] = []
+    stack = [tensor]
+    while stack:
+        x = stack[-1]
+        if x in depends or x._keras_history is not None or x.owner is None:
+            depends.setdefault(x, x._keras_history is not None)
+            stack.pop()
+            continue
+        waiting = [y for y in x.owner.inputs if y not in depends]
+        if waiting:
+            stack.extend(reversed(waiting))
+            continue
+        needed = any(depends[y] for y in x.owner.inputs)
+        depends.update(dict.fromkeys(x.owner.outputs, needed))
+        if needed:
+            found.append(x.owner)
+    return [] if any(_is_inside_a_layer(apply) for apply in found) else found
+
+
+def _is_inside_a_layer(apply: Apply) -> bool:
+    """Tell whether an Apply was made by the body of a layer: only their scopes know a line."""
+    return apply.scope.made_at is not None
+
+
+def _enter(apply: Apply) -> None:
+    layer = makers_of_layers.lookup("layer_of_apply")(apply)
+    Stage("layer_call", _make_node(apply, layer), layer).run()
+
+
+def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
+    """Make the Node of an Apply that exists already; as in Keras 3, no mask goes on from here."""
+    inputs = inputs_of_layers(apply)
+    masks = [mask_of(x) for x in inputs]
+    node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))
+    apply.scope = Scope(layer.name, layer.made_at, around=apply.scope.around)
+    for output in apply.outputs:
+        output.name = apply.scope.join(output.name)
+    yield NodeCreated(layer, node)
+    return node
+
+
+def inputs_of_layers(apply: Apply) -> list[Tensor]:
+    """Return the inputs of an Apply that have a history: its layer is called on these."""
+    return [x for x in apply.inputs if x._keras_history is not None]

@@ -1,0 +1,82 @@
+"""A `call` that says `if training:` is run twice, once for each phase.
+
+Keras 3 runs `call` anew for training and for test, so that `training` is True or False. Here one
+graph serves both, and `training` is a symbol, which is neither. A `call` that asks it nevertheless
+is undone and run with True and with False; its output is then a choice between both outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kerascope.backend.eager import assigning
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.state import PHASE, in_train_phase, learning_phase_scope
+from kerascope.engine.arguments import Packing, listed
+from kerascope.engine.policies.undo import Transaction, rolled_back
+from kerascope.errors import ArgumentError, PhaseAskedError
+from kerascope.spellings import habits
+
+
+def may_ask(arguments: dict[str, Any]) -> bool:
+    """Tell whether a `call` with these arguments may ask whether it is training."""
+    return arguments.get("training") is PHASE and habits().training_is_bool
+
+
+def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
+    """Return what a layer's `call` returns, which may ask whether it is training.
+
+    Raises
+    ------
+    ArgumentError
+        It asks, and adds penalties or states, which would count in both phases.
+    """
+    transaction = Transaction(layer)
+    try:
+        with transaction.if_it_fails():
+            outputs = layer.call(inputs, **arguments)
+    except PhaseAskedError:
+        transaction = Transaction(layer)
+        with transaction.if_it_fails():
+            outputs = _choice(layer, lambda: layer.call(inputs, **arguments), arguments)
+    transaction.keep()
+    return outputs
+
+
+def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
+    """Return the outcome of `call` in training and in test, with a switch between both."""
+    outcomes, packed, adds = _outcomes(layer, call, arguments)
+    if adds:  # perhaps no more than the penalties on weights that have been made just now
+        with rolled_back(layer):
+            *_, adds = _outcomes(layer, call, arguments)
+    if adds or len(outcomes[0]) != len(outcomes[1]):
+        raise ArgumentError(
+            f"{layer.label}: its call says `if training:`, so it is run once for training and once "
+            f"for test; but the two differ in their number of outputs, or add penalties or states, "
+            f"which would count twice, or in the wrong phase. Write "
+            f"K.in_train_phase(a, b, training) where they differ.",
+            subject=layer,
+        )
+    choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
+    return packed(choices)
+
+
+def _outcomes(
+    layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
+) -> tuple[list[list[Any]], Packing, bool]:
+    """Return the outcomes in training and in test, and whether penalties or states were added."""
+    outcomes: list[list[Any]] = []
+    new_values: list[dict[Variable, Tensor]] = []
+    before = len(layer.losses) + len(layer.state_updates)
+    for is_training in (True, False):
+        arguments["training"] = is_training
+        with learning_phase_scope(int(is_training)), assigning() as assigned:
+            outcome, packed = listed(call())
+        outcomes.append(outcome)
+        new_values.append(assigned)
+    arguments["training"] = PHASE
+    for variable in {**new_values[0], **new_values[1]}:
+        a, b = (values.get(variable, variable) for values in new_values)
+        variable.assign(a if a is b else in_train_phase(a, b, PHASE))
+    return outcomes, packed, len(layer.losses) + len(layer.state_updates) != before

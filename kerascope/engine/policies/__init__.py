@@ -1,0 +1,32 @@
+"""What holds around calls of layers: undoing, errors that remember, costs, calls inside calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kerascope.engine.around import WholeCall
+from kerascope.engine.policies.cost import count_call
+from kerascope.engine.policies.failure import Remembering
+from kerascope.engine.policies.nested import inside_call
+from kerascope.engine.policies.undo import Transaction
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+def around_call(layer: Layer, call: Any) -> WholeCall:
+    """Return what holds around a call: the building, the body and the Node."""
+    return WholeCall([Remembering(layer, call), Transaction(layer)])
+
+
+def around_repeat(layer: Layer, call: Any) -> WholeCall:
+    """Return what holds around a call that repeats an earlier one on other tensors."""
+    return WholeCall([Transaction(layer)])
+
+
+def around_body(layer: Layer, call: Any) -> AbstractContextManager[None]:
+    """Return what holds around a layer's own `call`, its penalties and its mask."""
+    count_call(layer)
+    return inside_call(layer, call.tensors)

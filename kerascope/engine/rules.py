@@ -1,0 +1,68 @@
+"""What calling and compiling ask of the dialect, in one place.
+
+`habits()` has plain values; here is what takes more than a line. Keras 3's own machinery is in
+`phases_keras3.py` and `operations.py`.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.ops import indexing
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.scopes import name_scope
+from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
+from kerascope.engine import operations
+from kerascope.engine.arguments import accepts, taken_out
+from kerascope.engine.phases_keras3 import call_in_its_phases, may_ask
+from kerascope.engine.policies.nested import is_inside_call
+from kerascope.spellings import habits
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+def enter_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
+    """Give a history to tensors that ops computed from outputs of layers, where that is done."""
+    if is_eager() or not habits().wraps_operations or is_inside_call():
+        return
+    operations.enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
+
+
+def run_call(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
+    """Return what a layer's `call` returns."""
+    if may_ask(arguments):
+        return call_in_its_phases(layer, inputs, arguments)
+    return layer.call(inputs, **arguments)
+
+
+def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return the arguments of `call`, and the learning phase that `training=True` sets inside.
+
+    In dialect "3" a `call` that takes `training` always gets it.
+    """
+    kwargs, training = dict(kwargs), kwargs.get("training")
+    if not accepts(layer.call, "training"):
+        kwargs.pop("training", None)
+    elif training is None and habits().training_is_bool:
+        kwargs["training"] = learning_phase()  # what holds anyway, for layers inside too
+    if training is PHASE:  # it holds inside, too, where a subclassed model fixed another phase
+        return kwargs, learning_phase_scope(PHASE)
+    if training is None or isinstance(training, Tensor):
+        return kwargs, nullcontext()
+    return kwargs, learning_phase_scope(int(bool(training)))
+
+
+def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+    """Add the penalty on a layer's outputs, if it has an `activity_regularizer`, to its losses."""
+    regularizer = getattr(layer, "activity_regularizer", None)
+    if regularizer is None:
+        return
+    with name_scope("activity_regularizer"):
+        penalties = [regularizer(y) for y in outputs]
+        if habits().penalty_per_sample:
+            samples = [cast(indexing.shape(y)[0], y.dtype) for y in outputs]
+            penalties = [p / n for p, n in zip(penalties, samples, strict=True)]
+        layer.add_loss(penalties, inputs=inputs)
