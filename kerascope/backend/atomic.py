@@ -17,11 +17,8 @@ two steps of Python's own machine, never inside a call of C. So the writes that 
 prepared one by one, as calls that run no Python code, and then made by a single call into C
 (`at_once`). What is raised before it finds nothing written, what is raised after it finds all.
 
-The handler of a signal may do more than raise: it may itself look at a model, set its weights or
-train it, after the calls were prepared and before they are made. Calls that name the array of a
-variable are of no use if it is not the variable's any more, or may not be written any more. So who
-prepares such calls notes a mark of its own in `BOUND`; who replaces or lends an array clears
-`BOUND`; and the first of the calls looks whether the mark is still there.
+What the handler of a signal itself writes while a step is computed is not ordered with that step: a
+handler may note something and raise, and should leave models alone.
 """
 
 from __future__ import annotations
@@ -30,8 +27,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from operator import call, getitem, itemgetter, setitem
+from operator import call, itemgetter
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -58,15 +54,17 @@ class Locks:
         Of whoever writes, and of whoever copies.
     writes : int
         How often variables were written.
-    undisturbed : dict of object to set of int
-        Calls that are under way and going to write, each with the variables that it needs: those
-        of the thread that holds `steps`. Who writes one of these takes the call out: only the
-        handler of a signal, or an op, can. The call itself does when it writes.
+    moves : int
+        How often an array of a variable was replaced or lent: a program that saw another count
+        looks where its variables lie.
+    calls : int
+        How many calls that will write in place are under way, in the thread that holds `steps`.
     """
 
     def __init__(self) -> None:
         self.writes = 0
-        self.undisturbed: dict[object, frozenset[int]] = {}
+        self.moves = 0
+        self.calls = 0
         self._last: dict[frozenset[int], int] = {}  # when which variables were written
         self._forgotten = 0  # who has looked before that is told that something has changed
         self._renew()
@@ -75,12 +73,8 @@ class Locks:
         self.steps: Any = threading.RLock()
         self.writing: Any = threading.RLock()
 
-    def note(self, ids: frozenset[int], own: object = None) -> None:
-        """Note that variables are going to be written, by a call or not; `writing` is held."""
-        if len(self.undisturbed) > (own is not None):
-            for call, needed in list(self.undisturbed.items()):
-                if call is not own and not needed.isdisjoint(ids):
-                    self.undisturbed.pop(call, None)
+    def note(self, ids: frozenset[int]) -> None:
+        """Note that variables are going to be written; `writing` is held."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()
@@ -120,7 +114,7 @@ class Locks:
     def after_fork_in_child(self) -> None:
         """Make new locks: who holds the old ones may be a thread that is not there any more."""
         if not self.steps.acquire(blocking=False):
-            self.undisturbed.clear()
+            self.calls = 0
         self._renew()
         for owner in list(_owners):
             owner.lock = threading.Lock()
@@ -150,9 +144,6 @@ if hasattr(os, "register_at_fork"):
 
 
 Call = Callable[[], object]
-
-# The marks of all who have bound arrays of variables since one was last replaced or lent.
-BOUND: dict[object, None] = {}
 
 _take_all: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
 
@@ -189,47 +180,12 @@ def at_once(calls: Iterable[Call]) -> None:
 
     Examples
     --------
-    >>> from functools import partial
-    >>> x, y = np.zeros(2), np.ones(2)
+    >>>     >>> x, y = np.zeros(2), np.ones(2)
     >>> at_once([partial(np.add, x, y, x), partial(np.add, x, y, x)])
     >>> x.tolist()
     [2.0, 2.0]
     """
     _take_all(map(call, calls))
-
-
-def still_bound(mark: object) -> Call:
-    """Return the call that raises KeyError, with the mark, if the mark is not in `BOUND`."""
-    return partial(getitem, BOUND, mark)
-
-
-def is_missing(mark: object, error: KeyError) -> bool:
-    """Tell whether it was `still_bound` that raised an error, and not somebody from outside."""
-    return len(error.args) == 1 and error.args[0] is mark
-
-
-def while_bound(bind: Callable[[], list[Call]], make: Callable[[list[Call]], None]) -> None:
-    """Bind calls and make them; if an array was replaced or lent in between, bind them anew.
-
-    Parameters
-    ----------
-    bind : callable
-        Returns calls, which may name the arrays of variables.
-    make : callable
-        Makes calls at once: `at_once`, or with notes.
-    """
-    mark = object()
-    try:
-        while True:
-            BOUND[mark] = None
-            try:
-                make([still_bound(mark), *bind()])
-                return
-            except KeyError as error:
-                if not is_missing(mark, error):
-                    raise
-    finally:
-        BOUND.pop(mark, None)
 
 
 def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
@@ -250,35 +206,22 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
     checked = [(variable, variable._checked(value)) for variable, value in pairs]
     ids = frozenset(id(variable) for variable, _ in checked)
     with LOCKS.steps:
-        while_bound(
-            lambda: [one for v, array in checked for one in v._calls_to_set(array)],
-            lambda calls: write(calls, ids),
-        )
+        write([one for v, array in checked for one in v._calls_to_set(array)], ids)
 
 
 def lend(variable: Writable) -> np.ndarray:
     """Return the array of a variable, which nobody writes from then on; `LOCKS.steps` is held."""
-    lent: list[np.ndarray] = []
-
-    def calls() -> list[Call]:
-        array = variable.room
-        hand_over = partial(lent.append, array)
-        if variable.is_lent:
-            return [hand_over]
-        return [partial(setattr, array.flags, "writeable", False), BOUND.clear, hand_over]
-
-    while_bound(calls, at_once)
-    return lent[0]
+    array = variable.room
+    if not variable.is_lent:
+        LOCKS.moves += 1
+        array.flags.writeable = False
+    return array
 
 
 def move(variable: Writable, room: np.ndarray) -> None:
     """Let the numbers of a variable lie in another array; `LOCKS.steps` is held."""
-
-    def calls() -> list[Call]:
-        copy = partial(setitem, room, ..., variable.room)
-        return [copy, *variable._calls_to_have(room, is_shared=False)]
-
-    while_bound(calls, at_once)
+    room[...] = variable.room
+    at_once(variable._calls_to_have(room, is_shared=False))
 
 
 def reset_together(things: Iterable[Any], *methods: str) -> None:

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kerascope.backend.atomic import BOUND, LOCKS, Call, lend, move, set_values, take_over
+from kerascope.backend.atomic import LOCKS, Call, lend, move, set_values, take_over
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.callers import frames_up_from
@@ -557,7 +557,7 @@ class Variable(Tensor):
             with LOCKS.writing:
                 return self._value.copy()
         with LOCKS.steps:
-            if LOCKS.undisturbed:  # an op asks, in the middle of a call that will write in place
+            if LOCKS.calls:  # an op asks, in the middle of a call that will write in place
                 return self._value.copy()
             return lend(self)
 
@@ -604,7 +604,7 @@ class Variable(Tensor):
         return [
             partial(setattr, self, "_value", array),
             partial(setattr, self, "_is_shared", is_shared),
-            BOUND.clear,
+            partial(setattr, LOCKS, "moves", LOCKS.moves + 1),
         ]
 
     @property

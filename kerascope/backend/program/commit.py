@@ -16,19 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.atomic import BOUND, LOCKS, Call, at_once, is_missing, still_bound
+from kerascope.backend.atomic import LOCKS, Call, at_once
 from kerascope.backend.graph import Variable
 from kerascope.errors import ShapeError
 
 Rooms = Sequence[tuple[Variable, np.ndarray]]
-
-
-class Disturbed(Exception):
-    """The handler of a signal has written variables that a call reads or writes.
-
-    What the call has computed is partly of the old numbers, and what it writes in place would be
-    added to the new ones.
-    """
 
 
 def fill(room: np.ndarray, value: Any) -> None:
@@ -87,6 +79,21 @@ class _Notebook:
         self.calls.append(partial(setitem, target, ..., source))
 
 
+class State:
+    """What a program and its writing know of each other.
+
+    Attributes
+    ----------
+    moves : int
+        How many moves there were when the variables lay where the program writes.
+    has_written : bool
+        Whether they may have new values by the last call, also if that was left by an error.
+    """
+
+    moves = -1
+    has_written = False
+
+
 class Writing:
     """What a program calls to write its new values.
 
@@ -96,63 +103,21 @@ class Writing:
         See `noted`.
     rooms : list of (Variable, array)
         Where the variables lie that the calls write.
-    mark : object
-        It is in `BOUND` as long as it is known that the variables lie there.
-    call : object
-        It is in `LOCKS.undisturbed` until it writes, as long as nobody else writes what it needs.
+    state : State
     """
 
-    def __init__(self, calls: Sequence[Call], rooms: Rooms, mark: object, call: object) -> None:
-        self._calls: list[Call] = [
-            still_bound(mark),
-            partial(LOCKS.undisturbed.pop, call),
-            *calls,
-        ]
+    def __init__(self, calls: Sequence[Call], rooms: Rooms, state: State) -> None:
+        self._calls = [*calls, partial(setattr, state, "has_written", True)]
+        self._state = state
         self._rooms = rooms
         self._ids = frozenset(id(v) for v, _ in rooms)
-        self._mark = mark
-        self._call = call
 
     def __call__(self) -> None:
-        """Write.
-
-        Raises
-        ------
-        Disturbed
-            Nothing was written.
-        """
+        """Write; variables that an op has moved meanwhile get their arrays back."""
         with LOCKS.writing:
-            LOCKS.note(self._ids, self._call)
-            try:
-                try:
-                    at_once(self._calls)
-                except KeyError as error:
-                    if not is_missing(self._mark, error):
-                        raise
-                    self._write_moved()
-            except KeyError as error:
-                if not is_missing(self._call, error):
-                    raise
-                raise Disturbed from None
-
-    def _write_moved(self) -> None:
-        """Write, and bring home the variables that are elsewhere now."""
-        is_bound, is_undisturbed, *calls = self._calls
-        while True:
-            BOUND[self._mark] = None
-            try:
-                at_once([is_bound, is_undisturbed, *self._way_home(), *calls])
-                return
-            except KeyError as error:
-                if not is_missing(self._mark, error):
-                    raise
-
-    def _way_home(self) -> list[Call]:
-        """Return what brings home the variables that were moved during the call.
-
-        An op may do so by calling a function, and the handler of a signal.
-
-        They get what this program computes from their values before that.
-        """
-        moved = [(v, room) for v, room in self._rooms if v.room is not room]
-        return [one for v, room in moved for one in v._calls_to_have(room, is_shared=False)]
+            LOCKS.note(self._ids)
+            home: list[Call] = []
+            if LOCKS.moves != self._state.moves:
+                moved = [(v, room) for v, room in self._rooms if v.room is not room]
+                home = [one for v, room in moved for one in v._calls_to_have(room, is_shared=False)]
+            at_once([*home, *self._calls] if home else self._calls)

@@ -15,7 +15,6 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Facts, Trial, conditions_of
 from kerascope.backend.program.checks import checked_loops, own_failure
-from kerascope.backend.program.commit import Disturbed
 from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.verified import VerifiedProgram
@@ -145,13 +144,11 @@ class Programs(Owned):
                 return program(arrays)
         except VerificationError:
             raise
-        except Disturbed:
-            pass  # of what is computed from copies, and written as a whole, nothing is mixed
         except Exception as error:
-            if not taken or program.has_written:
+            if not taken or program.state.has_written:
                 raise
             failure = own_failure(lambda: program(arrays), error)
-            if program.has_written:
+            if program.state.has_written:
                 raise failure from None
             return self._step_after(failure, key, arrays)
         finally:

@@ -498,8 +498,8 @@ def _measured(
 
         def begin_again() -> None:
             put_back()
-            program.begin()
 
+        LOCKS.calls += 1
         try:
             begin_again()
             times = _Times(draft.source, arrays, begin_again, clock)
@@ -508,7 +508,7 @@ def _measured(
             for _ in range(calls):
                 times.measure()
         finally:
-            program.end()
+            LOCKS.calls -= 1
     return Measured(
         name=function.name,
         lines=tuple(lines_of(draft, times.of_statements())),

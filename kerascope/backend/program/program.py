@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.atomic import BOUND, LOCKS
+from kerascope.backend.atomic import LOCKS
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Trial
-from kerascope.backend.program.commit import Writing, noted
+from kerascope.backend.program.commit import State, Writing, noted
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import hide, show
 from kerascope.backend.program.flat import Homes
-from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.schedule import Schedule
@@ -36,15 +35,12 @@ class Code(NamedTuple):
         Of each variable where it lies, and whether it is written.
     text : str
     n_bytes : int
-    mark : object
-        It is in `BOUND` as long as it is known that the variables lie in the rooms.
     """
 
     run: Callable[..., list[Any]]
     rooms: list[tuple[Variable, np.ndarray, bool]]
     text: str
     n_bytes: int
-    mark: object
 
 
 class Program:
@@ -69,12 +65,10 @@ class Program:
         For which inputs it is.
     writes : bool
         Whether it writes any variable.
-    has_written : bool
-        Whether they may have new values by the last call, also if that was left by an error.
+    state : State
     """
 
     writes: bool
-    has_written = False
 
     def __init__(
         self,
@@ -92,8 +86,7 @@ class Program:
         self._homes = homes
         self._rewrites = rewrites
         self._file = f"<kerascope {name} {next(_numbers)}>"
-        self._call = object()
-        self._needed = _needed(schedule, variables)
+        self.state = State()
         self._code: Code
         self._guarded: tuple[Code, Alarms, Code] | None = None
         self._write()
@@ -102,23 +95,17 @@ class Program:
         """Compute the outputs and write the new values; the arrays have the program's shapes.
 
         Of a program that writes the caller holds `LOCKS.steps`.
-
-        Raises
-        ------
-        Disturbed
-            The handler of a signal wrote what the call needs; the call has written nothing.
         """
+        if self.state.moves != LOCKS.moves:
+            self._settle()
         if not self.writes:
-            if self._code.mark not in BOUND:
-                self._settle()
             return self._code.run(*arrays)
+        self.state.has_written = False
+        LOCKS.calls += 1
         try:
-            LOCKS.undisturbed[self._call] = self._needed
-            if self._code.mark not in BOUND:
-                self._settle()
             return self._code.run(*arrays)
         finally:
-            self.has_written = LOCKS.undisturbed.pop(self._call, None) is None
+            LOCKS.calls -= 1
 
     @property
     def listing(self) -> str:
@@ -145,15 +132,6 @@ class Program:
         """How much memory it has planned."""
         return self._code.n_bytes
 
-    def begin(self) -> None:
-        """Note that a call begins, of whoever makes the steps of the program one by one."""
-        if self.writes:
-            LOCKS.undisturbed[self._call] = self._needed
-
-    def end(self) -> None:
-        """Note that such a call is over."""
-        LOCKS.undisturbed.pop(self._call, None)
-
     def draft(self) -> Draft:
         """Write the program once more, and return all that is known while it is written."""
         with LOCKS.steps:
@@ -164,7 +142,7 @@ class Program:
 
         The caller holds `LOCKS.steps`.
         """
-        if self._code.mark not in BOUND:
+        if self.state.moves != LOCKS.moves:
             self._settle()
         own = self._code
         if self._guarded is None or self._guarded[:2] != (own, alarms):
@@ -187,13 +165,9 @@ class Program:
         all are at home, and nothing has moved meanwhile, is that noted.
         """
         with LOCKS.steps:
-            while (mark := self._code.mark) not in BOUND:
-                BOUND[mark] = None
-                try:
-                    self._bring_home()
-                except BaseException:
-                    BOUND.pop(mark, None)
-                    raise
+            while self.state.moves != (moves := LOCKS.moves):
+                self._bring_home()
+                self.state.moves = moves
 
     def _bring_home(self) -> None:
         for v, room, is_written in self._code.rooms:
@@ -219,29 +193,14 @@ class Program:
         # As for a file on disk: a debugger shows the lines, and a traceback too.
         show(self._file, source.text, _Lines(source.text))
         exec(code, scope)
-        mark = object()
         if draft.plan.written:
             written = [(v, room) for v, room, is_written in rooms if is_written]
             calls = noted(scope["new_values"], scope)
-            scope["write"] = Writing(calls, written, mark, self._call)
-        return Code(scope[source.name], rooms, source.text, draft.n_bytes, mark)
+            scope["write"] = Writing(calls, written, self.state)
+        return Code(scope[source.name], rooms, source.text, draft.n_bytes)
 
     def __del__(self) -> None:
-        if hasattr(self, "_code"):
-            BOUND.pop(self._code.mark, None)
         hide(getattr(self, "_file", ""))
-
-
-def _needed(schedule: Schedule, variables: Sequence[Variable]) -> frozenset[int]:
-    """Return the ids of all variables that a call reads or writes.
-
-    None of a schedule with an op that may write them itself: to begin such a call anew would do
-    twice what the op does.
-    """
-    ops = [step.apply.op for step in schedule.steps]
-    if not all(is_own(op) or is_pure(op) for op in ops):
-        return frozenset()
-    return frozenset(map(id, [*variables, *(v for _, v in schedule.variables)]))
 
 
 class _Lines(Sequence[str]):

@@ -20,7 +20,6 @@ from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.checks import are_same, checked_loops, differing, own_failure
-from kerascope.backend.program.commit import Disturbed
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.program.foreign import is_own, is_pure
@@ -46,7 +45,7 @@ class VerifiedProgram(Program):
         """
         run = super().__call__
         with LOCKS.steps:  # nobody else writes between the two
-            since, agrees, self.has_written = LOCKS.writes, False, False
+            since, agrees, self.state.has_written = LOCKS.writes, False, False
             before = {v: v.get_value() for v in self._variables}
             with checked_loops():
                 expected = stepped(self._schedule, arrays)
@@ -55,11 +54,8 @@ class VerifiedProgram(Program):
                 told = self._difference(outputs, expected, before)
                 # An op or the handler of a signal may write too: then there is nothing to compare.
                 agrees = told is None or LOCKS.writes != since + self.writes
-            except Disturbed:
-                agrees = True  # nothing was written, and what the handler wrote stays
-                raise
             except Exception as error:
-                if self.has_written:
+                if self.state.has_written:
                     _restore(before)
                 failure = own_failure(lambda: run(arrays), error)
                 raise VerificationError(
@@ -68,7 +64,7 @@ class VerifiedProgram(Program):
                     f"report this, with `function.source` and the arrays."
                 ) from failure
             finally:
-                if not agrees and self.has_written:
+                if not agrees and self.state.has_written:
                     _restore(before)
             if not agrees and told is not None:
                 raise self._error(told, arrays, expected)
