@@ -34,7 +34,7 @@ class Scoped:
     """The values of all blocks that are open in this context, the outermost first."""
 
     def __init__(self, name: str) -> None:
-        self._open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
+        self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
 
     def holding(self, value: Any) -> AbstractContextManager[None]:
         """Let a value hold inside the `with` block."""
@@ -43,18 +43,15 @@ class Scoped:
     def push(self, block: _Block) -> None:
         """Open a block."""
         self.values()
-        self._open.set((*self._open.get(), weakref.ref(block)))
+        self.open.set((*self.open.get(), weakref.ref(block)))
 
     def values(self) -> list[Any]:
         """Return the values that hold; those of blocks that are over are dropped."""
-        references = self._open.get()
+        references = self.open.get()
         if not references:
             return []
         blocks = [(ref, ref()) for ref in references]
         still = [(ref, one) for ref, one in blocks if one is not None and not one.closed]
         if len(still) < len(references):
-            self._open.set(tuple(ref for ref, _ in still))
+            self.open.set(tuple(ref for ref, _ in still))
         return [one.value for _, one in still]
-
-    def __bool__(self) -> bool:
-        return bool(self._open.get()) and bool(self.values())

@@ -74,7 +74,7 @@ def observing(*observers: Observer) -> AbstractContextManager[None]:
 
 def is_watched() -> bool:
     """Tell whether any observer listens."""
-    return bool(_observers)
+    return bool(_observers.open.get()) and bool(_observers.values())
 
 
 class Runner:
@@ -215,7 +215,8 @@ class Stage:
         """Go on to the end as a walk does, telling the observers, and return the result."""
         self.is_drained = not self.is_started
         for event in self:
-            _tell(self, event)  # somebody may begin to listen while the work is under way
+            if _observers.open.get():  # somebody may begin to listen while the work is under way
+                _tell(self, event)
         return self.result
 
     def take(self, shortcut: Callable[[], Any]) -> Any:

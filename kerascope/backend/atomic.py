@@ -206,7 +206,11 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
     checked = [(variable, variable._checked(value)) for variable, value in pairs]
     ids = frozenset(id(variable) for variable, _ in checked)
     with LOCKS.steps:
-        write([one for v, array in checked for one in v._calls_to_set(array)], ids)
+        LOCKS.calls += 1  # whoever borrows meanwhile gets a copy
+        try:
+            write([one for v, array in checked for one in v._calls_to_set(array)], ids)
+        finally:
+            LOCKS.calls -= 1
 
 
 def lend(variable: Writable) -> np.ndarray:

@@ -8,7 +8,6 @@ in all of them by `WholeCall`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from kerascope.callers import boundary
@@ -23,9 +22,11 @@ class CallPolicy:
     call : Call
     """
 
-    def advancing(self) -> AbstractContextManager[None]:
-        """Return what holds while the call advances."""
-        return nullcontext()
+    def resume(self) -> None:
+        """Hear that the call begins, or goes on after a pause."""
+
+    def pause(self) -> None:
+        """Hear that the call pauses, or ends."""
 
     def succeeded(self) -> None:
         """Hear that the call is done."""
@@ -45,34 +46,39 @@ class WholeCall:
         self._is_over = False
 
     def __enter__(self) -> None:
-        self._holding = self._hold()
+        for policy in self._policies:
+            policy.resume()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self._holding.close()
+        for policy in reversed(self._policies):
+            policy.pause()
         self._end(error)
 
     @boundary
     def __call__(self, advance: Callable[[], Any]) -> Any:
         """Let the work of a stage advance: what `Stage` calls `around`."""
+        error: BaseException | None = None
+        is_paused = False
+        for policy in self._policies:
+            policy.resume()
         try:
-            with self._hold():
-                return advance()
+            event = advance()
+            is_paused = True
+            return event
         except StopIteration:
-            self._end(None)
             raise
-        except BaseException as error:
-            self._end(error)
+        except BaseException as raised:
+            error = raised
             raise
+        finally:
+            for policy in reversed(self._policies):
+                policy.pause()
+            if not is_paused:
+                self._end(error)
 
     def __del__(self) -> None:
         if not self._is_over:  # a stage was abandoned half way
             self._end(GeneratorExit())
-
-    def _hold(self) -> ExitStack:
-        stack = ExitStack()
-        for policy in self._policies:
-            stack.enter_context(policy.advancing())
-        return stack
 
     def _end(self, error: BaseException | None) -> None:
         self._is_over = True

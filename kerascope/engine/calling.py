@@ -23,7 +23,7 @@ import numpy as np
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.callers import boundary
 from kerascope.engine import rules
 from kerascope.engine.arguments import (
@@ -78,13 +78,17 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     return _call_inside(layer, call)
 
 
+def _shapes(tensors: list[Tensor]) -> list[Shape]:
+    return [x.shape for x in tensors]
+
+
 def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     """Build the layer, run its body on symbols, and record the call in a Node."""
     was_built, inputs = layer.built, call.tensors
     masks = [mask_of(x) for x in inputs]
     _build(layer, call)
     if not was_built:
-        yield LayerBuilt(layer, unpack_singleton([x.shape for x in inputs]), layer.weights)
+        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     outputs, output_masks, packed = run_body(layer, call, masks)
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
     remember_in_model(layer, inputs)
@@ -98,7 +102,7 @@ def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     with eager_mode(), losses_of_a_call(layer):
         outputs = _call_inside(layer, call)
     if not was_built:
-        yield LayerBuilt(layer, unpack_singleton([x.shape for x in inputs]), layer.weights)
+        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     return replaced(outputs, Tensor, lambda y: np.array(value_of(y)))
 
 
@@ -158,7 +162,7 @@ def run_body(
     masks_of_call = masks_by_name(layer.call, call.places, masks) if layer._is_told_masks else {}
     kwargs, phase = rules.phase_of(layer, {**masks_of_call, **call.arguments})
     with layer._scope(), phase, around_body(layer, call):
-        returned = rules.run_call(layer, call.inputs, kwargs)
+        returned = rules.call_of(layer, kwargs)(call.inputs, **kwargs)
         outputs, packed = _as_outputs(layer, returned)
         outputs = [identity(y) if isinstance(y, Variable) else y for y in outputs]
         if not again:

@@ -23,12 +23,13 @@ from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
-from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
+from kerascope.engine.compile_rules import rules
+from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.engine.penalties import counted_penalties
@@ -134,20 +135,8 @@ class Compilation:
 
 @boundary
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
-    """Build the loss graph of a model; yield a term at a time and return the `Compilation`.
-
-    A loss or metric of the user's that takes no targets of the output's rank is, in dialect "3",
-    tried with such as have no last axis: which it gets the data will tell.
-    """
-    try:
-        return (yield from _compile_events(model, arguments.copy()))
-    except Exception as error:
-        if "flat_targets" in arguments or not habits().trains_as_keras_3:
-            raise
-        try:
-            return (yield from _compile_events(model, {**arguments, "flat_targets": None}))
-        except Exception:
-            raise error from None
+    """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
+    return (yield from rules().compiled(model, arguments, _compile_events))
 
 
 def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
@@ -160,13 +149,10 @@ def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any,
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
-    compiled.heeding_ranks = _heeding_ranks(model, compiled)
-    if compiled.flat_targets is None:
-        compiled.flat_targets = compiled.heeding_ranks
+    rules().look_at_targets(model, compiled)
     yield from _add_losses(model, compiled)
     yield from _add_metrics(model, compiled)
-    if habits().trains_as_keras_3 and len(names) > 1:
-        _sort_as_keras_3(model, compiled)
+    rules().sort(model, compiled)
     compiled.trainable_weights = list(model.trainable_weights)
     return compiled
 
@@ -265,46 +251,12 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
         target = compiled.target_tensors[i]
         if target is None:
             target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
-        weight_ndim = 2 if compiled.sample_weight_modes[i] == "temporal" else 1
-        if habits().trains_as_keras_3:
-            weight_ndim = max(weight_ndim, output.ndim - 1)
+        weight_ndim = rules().weight_ndim(compiled.sample_weight_modes[i], output)
         compiled.targets.append(target)
         shape, one = (None,) * weight_ndim, np.ones((1,) * weight_ndim)
         compiled.sample_weights.append(
             Placeholder(shape, floatx(), f"{name}_sample_weights", default=one)
         )
-
-
-# --- targets without a last axis, in dialect "3" --------------------------------------------------
-
-
-def _heeding_ranks(model: Network, compiled: Compilation) -> frozenset[int]:
-    if not habits().trains_as_keras_3:
-        return frozenset()
-    found = set()
-    for k, i in enumerate(compiled.trained):
-        loss, output = compiled.loss_functions[i], model.outputs[i]
-        asked = [resolve_metric(one, loss, output)[1] for one, _ in compiled.metrics_of_outputs[i]]
-        is_fed = compiled.target_tensors[i] is None and output.ndim > 1
-        if is_fed and (
-            compiled.has_own_loss or _heeds_ranks(loss) or any(map(_heeds_ranks, asked))
-        ):
-            found.add(k)
-    return frozenset(found)
-
-
-def _heeds_ranks(function: Any) -> bool:
-    """Tell whether it is the user's, and Keras 3 hands it targets with the axes that they have."""
-    if isinstance(function, metrics.Metric):
-        return _is_of_a_user(type(function).update_state)
-    return _is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)
-
-
-def target_for(function: Any, compiled: Compilation, k: int) -> Tensor:
-    """Return the targets as a loss or a metric gets them."""
-    target = compiled.targets[k]
-    is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
-    return squeeze(target, -1) if is_flat else target
 
 
 # --- losses ---------------------------------------------------------------------------------------
@@ -313,9 +265,7 @@ def target_for(function: Any, compiled: Compilation, k: int) -> Tensor:
 def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
-    terms = names
-    if habits().trains_as_keras_3:
-        terms = [name for name, f in zip(names, compiled.loss_functions, strict=True) if f]
+    terms = rules().losses_to_report(names, compiled.loss_functions)
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
         weight = compiled.loss_weights_list[i]
@@ -325,10 +275,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
         if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
             weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
         with name_scope(f"{name}_loss"):
-            target = compiled.targets[k]
-            # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
-            if isinstance(function, losses.Loss) or model.outputs[i].shape[-1] != 1:
-                target = target_for(function, compiled, k)
+            target = rules().target_of_loss(function, model.outputs[i], compiled, k)
             output_loss = weighted_masked_objective(function)(
                 target, model.outputs[i], weights, masks[i]
             )
@@ -345,8 +292,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             total_loss = penalty if total_loss is None else total_loss + penalty
     if penalties:
         yield PenaltyTerm(penalties)
-    if total_loss is None and habits().trains_as_keras_3:
-        total_loss = as_tensor(np.zeros((), floatx()))
+    total_loss = rules().no_loss() if total_loss is None else total_loss
     if total_loss is None:
         raise ArgumentError(
             f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
@@ -370,11 +316,11 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                 compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
             )
             name = distinct_names([*compiled.metrics_names, name])[-1]
-            target = target_for(function, compiled, k)
+            target = rules().target_of_metric(function, compiled, k)
             arguments = target, model.outputs[i], weights, masks[i]
             before = names[i] if len(names) > 1 else ""
             with name_scope(f"{names[i]}_metrics"):
-                if _is_of_a_user(function):
+                if is_of_a_user(function):
                     found = function(*arguments[:2])
                     if isinstance(found, dict):
                         yield from _enter_several(compiled, found, before)
@@ -397,11 +343,6 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
     for key, (numbers, metric) in sorted(of_dicts.items()):
         yield from _enter_several(compiled, {key: numbers}, "")
         compiled.stateful_metrics[compiled.metrics_names[-1]] = metric
-
-
-def _is_of_a_user(function: Any) -> bool:
-    """Tell whether a metric may give a dict of numbers, as a function of a user may in Keras 1."""
-    return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
 
 def _known(function: Any, found: Any) -> Any:
@@ -446,7 +387,7 @@ def _stateful_metric(
                 f"{type(metric).__name__}: is a metric of numbers, with update_state(values), and "
                 f"knows no targets; expected another one in compile, such as 'mae'."
             )
-        if mask is not None and not _is_of_a_user(update):
+        if mask is not None and not is_of_a_user(update):
             weights = _both(mask, weights)
     found = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
     compiled.metrics_updates.extend(metric.updates)
@@ -505,10 +446,7 @@ def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]
             own += [(metric, is_weighted) for metric in listed]
             if None in listed:
                 raise ArgumentError(f"compile: metrics has None in {listed}; leave it out.")
-    if habits().trains_as_keras_3:
-        return found
-    kept = zip(found, compiled.loss_functions, strict=True)
-    return [own if loss is not None else [] for own, loss in kept]
+    return rules().metrics_to_keep(found, compiled.loss_functions)
 
 
 def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
@@ -517,71 +455,14 @@ def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
     listed = to_list(given)
-    is_one_each = habits().trains_as_keras_3 and 1 < len(listed) == len(names)
-    if is_one_each or any(isinstance(one, (list, tuple)) for one in listed):
+    if rules().spreads_flat_lists(listed, names) or any(
+        isinstance(one, (list, tuple)) for one in listed
+    ):
         return [to_list(one) for one in per_output(listed, names, "metrics")]
     return [listed for _ in names]
 
 
-def _sort_as_keras_3(model: Network, compiled: Compilation) -> None:
-    """Put the losses of several outputs in the order of `loss`, then their metrics by name."""
-    given = _by_names(model, compiled.loss)
-    is_told = isinstance(given, dict) and isinstance(model._output_structure, dict)
-    names = list(given) if is_told else model.output_names
-    first = [f"{name}_loss" for name in names]
-    own = dict(zip(compiled.metrics_names[1:], compiled.metrics_tensors, strict=True))
-    ordered = [name for name in first if name in own]
-    ordered += sorted(own.keys() - set(ordered))
-    compiled.metrics_names[1:] = ordered
-    compiled.metrics_tensors = [own[name] for name in ordered]
-
-
-# --- which function a metric's name means ---------------------------------------------------------
-
-
-def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
-    """Return a metric's name in the logs, and its function."""
-    keeps_word = habits().metrics_keep_words and isinstance(metric, str)
-    if metric in ("accuracy", "acc"):
-        return metric if keeps_word else "acc", _accuracy(loss, output)
-    if metric in ("crossentropy", "ce"):
-        return metric, _crossentropy(loss, output)
-    function = metrics.get(metric)
-    own_name = getattr(function, "name", type(function).__name__)
-    if isinstance(function, losses.Loss) and not keeps_word:
-        return own_name, function
-    return metric if keeps_word else getattr(function, "__name__", own_name), function
-
-
-def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
-    """Return the accuracy that fits an output and its loss.
-
-    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for a loss
-    that takes class numbers; else the largest entry. In dialect "3" a loss of somebody else
-    may take targets of either shape: then that of the data decides.
-    """
-    if _is_binary(loss, output):
-        return metrics.binary_accuracy
-    if takes_class_numbers(loss):
-        return metrics.sparse_categorical_accuracy
-    if habits().accuracy_by_shapes and not wants_targets_like_predictions(loss):
-        return accuracy_by_shapes
-    return metrics.categorical_accuracy
-
-
-def _crossentropy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
-    if _is_binary(loss, output):
-        return metrics.binary_crossentropy
-    if takes_class_numbers(loss):
-        return metrics.sparse_categorical_crossentropy
-    return metrics.categorical_crossentropy
-
-
-def _is_binary(loss: Any, output: Tensor) -> bool:
-    if output.shape[-1] == 1:
-        return True
-    is_binary_loss = losses.plain_function(loss) is losses.binary_crossentropy
-    return is_binary_loss and not habits().accuracy_by_shapes
+# --- how a metric is called in logs -----------------------------------------------------------------
 
 
 def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:

@@ -40,7 +40,7 @@ from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
-from kerascope.engine import rules, training_data
+from kerascope.engine import compile_rules, rules, training_data
 from kerascope.engine.arguments import (
     accepts,
     listed_with_structure,
@@ -243,11 +243,9 @@ class Model(Network):
         arguments = {name: arguments[name] for name in _COMPILE_ARGUMENTS}
         given = translate("compile", kwargs)
         arguments["loss"] = given.pop("loss", loss)
-        if habits().trains_as_keras_3:
-            before = self._waiting_to_compile or vars(self)
-            for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
-                if all(arguments[name] is None for name in together):
-                    arguments.update({name: before.get(name) for name in together})
+        arguments = compile_rules.rules().arguments(
+            self._waiting_to_compile or vars(self), arguments
+        )
         if given.get("run_eagerly"):
             warn(_NOT_EAGERLY.format(self.label))
         for option in _HOW_TO_RUN:
@@ -872,7 +870,7 @@ class Model(Network):
         # In Keras 3's training a layer inside knows of the phase only if `call` hands it on.
         phase = learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
         with call_of_model(self, inputs), phase:
-            returned = rules.run_call(self, packed(input_structure, inputs), kwargs)
+            returned = rules.call_of(self, kwargs)(packed(input_structure, inputs), **kwargs)
             output_structure, outputs = listed_with_structure(returned)
             rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
         for output in outputs:

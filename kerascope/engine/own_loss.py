@@ -16,7 +16,8 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, as_tensor, is_eager
 from kerascope.backend.scopes import name_scope
 from kerascope.engine.arguments import accepts, listed_with_structure, packed
-from kerascope.engine.compiling import Compilation, target_for, weighted_masked_objective
+from kerascope.engine.compile_rules import rules
+from kerascope.engine.compiling import Compilation, weighted_masked_objective
 from kerascope.engine.node import mask_of
 from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
@@ -34,7 +35,8 @@ def writes_own_loss(model: Any) -> bool:
 def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
     """Return what the model's own `compute_loss` makes of symbols."""
     trained = compiled.trained
-    targets = [target_for(type(model).compute_loss, compiled, k) for k in range(len(trained))]
+    written = type(model).compute_loss
+    targets = [rules().target_of_metric(written, compiled, k) for k in range(len(trained))]
     by_output = dict(zip(trained, zip(targets, compiled.sample_weights, strict=True), strict=True))
     keywords = {"training": True} if accepts(model.compute_loss, "training") else {}
     structure = model._output_structure

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,12 @@ def enter_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
     operations.enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
 
 
-def run_call(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
-    """Return what a layer's `call` returns."""
-    if may_ask(arguments):
-        return call_in_its_phases(layer, inputs, arguments)
-    return layer.call(inputs, **arguments)
+def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
+    """Return a layer's `call`, or what runs it once for each phase."""
+    if not may_ask(arguments):
+        call: Callable[..., Any] = layer.call
+        return call
+    return lambda inputs, **arguments: call_in_its_phases(layer, inputs, arguments)
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:

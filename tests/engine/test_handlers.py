@@ -175,7 +175,6 @@ def test_who_explains_a_function_does_not_make_it_look_for_its_variables_at_each
         raise Interrupt
 
     monkeypatch.setattr(type(program), "_settle", settle)
-    monkeypatch.setattr(Writing, "_way_home", settle)
     shared.one([])
 
 

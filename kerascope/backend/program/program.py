@@ -96,11 +96,12 @@ class Program:
 
         Of a program that writes the caller holds `LOCKS.steps`.
         """
-        if self.state.moves != LOCKS.moves:
+        state = self.state
+        state.has_written = False
+        if state.moves != LOCKS.moves:
             self._settle()
         if not self.writes:
             return self._code.run(*arrays)
-        self.state.has_written = False
         LOCKS.calls += 1
         try:
             return self._code.run(*arrays)

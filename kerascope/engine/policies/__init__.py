@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any
 
 from kerascope.engine.around import WholeCall
 from kerascope.engine.policies.cost import count_call
@@ -12,8 +11,7 @@ from kerascope.engine.policies.failure import Remembering
 from kerascope.engine.policies.nested import inside_call
 from kerascope.engine.policies.undo import Transaction
 
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
+Layer = Node = Any  # a type would be a circle
 
 
 def around_call(layer: Layer, call: Any) -> WholeCall:

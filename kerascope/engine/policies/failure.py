@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kerascope.backend.graph import Tensor
 from kerascope.engine.around import CallPolicy
 
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
-    from kerascope.engine.node import Node
+Layer = Node = Any  # a type would be a circle
 
 
 class Remembering(CallPolicy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kerascope.backend.eager import assigning
 from kerascope.backend.graph import ASSIGNED, Tensor, Variable, is_eager
@@ -13,8 +13,7 @@ from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.backend.update_order import CallUpdate
 from kerascope.spellings import changed_habits
 
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
+Layer = Any  # a type would be a circle
 
 
 class LossesOfLastCall(NamedTuple):

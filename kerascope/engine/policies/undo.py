@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kerascope.backend.atomic import set_values
 from kerascope.backend.graph import Variable
 from kerascope.engine.around import CallPolicy
 
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
+Layer = Any  # a type would be a circle
 
 
 _around: ContextVar[Transaction | None] = ContextVar("around", default=None)
@@ -39,24 +38,25 @@ class Transaction(CallPolicy):
         self._inside: list[Callable[[], Any]] = []  # each takes back one thing done inside the call
         self._values: list[tuple[Variable, Any]] = []  # what variables had before, in this order
 
-    @contextmanager
-    def advancing(self) -> Iterator[None]:
-        """Let the calls made inside the `with` block belong to this one."""
-        token = _around.set(self)
-        try:
-            yield
-        finally:
-            _around.reset(token)
+    def resume(self) -> None:
+        """Let the calls made from now on belong to this one."""
+        self._token = _around.set(self)
+
+    def pause(self) -> None:
+        """Let those of the call around it be its own again."""
+        _around.reset(self._token)
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
         """Undo everything if the `with` block raises; calls made inside it belong to it."""
+        self.resume()
         try:
-            with self.advancing():
-                yield
+            yield
         except BaseException:
             self.undo()
             raise
+        finally:
+            self.pause()
 
     def failed(self, error: BaseException) -> None:
         """Undo everything."""

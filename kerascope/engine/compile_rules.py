@@ -1,0 +1,74 @@
+"""What compiling asks of the dialect, in one place; Keras 3's answers are in the file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from kerascope.backend.graph import Tensor
+from kerascope.registry import Registry
+from kerascope.spellings import habits
+
+rules_by_name = Registry("rules of compile", home="kerascope.engine.compile_rules_keras3")
+
+
+class CompileRules:
+    """The rules of Keras 1 and 2."""
+
+    def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `compile`, with what holds from the last one."""
+        return arguments
+
+    def compiled(
+        self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
+    ) -> Generator[Any, Any, Any]:
+        """Yield the events of compiling, and return the `Compilation`."""
+        return (yield from events(model, arguments.copy()))
+
+    def look_at_targets(self, model: Any, compiled: Any) -> None:
+        """Find out which axes targets may have."""
+
+    def weight_ndim(self, mode: str | None, output: Tensor) -> int:
+        """Return how many axes the weights of samples have."""
+        return 2 if mode == "temporal" else 1
+
+    def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
+        """Return the outputs whose losses are told beside the total, if there are several."""
+        return names
+
+    def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
+        """Return the targets as a loss gets them."""
+        target: Tensor = compiled.targets[k]
+        return target
+
+    def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
+        """Return the targets as a metric gets them."""
+        target: Tensor = compiled.targets[k]
+        return target
+
+    def no_loss(self) -> Tensor | None:
+        """Return the total loss of a model that has none."""
+        return None
+
+    def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
+        """Return the metrics of each output."""
+        kept = zip(found, functions, strict=True)
+        return [own if loss is not None else [] for own, loss in kept]
+
+    def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
+        """Tell whether a flat list of metrics has one for each output."""
+        return False
+
+    def sort(self, model: Any, compiled: Any) -> None:
+        """Bring losses and metrics into the order in which they are told."""
+
+
+_COMMON = CompileRules()
+
+
+def rules() -> CompileRules:
+    """Return the rules that hold now."""
+    if not habits().trains_as_keras_3:
+        return _COMMON
+    found: CompileRules = rules_by_name.lookup("keras3")()
+    return found

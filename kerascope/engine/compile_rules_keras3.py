@@ -1,0 +1,115 @@
+"""How Keras 3 compiles: targets of other ranks, losses in the order of `loss`, no loss at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from kerascope import losses, metrics
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.ops.shaping import squeeze
+from kerascope.backend.state import floatx
+from kerascope.engine.arguments import by_names
+from kerascope.engine.compile_rules import CompileRules, rules_by_name
+from kerascope.engine.metric_names import is_of_a_user, resolve_metric
+
+
+class Keras3Rules(CompileRules):
+    """The rules of Keras 3."""
+
+    def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+        for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
+            if all(arguments[name] is None for name in together):
+                arguments.update({name: before.get(name) for name in together})
+        return arguments
+
+    def compiled(
+        self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
+    ) -> Generator[Any, Any, Any]:
+        """A loss or metric of the user's that takes no targets of the output's rank is tried with
+        such as have no last axis: which it gets the data will tell.
+        """
+        try:
+            return (yield from events(model, arguments.copy()))
+        except Exception as error:
+            if "flat_targets" in arguments:
+                raise
+            try:
+                return (yield from events(model, {**arguments, "flat_targets": None}))
+            except Exception:
+                raise error from None
+
+    def look_at_targets(self, model: Any, compiled: Any) -> None:
+        compiled.heeding_ranks = _heeding_ranks(model, compiled)
+        if compiled.flat_targets is None:
+            compiled.flat_targets = compiled.heeding_ranks
+
+    def weight_ndim(self, mode: str | None, output: Tensor) -> int:
+        return max(super().weight_ndim(mode, output), output.ndim - 1)
+
+    def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
+        return [name for name, f in zip(names, functions, strict=True) if f]
+
+    def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
+        # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
+        if isinstance(function, losses.Loss) or output.shape[-1] != 1:
+            return self.target_of_metric(function, compiled, k)
+        return super().target_of_loss(function, output, compiled, k)
+
+    def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
+        target: Tensor = compiled.targets[k]
+        is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
+        return squeeze(target, -1) if is_flat else target
+
+    def no_loss(self) -> Tensor | None:
+        return as_tensor(np.zeros((), floatx()))
+
+    def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
+        return found
+
+    def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
+        return 1 < len(listed) == len(names)
+
+    def sort(self, model: Any, compiled: Any) -> None:
+        if len(model.output_names) <= 1:
+            return
+        given = by_names(model._output_structure, model.output_names, compiled.loss)
+        is_told = isinstance(given, dict) and isinstance(model._output_structure, dict)
+        names = list(given) if is_told else model.output_names
+        first = [f"{name}_loss" for name in names]
+        own = dict(zip(compiled.metrics_names[1:], compiled.metrics_tensors, strict=True))
+        ordered = [name for name in first if name in own]
+        ordered += sorted(own.keys() - set(ordered))
+        compiled.metrics_names[1:] = ordered
+        compiled.metrics_tensors = [own[name] for name in ordered]
+
+
+def _heeding_ranks(model: Any, compiled: Any) -> frozenset[int]:
+    found = set()
+    for k, i in enumerate(compiled.trained):
+        loss, output = compiled.loss_functions[i], model.outputs[i]
+        asked = [resolve_metric(one, loss, output)[1] for one, _ in compiled.metrics_of_outputs[i]]
+        is_fed = compiled.target_tensors[i] is None and output.ndim > 1
+        if is_fed and (
+            compiled.has_own_loss or _heeds_ranks(loss) or any(map(_heeds_ranks, asked))
+        ):
+            found.add(k)
+    return frozenset(found)
+
+
+def _heeds_ranks(function: Any) -> bool:
+    """Tell whether it is the user's, and Keras 3 hands it targets with the axes that they have."""
+    if isinstance(function, metrics.Metric):
+        return is_of_a_user(type(function).update_state)
+    return is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)
+
+
+@rules_by_name.register
+def keras3() -> CompileRules:
+    """Return the rules."""
+    return _RULES
+
+
+_RULES = Keras3Rules()
