@@ -16,107 +16,34 @@ Lesson: chapter 14.
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from kerascope import edge
 from kerascope.backend.atomic import take_over
 from kerascope.backend.float_settings import with_float_settings
-from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
-from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.ops.sparse import fed_array
-from kerascope.backend.program.alarms import alarms_now
-from kerascope.backend.program.bound import Facts, note
+from kerascope.backend.function_checks import (
+    Update,
+    as_input,
+    checked_inputs,
+    checked_rewrites,
+    checked_update,
+    default_updates,
+    fits,
+    new_array,
+    owned,
+    pairs,
+)
+from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.program.dispatch import Programs
-from kerascope.backend.program.draft import Explanation
-from kerascope.backend.program.program import Program
-from kerascope.backend.program.rules import RULES
-from kerascope.backend.program.stacks import RULE as STACKS
-from kerascope.backend.provenance import provenance_of
+from kerascope.backend.program.inspecting import Inspectable, add_context, drained, step_listeners
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
-from kerascope.backend.scopes import COMPILE, LAYER
-from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.update_order import chained
-from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
-from kerascope.registry import did_you_mean
+from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.stage import Stage, is_watched
 
 __all__ = ["Function", "function"]
-
-
-# --- checks of a function's arguments, and of the arrays of every call ----------------------------
-
-
-def checked_inputs(inputs: Any) -> list[Tensor]:
-    """Return the inputs of a new function, after a check that they are tensors."""
-    if isinstance(inputs, Tensor):
-        raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            phase = (
-                " K.set_learning_phase has fixed the phase: leave it out."
-                if isinstance(x, int)
-                else ""
-            )
-            raise ArgumentError(f"K.function: inputs has {x!r}; expected symbolic tensors.{phase}")
-    return list(inputs)
-
-
-def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
-    """Return the names of rules, after a check that there are such."""
-    if names is None:
-        return None
-    names = [names] if isinstance(names, str) else list(names)
-    known = [*RULES, STACKS]
-    for name in names:
-        if name not in known:
-            near = did_you_mean(str(name), known)
-            raise ArgumentError(
-                f"K.function: rewrites has {name!r}. {near}Expected names of {', '.join(known)}."
-            )
-    return names
-
-
-@functools.lru_cache(maxsize=4096)
-def fits(shape: Shape, wanted: Shape) -> bool:
-    """Tell whether an array of this shape may be fed to a tensor of that one."""
-    return merge_shapes(shape, wanted) is not None
-
-
-def as_input(value: Any, tensor: Tensor) -> np.ndarray:
-    """Return what was fed as an array of the tensor's type, in C's order.
-
-    Raises
-    ------
-    DtypeError
-        It cannot be read as such.
-    ShapeError
-        It does not fit.
-    """
-    try:
-        array = np.asarray(fed_array(value, tensor), dtype=tensor.dtype, order="C")
-    except (TypeError, ValueError) as error:
-        raise DtypeError(
-            f"input '{tensor.name}': cannot be read as {tensor.dtype} ({error}).", subject=tensor
-        ) from None
-    if not fits(array.shape, tensor.shape):
-        raise ShapeError(
-            f"input '{tensor.name}': array of shape {array.shape}; expected {tensor.shape}.",
-            subject=tensor,
-        )
-    return array
-
-
-# --- the function ---------------------------------------------------------------------------------
-
-
-class Update(NamedTuple):
-    """The event that a new value was written: which variable, and the tensor that computed it."""
-
-    variable: Variable
-    new_value: Tensor
 
 
 def function(
@@ -173,11 +100,11 @@ def function(
             f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
             f"expected inputs, outputs, updates, name, rewrites or verify."
         )
-    pairs = () if updates is None else updates
-    return Function(inputs, outputs, pairs, name=name, rewrites=rewrites, verify=verify)
+    given = () if updates is None else updates
+    return Function(inputs, outputs, given, name=name, rewrites=rewrites, verify=verify)
 
 
-class Function:
+class Function(Inspectable):
     """A compiled piece of the op graph; made by `K.function`.
 
     Attributes
@@ -203,12 +130,12 @@ class Function:
         self._doors = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
-        updates = chained(_pairs(updates))
+        updates = chained(pairs(updates))
         unique_updates: dict[Variable, Update] = {}
         for v, nv in updates:
             if v not in unique_updates:
-                unique_updates[v] = _checked_update(v, nv)
-        followers = _default_updates(unique_updates, self.outputs)
+                unique_updates[v] = checked_update(v, nv)
+        followers = default_updates(unique_updates, self.outputs)
         self.updates = [*unique_updates.values(), *followers.values()]
         new_values = [update.new_value for update in self.updates]
         follow = {v: update.new_value for v, update in followers.items()}
@@ -248,75 +175,12 @@ class Function:
         outputs = self._programs(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
-    def _interpret(self, arrays: Sequence[Any], facts: Facts | None, reading: Reading) -> list[Any]:
-        """Drain the events of a call, and note what its arrays look like, if that is wanted."""
+    def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
+        """Drain the events of a call; listeners look at each step, if there are any."""
         values: list[Any] = []
         events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
-        alarms = alarms_now()
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as stop:
-                return [stop.value] if self._single else list(stop.value)
-            if facts is not None and isinstance(event, Step):
-                note(facts, event, values)
-            if alarms is not None and isinstance(event, Step):
-                alarms.look_at_step(event, values)
-
-    @property
-    def programs(self) -> list[Program]:
-        """The NumPy code that this function became: one program for each set of input shapes."""
-        return list(self._programs.programs.values())
-
-    @property
-    def source(self) -> str:
-        """The text of the program that was made last: Python, with one NumPy call on each line.
-
-        Below it stand the loops that it calls.
-
-        Raises
-        ------
-        ArgumentError
-            There is none yet: it is written when arrays of the same shapes come again.
-        """
-        return self._last_program().listing
-
-    def explain(self) -> Explanation:
-        """Return a table of all steps: how each is written, and where its result lies.
-
-        A step that is not written has the reason in its place.
-
-        Raises
-        ------
-        ArgumentError
-            There is no program yet.
-        """
-        return Explanation(self._last_program().draft())
-
-    def profile(self, inputs: Sequence[Any] | None = None, **options: Any) -> Any:
-        """Measure where the time of a call goes; the variables keep their values.
-
-        Parameters
-        ----------
-        inputs : list of array_like, optional
-            As for a call; by default made up, with the shapes of the last program.
-        **options
-            As for `kerascope.profile`.
-
-        Returns
-        -------
-        Profile
-            A table by phase, layer and op, which prints itself, and can be drawn.
-        """
-        return edge.show("profile", self, x=inputs, **options)
-
-    def _last_program(self) -> Program:
-        if not self.programs:
-            raise ArgumentError(
-                f"{self.name}: no program is written yet. That is done for the shapes of the "
-                f"inputs when they come for the second time: call the function twice first."
-            )
-        return self.programs[-1]
+        result = drained(events, values, step_listeners(facts))
+        return [result] if self._single else list(result)
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
         """Return one call as a stage; events: each `Step` when it is done, then each `Update`.
@@ -348,15 +212,15 @@ class Function:
                 for slot in step.last_uses:
                     values[slot] = None
         except Exception as error:
-            _add_context(error, step, values)
+            add_context(error, step, values)
             raise
         results = [values[slot] for slot in schedule.results]
         written = [
-            (update, _new_array(update, array, foreign))
+            (update, new_array(update, array, foreign))
             for update, array in zip(self.updates, results[len(self.outputs) :], strict=True)
             if self._is_to_be_written(update.variable, values)
         ]
-        outputs = [_owned(array, foreign) for array in results[: len(self.outputs)]]
+        outputs = [owned(array, foreign) for array in results[: len(self.outputs)]]
         if reading is Reading.BORROWED:  # who walks or watches may keep what was computed
             outputs = [y.copy() if isinstance(y, np.ndarray) else y for y in outputs]
         # Invariant: the variables change all together or not at all.
@@ -390,81 +254,3 @@ class Function:
             else as_input(x, tensor)
             for x, (tensor, dtype) in zip(inputs, self._doors, strict=True)
         ]
-
-
-def _checked_update(v: Any, nv: Any) -> Update:
-    if not isinstance(v, Variable):
-        raise DtypeError(f"updates: only a variable can be updated; got {v!r}.", subject=v)
-    new_value = cast(as_tensor(nv, like=v), v.dtype)
-    if merge_shapes(v.shape, new_value.shape) is None:
-        raise ShapeError(
-            f"updates: new value '{new_value.name}' of variable '{v.name}' has shape "
-            f"{new_value.shape}; expected {v.shape}.",
-            subject=v,
-        )
-    return Update(v, new_value)
-
-
-def _pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, Any]]:
-    """Yield the pairs; a new value alone does not say what it is for."""
-    for update in [updates] if isinstance(updates, Tensor) else updates:
-        if isinstance(update, Tensor):
-            raise DtypeError(
-                f"updates: '{update.name}' is one tensor; expected pairs (variable, new value). "
-                f"Write updates=[(v, {update.name})] with the variable v that is to get it.",
-                subject=update,
-            )
-        yield update
-
-
-def _default_updates(
-    updates: dict[Variable, Update], outputs: list[Tensor]
-) -> dict[Variable, Update]:
-    """Return the updates that variables bring along: the draw counts of random ops."""
-    needed = leaves([*outputs, *(update.new_value for update in updates.values())])
-    return {
-        v: _checked_update(v, v.default_update)
-        for v in needed
-        if isinstance(v, Variable) and v.default_update is not None and v not in updates
-    }
-
-
-def _owned(array: Any, foreign: dict[int, Any]) -> Any:
-    """Return the array, or a copy if somebody else could see it change."""
-    array = np.asarray(array)
-    if array.ndim == 0:
-        return array[()]
-    if array.base is not None or id(array) in foreign:
-        return array.copy()
-    foreign[id(array)] = array
-    return array
-
-
-def _new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray:
-    v = update.variable
-    if np.shape(array) != v.shape:
-        raise ShapeError(
-            f"update of variable '{v.name}': new value has shape {np.shape(array)}; "
-            f"expected {v.shape}. No variable was changed.",
-            subject=v,
-        )
-    return np.asarray(_owned(array, foreign))
-
-
-def _add_context(error: Exception, step: Step | None, values: list[Any]) -> None:
-    """Say in the traceback which op failed, on what, and which line made its layer."""
-    if step is None:
-        return
-    shapes = [getattr(values[slot], "shape", None) for slot in step.inputs]
-    error.add_note(
-        f"while computing {step.apply.name!r} = {step.apply!r} on arrays of shapes {shapes}"
-    )
-    found = provenance_of(step.apply)
-    if found is not None and found.kind != LAYER:
-        of = f"the op {found.gradient_of!r}, whose gradient it is," if found.gradient_of else "it"
-        what = "its model was compiled" if found.kind == COMPILE else f"{of} was made"
-        file, line, function, *_ = found.line
-        error.add_note(f"{what} at {file}, line {line}, in {function}")
-    if step.apply.scope.made_at is not None:
-        path, line = step.apply.scope.made_at
-        error.add_note(f"its layer was made at {path}, line {line}")
