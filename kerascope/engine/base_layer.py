@@ -11,7 +11,6 @@ Lesson: chapter 6.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -21,9 +20,8 @@ import numpy as np
 
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
-from kerascope.backend.atomic import LOCKS, set_values
-from kerascope.backend.eager import assigning, value_of
-from kerascope.backend.graph import ASSIGNED, Tensor, Variable, as_tensor, graph_mode, is_eager
+from kerascope.backend.eager import assigning
+from kerascope.backend.graph import Variable, graph_mode
 from kerascope.backend.scopes import LAYER, asked_here, name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
@@ -34,7 +32,6 @@ from kerascope.backend.state import (
     placeholder,
     variable,
 )
-from kerascope.backend.update_order import CallUpdate, depend_on
 from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
@@ -47,23 +44,21 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec
+from kerascope.engine.layer_calls import LayerCalls
+from kerascope.engine.layer_keras1 import LayerOfKeras1
+from kerascope.engine.layer_keras3 import LayerOfKeras3, checked_dtype
+from kerascope.engine.layer_losses import PLAIN, LayerLosses, PerInput
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
 from kerascope.engine.node import Node
-from kerascope.engine.out_of_scope import OutOfScope, checked_dtype
 from kerascope.engine.penalties import penalty_of
 from kerascope.engine.policies.nested import (
-    EnclosingCall,
     LossesOfLastCall,
-    enclosing_call,
-    entered_losses,
-    of_call,
 )
-from kerascope.engine.policies.undo import remember_value, rolled_back
+from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import (
     ArgumentError,
     ConfigError,
     DtypeError,
-    IllDefinedError,
     NotBuiltError,
     ShapeError,
 )
@@ -81,57 +76,7 @@ _BASE_KEYWORDS = (
 )  # fmt: skip
 
 
-class PerInput:
-    """The losses, or updates, of a layer, each under the inputs that it belongs to.
-
-    A layer that is called on two inputs makes two sets of updates; a model that contains only one
-    of the calls must run only its own. So each item is entered under the tensors that it depends
-    on, or under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of
-    tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
-
-    A second call on the same tensors, or a call that is made again by a debugger, makes items of
-    its own. So each stands beside the call that made it: see `only_of_call`.
-    """
-
-    def __init__(self) -> None:
-        self._items: dict[tuple[Tensor, ...], list[tuple[Any, list[Tensor] | None]]] = {}
-        self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of their coming
-
-    def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
-        """Enter one item or a list of them under `inputs`, for the call that is being made."""
-        items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()
-        outermost = None if call is None else call.outermost
-        if items:
-            self._items.setdefault(key, []).extend((item, outermost) for item in items)
-            self._keys.extend([key] * len(items))
-
-    def forget_after(self, number: int) -> None:
-        """Take out all that came after the first `number` items."""
-        while len(self._keys) > number:
-            key = self._keys.pop()
-            self._items[key].pop()
-            if not self._items[key]:
-                del self._items[key]
-
-    def of(self, inputs: Any) -> list[Any]:
-        """Return the items of exactly these inputs; None gives those that depend on no input."""
-        return of_call(self._items.get(tuple(to_list(inputs)), []))
-
-    def all(self) -> list[Any]:
-        """Return every item."""
-        return [item for items in self._items.values() for item, _ in items]
-
-    def __copy__(self) -> PerInput:
-        twin = PerInput()
-        twin._items = {key: list(items) for key, items in self._items.items()}
-        twin._keys = list(self._keys)
-        return twin
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-
-class Layer(OutOfScope, metaclass=LayerType):
+class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=LayerType):
     """Base of all layers.
 
     Parameters
@@ -305,42 +250,6 @@ class Layer(OutOfScope, metaclass=LayerType):
         with graph_mode(), self._scope(), rolled_back(self), assigning():
             outputs, packed = listed(self.call(unpack_singleton(inputs)))
         return packed([int_shape(y) for y in outputs])
-
-    # --- as Keras 1 has it ------------------------------------------------------------------------
-
-    def add_inbound_node(
-        self, inbound_layers: Any, node_indices: Any = None, tensor_indices: Any = None
-    ) -> None:
-        """Call the layer on the outputs of layers; by default the first of each."""
-        self(unpack_singleton(outputs_of(to_list(inbound_layers), node_indices, tensor_indices)))
-
-    @property
-    def constraints(self) -> WeightConstraints:
-        """Weight -> what the optimizer applies to each new value; what is set in it counts."""
-        own = ((w, w.constraint) for w in self.trainable_weights)
-        return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
-
-    @constraints.setter
-    def constraints(self, value: Any) -> None:
-        for w, constraint in dict(value).items():
-            self.constraints[w] = constraint
-
-    @property
-    def regularizers(self) -> list[Any]:
-        """Nothing: the penalties are in `losses`, in Keras 1.2 too."""
-        return []
-
-    @regularizers.setter
-    def regularizers(self, value: Any) -> None:
-        if value:
-            warn(
-                f"{self.label}: `regularizers` does nothing, as in Keras 1.2; give them to the "
-                "weights: add_weight(..., regularizer=...)."
-            )
-
-    def get_output_shape_for(self, input_shape: Any) -> Any:
-        """Keras 1's name of `compute_output_shape`."""
-        return self.compute_output_shape(input_shape)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return the mask of the outputs: that of the input if the layer supports masking.
@@ -595,59 +504,6 @@ class Layer(OutOfScope, metaclass=LayerType):
         """All weights: the trainable ones, then the others."""
         return [*self.trainable_weights, *self.non_trainable_weights]
 
-    @property
-    def variables(self) -> list[Variable]:
-        """Keras 3's name of `weights`."""
-        return self.weights
-
-    @property
-    def trainable_variables(self) -> list[Variable]:
-        """Keras 3's name of `trainable_weights`."""
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self) -> list[Variable]:
-        """Keras 3's name of `non_trainable_weights`."""
-        return self.non_trainable_weights
-
-    def _enter_variables(self) -> None:
-        """Enter each `keras.Variable` that is an attribute, alone or in a list, as a weight."""
-        for value in list(vars(self).values()):
-            if value.__class__ in _NO_LAYERS:
-                continue
-            for one in value if value.__class__ is list else (value,):
-                if isinstance(one, Variable) and hasattr(one, "trainable"):
-                    books = self._trainable_weights, self._non_trainable_weights
-                    if one not in books[0] and one not in books[1]:
-                        books[not one.trainable].append(one)
-
-    def stateless_call(
-        self, trainable_variables: Any, non_trainable_variables: Any, *args: Any, **kwargs: Any
-    ) -> tuple[Any, list[Any]]:
-        """Return the outputs for arrays with given weights, and the new ones that are not trained.
-
-        Nothing is written. As in Keras 3, but for `return_losses`.
-
-        Raises
-        ------
-        ArgumentError
-            There are too many or too few weights, or the losses are asked for.
-        """
-        variables = [*self.trainable_weights, *self.non_trainable_weights]
-        values = [*trainable_variables, *non_trainable_variables]
-        if kwargs.pop("return_losses", False) or len(values) != len(variables):
-            raise ArgumentError(
-                f"{self.label}: stateless_call got {len(values)} weights; expected "
-                f"{len(variables)}: {variables}, and no return_losses. Build the layer first.",
-                subject=self,
-            )
-        given = {
-            v: as_tensor(v._checked(value_of(x))) for v, x in zip(variables, values, strict=True)
-        }
-        with LOCKS.steps, assigning(given) as assigned:
-            outputs = self(*args, **kwargs)
-            return outputs, [value_of(assigned[v]) for v in self.non_trainable_weights]
-
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers of all weights, in the order of `weights`."""
         return batch_get_value(self.weights)
@@ -686,14 +542,12 @@ class Layer(OutOfScope, metaclass=LayerType):
             )
         return sum(state.count_params(w) for w in self.weights)
 
-    # --- losses and updates, each under the call that it belongs to -------------------------------
-
     @property
     def _sublayers(self) -> list[Any]:
         """Layers that this one holds as attributes, alone or in lists and dicts, however deep."""
         found: dict[Any, None] = {}
         for name, value in vars(self).items():
-            if type(value) in _NO_LAYERS:
+            if type(value) in PLAIN:
                 continue
             if isinstance(value, Layer):
                 found[value] = None
@@ -703,230 +557,6 @@ class Layer(OutOfScope, metaclass=LayerType):
                 found.update((x, None) for x in _layers_in(value, (value,), deep))
         found.pop(self, None)
         return list(found)
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalar penalties; those that depend on `inputs` belong to the call on them.
-
-        In a call on numbers they are numbers too: `losses` has them until the next such call, and
-        no graph ever asks for them.
-        """
-        tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
-        if is_eager() and entered is not None:
-            entered.setdefault(self, []).extend(tensors)
-        else:
-            self._losses.add(tensors, self._whole_call(inputs, tensors))
-
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add pairs `(variable, new_value)`, run with each train step that contains this call.
-
-        In a call on numbers they are computed now, and written when the outermost call ends.
-        """
-        pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
-        if not is_eager():
-            call = enclosing_call.get()
-            if call is not None and not self.stateful:
-                pairs = [CallUpdate.of(pair, call.inputs) for pair in pairs]
-            self._updates.add(pairs, self._whole_call(inputs, [pair[1] for pair in pairs]))
-            return
-        with LOCKS.steps:  # at once; all new values are computed before any is written
-            computed = [(variable, value_of(new_value)) for variable, new_value in pairs]
-            assigned = ASSIGNED.get()
-            if assigned is not None:  # written when the outermost call ends
-                assigned.update({variable: as_tensor(value) for variable, value in computed})
-                return
-            for variable, _ in computed:
-                remember_value(variable)
-            set_values(computed)
-
-    def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
-        """Return all inputs of the call that is being made, if it begins with these.
-
-        `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
-        Keras 3 says `add_loss(loss)`: what is computed from the inputs of a call belongs to it.
-        """
-        call, given = enclosing_call.get(), to_list(inputs)
-        if call is None or call.layer is not self:
-            return inputs
-        if given:
-            return call.inputs if call.inputs[: len(given)] == given else inputs
-        return call.inputs if depend_on(values or [], call.inputs) else None
-
-    @property
-    def losses(self) -> list[Tensor]:
-        """All penalties of the layer and of layers inside it.
-
-        After a call on numbers also those of that call, until the next one.
-        """
-        of_call = [] if self._last_call is None else self._last_call.own
-        return (
-            self._losses.all()
-            + of_call
-            + [loss for layer in self._sublayers for loss in layer.losses]
-        )
-
-    @property
-    def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; when it is frozen, only those of states."""
-        if not self.trainable:
-            return self.state_updates
-        return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
-
-    @property
-    def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The update pairs that carry a state from batch to batch: they run in test mode too."""
-        own = self._updates.all() if self.stateful or self._assigns else []
-        return own + [pair for layer in self._sublayers for pair in layer.state_updates]
-
-    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
-        return self._items_for(inputs, "get_losses_for", self._losses)
-
-    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
-        if not self.trainable:
-            return self.get_state_updates_for(inputs)
-        return self._items_for(inputs, "get_updates_for", self._updates)
-
-    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return those of `state_updates` for exactly these inputs."""
-        own = self._updates.of(inputs) if self.stateful or self._assigns else []
-        return own + self._of_inner_layers("get_state_updates_for", inputs)
-
-    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
-        return own.of(inputs) + self._of_inner_layers(getter, inputs)
-
-    def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
-        """Return what the layers inside have for these inputs, or for what became of them."""
-        if inputs is None:
-            calls: Any = [(layer, None) for layer in self._sublayers]
-        else:
-            calls = dict.fromkeys(self._inner_calls.of(inputs))
-        return [item for layer, key in calls for item in getattr(layer, getter)(key)]
-
-    def remember_call(self, layer: Layer, inner_inputs: list[Tensor], inputs: Any) -> None:
-        """Note that a call on `inputs` has called a layer inside: its books are asked when needed.
-
-        They are not copied: a layer inside may still be frozen, or unfrozen.
-        """
-        if not is_eager():
-            self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
-
-    @property
-    def uses_learning_phase(self) -> bool:
-        """Tell whether an output differs between training and test."""
-        return any(
-            y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
-        )
-
-    # --- its calls: *the* output of a layer that was called once, one for each Node else ----------
-
-    @property
-    def _inbound_nodes(self) -> list[Node]:
-        return self.inbound_nodes
-
-    @property
-    def _outbound_nodes(self) -> list[Node]:
-        return self.outbound_nodes
-
-    def _at_node(self, node_index: int, attribute: str, what: str) -> Any:
-        if not self.inbound_nodes:
-            raise IllDefinedError(
-                f"{self.label}: the layer has never been called and thus has no defined {what}.",
-                subject=self,
-            )
-        if not -len(self.inbound_nodes) <= node_index < len(self.inbound_nodes):
-            raise ArgumentError(
-                f"{self.label}: asked to get {what} at node {node_index}, but the layer has only "
-                f"{len(self.inbound_nodes)} inbound nodes.",
-                subject=self,
-            )
-        return unpack_singleton(getattr(self.inbound_nodes[node_index], attribute))
-
-    def _at_only_node(self, attribute: str, what: str) -> Any:
-        if not self.inbound_nodes:
-            raise IllDefinedError(
-                f"Layer {self.name} has never been called and thus has no defined {what}.",
-                subject=self,
-            )
-        if len(self.inbound_nodes) == 1:
-            return self._at_node(0, attribute, what)
-        values = [getattr(node, attribute) for node in self.inbound_nodes]
-        if what.endswith("shape") and all(value == values[0] for value in values):
-            return unpack_singleton(values[0])
-        method = what.replace(" ", "_")
-        raise IllDefinedError(
-            f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is '
-            f"ill-defined. Use get_{method}_at(node_index) instead.",
-            subject=self,
-        )
-
-    def get_input_at(self, node_index: int) -> Any:
-        """Return the input tensor (or list of them) of one call."""
-        return self._at_node(node_index, "input_tensors", "input")
-
-    def get_output_at(self, node_index: int) -> Any:
-        """Return the output tensor (or list of them) of one call."""
-        return self._at_node(node_index, "output_tensors", "output")
-
-    def get_input_mask_at(self, node_index: int) -> Any:
-        """Return the input mask (or list of them) of one call."""
-        return self._at_node(node_index, "input_masks", "input mask")
-
-    def get_output_mask_at(self, node_index: int) -> Any:
-        """Return the output mask (or list of them) of one call."""
-        return self._at_node(node_index, "output_masks", "output mask")
-
-    def get_input_shape_at(self, node_index: int) -> Any:
-        """Return the input shape (or list of them) of one call."""
-        return self._at_node(node_index, "input_shapes", "input shape")
-
-    def get_output_shape_at(self, node_index: int) -> Any:
-        """Return the output shape (or list of them) of one call."""
-        return self._at_node(node_index, "output_shapes", "output shape")
-
-    @property
-    def input(self) -> Any:
-        """The input tensor of the layer's only call."""
-        return self._at_only_node("input_tensors", "input")
-
-    @property
-    def output(self) -> Any:
-        """The output tensor of the layer's only call."""
-        return self._at_only_node("output_tensors", "output")
-
-    @property
-    def input_mask(self) -> Any:
-        """The input mask of the layer's only call."""
-        return self._at_only_node("input_masks", "input mask")
-
-    @property
-    def output_mask(self) -> Any:
-        """The output mask of the layer's only call."""
-        return self._at_only_node("output_masks", "output mask")
-
-    @property
-    def input_shape(self) -> Any:
-        """The input shape, if all calls agree on it."""
-        return self._at_only_node("input_shapes", "input shape")
-
-    @property
-    def output_shape(self) -> Any:
-        """The output shape, if all calls agree on it."""
-        return self._at_only_node("output_shapes", "output shape")
-
-    # --- undoing a failed first call --------------------------------------------------------------
-
-    @property
-    def _books(self) -> tuple[PerInput, ...]:
-        return self._losses, self._updates, self._inner_calls
-
-    def _snapshot(self) -> dict[str, Any]:
-        containers = (list, dict, PerInput)
-        return {k: copy.copy(v) if isinstance(v, containers) else v for k, v in vars(self).items()}
-
-    def _restore(self, snapshot: dict[str, Any]) -> None:
-        vars(self).clear()
-        vars(self).update(snapshot)
 
 
 def snake_case(name: str) -> str:
@@ -950,23 +580,6 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
     return None if input_shape is None else (batch_size, *as_shape(input_shape))
 
 
-class WeightConstraints(dict[Variable, Any]):
-    """The constraints of a layer's weights: entering one gives it to the weight."""
-
-    def __setitem__(self, weight: Variable, constraint: Any) -> None:
-        weight.constraint = constraints.get(constraint)
-        super().__setitem__(weight, weight.constraint)
-
-
-def outputs_of(
-    layers: list[Any], node_indices: Any = None, tensor_indices: Any = None
-) -> list[Any]:
-    """Return one output tensor of each layer: of which call, and which; by default the first."""
-    calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
-    chosen = zip(layers, to_list(calls), to_list(places), strict=True)
-    return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in chosen]
-
-
 def layers_within(layer: Any) -> list[Any]:
     """Return a layer and all layers inside it, each once and before those that it holds."""
     found: dict[Any, None] = {}
@@ -988,9 +601,6 @@ _CONTAINERS = (list, tuple, dict)
 _WITHOUT_LAYERS = frozenset((
     "inbound_nodes", "outbound_nodes", "made_at", "_trainable_weights", "_non_trainable_weights",
 ))  # fmt: skip
-_NO_LAYERS = frozenset(  # most attributes
-    (type(None), bool, int, float, str, PerInput, LossesOfLastCall)
-)
 
 
 def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[Layer]:
@@ -999,7 +609,7 @@ def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[
     Tuples with names, such as a history, are records: their layers belong to somebody else.
     """
     for member in container.values() if isinstance(container, dict) else container:
-        if type(member) in _NO_LAYERS:
+        if type(member) in PLAIN:
             continue
         if isinstance(member, Layer):
             yield member

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import wraps
-from inspect import isfunction
 from operator import truediv
 from typing import Any, NamedTuple
 
@@ -34,9 +33,8 @@ from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.losses.classes import quotient, takes_class_numbers, wants_targets_like_predictions
+from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import weights_like
-from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 

@@ -20,14 +20,14 @@ Listener = Callable[[Step, list[Any]], None]
 
 def step_listeners(facts: Facts | None) -> list[Listener]:
     """Return who looks at each step: who writes a program, and who waits for alarms."""
-    found: list[Listener] = [] if facts is None else [lambda step, values: note(facts, step, values)]
+    found: list[Listener] = (
+        [] if facts is None else [lambda step, values: note(facts, step, values)]
+    )
     alarms = alarms_now()
     return found if alarms is None else [*found, alarms.look_at_step]
 
 
-def drained(
-    events: Generator[Any, Any, Any], values: list[Any], listeners: list[Listener]
-) -> Any:
+def drained(events: Generator[Any, Any, Any], values: list[Any], listeners: list[Listener]) -> Any:
     """Return the result of a call; after each step the listeners look at the values."""
     while True:
         try:

@@ -1,0 +1,68 @@
+"""What Keras 1 calls a layer's: constraints, regularizers, inbound nodes by layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope import constraints
+from kerascope.backend.graph import Variable
+from kerascope.callers import warn
+from kerascope.engine.arguments import to_list, unpack_singleton
+
+
+class WeightConstraints(dict[Variable, Any]):
+    """The constraints of a layer's weights: entering one gives it to the weight."""
+
+    def __setitem__(self, weight: Variable, constraint: Any) -> None:
+        weight.constraint = constraints.get(constraint)
+        super().__setitem__(weight, weight.constraint)
+
+
+def outputs_of(
+    layers: list[Any], node_indices: Any = None, tensor_indices: Any = None
+) -> list[Any]:
+    """Return one output tensor of each layer: of which call, and which; by default the first."""
+    calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
+    chosen = zip(layers, to_list(calls), to_list(places), strict=True)
+    return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in chosen]
+
+
+class LayerOfKeras1:
+    """Names of Keras 1."""
+
+    label: Any
+    trainable_weights: Any
+
+    def add_inbound_node(
+        self, inbound_layers: Any, node_indices: Any = None, tensor_indices: Any = None
+    ) -> None:
+        """Call the layer on the outputs of layers; by default the first of each."""
+        self(unpack_singleton(outputs_of(to_list(inbound_layers), node_indices, tensor_indices)))
+
+    @property
+    def constraints(self) -> WeightConstraints:
+        """Weight -> what the optimizer applies to each new value; what is set in it counts."""
+        own = ((w, w.constraint) for w in self.trainable_weights)
+        return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
+
+    @constraints.setter
+    def constraints(self, value: Any) -> None:
+        for w, constraint in dict(value).items():
+            self.constraints[w] = constraint
+
+    @property
+    def regularizers(self) -> list[Any]:
+        """Nothing: the penalties are in `losses`, in Keras 1.2 too."""
+        return []
+
+    @regularizers.setter
+    def regularizers(self, value: Any) -> None:
+        if value:
+            warn(
+                f"{self.label}: `regularizers` does nothing, as in Keras 1.2; give them to the "
+                "weights: add_weight(..., regularizer=...)."
+            )
+
+    def get_output_shape_for(self, input_shape: Any) -> Any:
+        """Keras 1's name of `compute_output_shape`."""
+        return self.compute_output_shape(input_shape)

@@ -1,0 +1,214 @@
+"""Losses and updates of layers, each under the call that it belongs to."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.eager import value_of
+from kerascope.backend.graph import ASSIGNED, Tensor, Variable, as_tensor, is_eager
+from kerascope.backend.update_order import CallUpdate, depend_on
+from kerascope.engine.arguments import to_list
+from kerascope.engine.policies.nested import (
+    EnclosingCall,
+    LossesOfLastCall,
+    enclosing_call,
+    entered_losses,
+    of_call,
+)
+from kerascope.engine.policies.undo import remember_value
+
+
+class PerInput:
+    """The losses, or updates, of a layer, each under the inputs that it belongs to.
+
+    A layer that is called on two inputs makes two sets of updates; a model that contains only one
+    of the calls must run only its own. So each item is entered under the tensors that it depends
+    on, or under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of
+    tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+
+    A second call on the same tensors, or a call that is made again by a debugger, makes items of
+    its own. So each stands beside the call that made it: see `only_of_call`.
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[tuple[Tensor, ...], list[tuple[Any, list[Tensor] | None]]] = {}
+        self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of their coming
+
+    def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
+        """Enter one item or a list of them under `inputs`, for the call that is being made."""
+        items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()
+        outermost = None if call is None else call.outermost
+        if items:
+            self._items.setdefault(key, []).extend((item, outermost) for item in items)
+            self._keys.extend([key] * len(items))
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` items."""
+        while len(self._keys) > number:
+            key = self._keys.pop()
+            self._items[key].pop()
+            if not self._items[key]:
+                del self._items[key]
+
+    def of(self, inputs: Any) -> list[Any]:
+        """Return the items of exactly these inputs; None gives those that depend on no input."""
+        return of_call(self._items.get(tuple(to_list(inputs)), []))
+
+    def all(self) -> list[Any]:
+        """Return every item."""
+        return [item for items in self._items.values() for item, _ in items]
+
+    def __copy__(self) -> PerInput:
+        twin = PerInput()
+        twin._items = {key: list(items) for key, items in self._items.items()}
+        twin._keys = list(self._keys)
+        return twin
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+# Types of attributes in which no layer and no variable is: most of them.
+PLAIN = frozenset((type(None), bool, int, float, str, PerInput, LossesOfLastCall))
+
+
+class LayerLosses:
+    """What a layer keeps of each call."""
+
+    _losses: PerInput
+    _updates: PerInput
+    _inner_calls: PerInput
+    _sublayers: Any
+    _last_call: Any
+    _assigns: bool
+    trainable: Any
+    stateful: bool
+    inbound_nodes: Any
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add scalar penalties; those that depend on `inputs` belong to the call on them.
+
+        In a call on numbers they are numbers too: `losses` has them until the next such call, and
+        no graph ever asks for them.
+        """
+        tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
+        if is_eager() and entered is not None:
+            entered.setdefault(self, []).extend(tensors)
+        else:
+            self._losses.add(tensors, self._whole_call(inputs, tensors))
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Add pairs `(variable, new_value)`, run with each train step that contains this call.
+
+        In a call on numbers they are computed now, and written when the outermost call ends.
+        """
+        pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
+        if not is_eager():
+            call = enclosing_call.get()
+            if call is not None and not self.stateful:
+                pairs = [CallUpdate.of(pair, call.inputs) for pair in pairs]
+            self._updates.add(pairs, self._whole_call(inputs, [pair[1] for pair in pairs]))
+            return
+        with LOCKS.steps:  # at once; all new values are computed before any is written
+            computed = [(variable, value_of(new_value)) for variable, new_value in pairs]
+            assigned = ASSIGNED.get()
+            if assigned is not None:  # written when the outermost call ends
+                assigned.update({variable: as_tensor(value) for variable, value in computed})
+                return
+            for variable, _ in computed:
+                remember_value(variable)
+            set_values(computed)
+
+    def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
+        """Return all inputs of the call that is being made, if it begins with these.
+
+        `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
+        Keras 3 says `add_loss(loss)`: what is computed from the inputs of a call belongs to it.
+        """
+        call, given = enclosing_call.get(), to_list(inputs)
+        if call is None or call.layer is not self:
+            return inputs
+        if given:
+            return call.inputs if call.inputs[: len(given)] == given else inputs
+        return call.inputs if depend_on(values or [], call.inputs) else None
+
+    @property
+    def losses(self) -> list[Tensor]:
+        """All penalties of the layer and of layers inside it.
+
+        After a call on numbers also those of that call, until the next one.
+        """
+        of_call = [] if self._last_call is None else self._last_call.own
+        return (
+            self._losses.all()
+            + of_call
+            + [loss for layer in self._sublayers for loss in layer.losses]
+        )
+
+    @property
+    def updates(self) -> list[tuple[Variable, Any]]:
+        """All update pairs of the layer; when it is frozen, only those of states."""
+        if not self.trainable:
+            return self.state_updates
+        return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
+
+    @property
+    def state_updates(self) -> list[tuple[Variable, Any]]:
+        """The update pairs that carry a state from batch to batch: they run in test mode too."""
+        own = self._updates.all() if self.stateful or self._assigns else []
+        return own + [pair for layer in self._sublayers for pair in layer.state_updates]
+
+    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
+        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
+        return self._items_for(inputs, "get_losses_for", self._losses)
+
+    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
+        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
+        if not self.trainable:
+            return self.get_state_updates_for(inputs)
+        return self._items_for(inputs, "get_updates_for", self._updates)
+
+    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return those of `state_updates` for exactly these inputs."""
+        own = self._updates.of(inputs) if self.stateful or self._assigns else []
+        return own + self._of_inner_layers("get_state_updates_for", inputs)
+
+    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
+        return own.of(inputs) + self._of_inner_layers(getter, inputs)
+
+    def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
+        """Return what the layers inside have for these inputs, or for what became of them."""
+        if inputs is None:
+            calls: Any = [(layer, None) for layer in self._sublayers]
+        else:
+            calls = dict.fromkeys(self._inner_calls.of(inputs))
+        return [item for layer, key in calls for item in getattr(layer, getter)(key)]
+
+    def remember_call(self, layer: Any, inner_inputs: list[Tensor], inputs: Any) -> None:
+        """Note that a call on `inputs` has called a layer inside: its books are asked when needed.
+
+        They are not copied: a layer inside may still be frozen, or unfrozen.
+        """
+        if not is_eager():
+            self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
+
+    @property
+    def uses_learning_phase(self) -> bool:
+        """Tell whether an output differs between training and test."""
+        return any(
+            y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
+        )
+
+    @property
+    def _books(self) -> tuple[PerInput, ...]:
+        return self._losses, self._updates, self._inner_calls
+
+    def _snapshot(self) -> dict[str, Any]:
+        containers = (list, dict, PerInput)
+        return {k: copy.copy(v) if isinstance(v, containers) else v for k, v in vars(self).items()}
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        vars(self).clear()
+        vars(self).update(snapshot)
