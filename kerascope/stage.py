@@ -14,10 +14,10 @@ Whoever walks may step *into* it (iterate it) or *over* it (ask for the next eve
 nobody iterated is drained.
 
 Nobody pays for what nobody watches: there is no `if tracing` in the engine. How a stage is run to
-its end is asked of a `Runner`: without observers it may take a shortcut to the same result. The rule for events:
-the engine yields references to what exists; an observer copies what it wants to keep. The names of
-a paused stage are those of its source: `stage.names["tensor_map"]` is the local variable that the
-reader sees in `engine/network.py`.
+its end is asked of a `Runner`: without observers it may take a shortcut to the same result. The
+rule for events: the engine yields references to what exists; an observer copies what it wants to
+keep. The names of a paused stage are those of its source: `stage.names["tensor_map"]` is the local
+variable that the reader sees in `engine/network.py`.
 
 The model for this is httpx's authentication flow: one generator, two drivers.
 """

@@ -86,6 +86,7 @@ def as_input(value: Any, tensor: Tensor) -> np.ndarray:
 
 
 def checked_update(v: Any, nv: Any) -> Update:
+    """Return the update of a variable; raise if its new value cannot be the variable's."""
     if not isinstance(v, Variable):
         raise DtypeError(f"updates: only a variable can be updated; got {v!r}.", subject=v)
     new_value = cast(as_tensor(nv, like=v), v.dtype)
@@ -134,6 +135,7 @@ def owned(array: Any, foreign: dict[int, Any]) -> Any:
 
 
 def new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray:
+    """Return the array that a variable takes over; raise ShapeError if it does not fit."""
     v = update.variable
     if np.shape(array) != v.shape:
         raise ShapeError(

@@ -20,6 +20,7 @@ class Keras3Rules(CompileRules):
     """The rules of Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+        """Keep loss and metrics of the last `compile` where this one gives none."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -28,8 +29,9 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """A loss or metric of the user's that takes no targets of the output's rank is tried with
-        such as have no last axis: which it gets the data will tell.
+        """Compile; if a loss refuses targets of the output's rank, try it without their last axis.
+
+        Which of the two it gets the data will tell.
         """
         try:
             return (yield from events(model, arguments.copy()))
@@ -42,37 +44,46 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
+        """Find the outputs whose targets keep the axes that the data have."""
         compiled.heeding_ranks = _heeding_ranks(model, compiled)
         if compiled.flat_targets is None:
             compiled.flat_targets = compiled.heeding_ranks
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
+        """Return the rank of weights: all axes of the output but the last."""
         return max(super().weight_ndim(mode, output), output.ndim - 1)
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
+        """Return the outputs that have a loss."""
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
+        """Return the targets, for a loss of the user's without the last axis if the data are so."""
         # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
         if isinstance(function, losses.Loss) or output.shape[-1] != 1:
             return self.target_of_metric(function, compiled, k)
         return super().target_of_loss(function, output, compiled, k)
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
+        """Return the targets, for a user's metric without the last axis if the data are so."""
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
         return squeeze(target, -1) if is_flat else target
 
     def no_loss(self) -> Tensor | None:
+        """Return 0: a model without a loss may be trained, for its metrics."""
         return as_tensor(np.zeros((), floatx()))
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
+        """Return all: an output without a loss has metrics, too."""
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
+        """Tell whether a flat list has one metric for each output: in Keras 3, if as many."""
         return 1 < len(listed) == len(names)
 
     def sort(self, model: Any, compiled: Any) -> None:
+        """Put losses first, in the order of `loss` if both are dicts; the rest by the alphabet."""
         if len(model.output_names) <= 1:
             return
         given = by_names(model._output_structure, model.output_names, compiled.loss)

@@ -460,7 +460,7 @@ def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     return [listed for _ in names]
 
 
-# --- how a metric is called in logs -----------------------------------------------------------------
+# --- how a metric is called in logs ---------------------------------------------------------------
 
 
 def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:

@@ -221,7 +221,8 @@ def evaluate_events(
 ) -> Generator[Any, Any, list[Any]]:
     """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
 
-    Of a metric with a state, which is reset first, the last result counts. Without `emit_events` a batch has no stage, unless somebody watches.
+    Of a metric with a state, which is reset first, the last result counts. Without `emit_events`
+    a batch has no stage, unless somebody watches.
     """
     told = _told(callbacks, model, feed, verbose)
     begin, end = told.hooks("on_test_batch_begin"), told.hooks("on_test_batch_end")

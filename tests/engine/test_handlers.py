@@ -19,7 +19,6 @@ from interrupts import (
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
-from kerascope.backend.program.commit import Writing
 from kerascope.backend.program.program import Program
 from kerascope.layers import BatchNormalization, Dense
 from kerascope.models import Sequential

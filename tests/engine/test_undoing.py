@@ -92,7 +92,9 @@ def test_an_abandoned_stage_of_a_call_leaves_the_layer_new():
 
     layer = layers.Dense(3)
     call = Call([Input((5,))], {})
-    stage = Stage("layer_call", _call_symbolically(layer, call), layer, around=around_call(layer, call))
+    stage = Stage(
+        "layer_call", _call_symbolically(layer, call), layer, around=around_call(layer, call)
+    )
     events = iter(stage)
     del stage
     next(events)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.layers import Dense, Dropout, Input, concatenate
-from kerascope.models import Model
-from kerascope.stage import observing
-from kerascope.trace import train_facts
 from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Op
 from kerascope.backend.schedule import Schedule
+from kerascope.layers import Dense, Dropout, Input, concatenate
+from kerascope.models import Model
+from kerascope.stage import observing
+from kerascope.trace import train_facts
 from kerascope.trace.event_writer import line_of_use
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder

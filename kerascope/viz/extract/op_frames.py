@@ -216,7 +216,7 @@ def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
 
 
 def _node_of(y: Tensor) -> Node | None:
-    """Return the call that gave a tensor, unless that call was taken back (`calling.Transaction`)."""
+    """Return the call that gave a tensor, unless that call was undone (`policies.undo`)."""
     history = y._keras_history
     if history is None or history.node_index >= len(history.layer.inbound_nodes):
         return None
