@@ -33,6 +33,7 @@ _PYTHON = os.path.join(os.path.dirname(warnings.__file__), "")
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _owners: dict[str, int] = {}
 _ours: set[str] = set()
+_boundaries: set[str] = set()
 
 SomeFunction = TypeVar("SomeFunction", bound=Callable[..., Any])
 
@@ -42,7 +43,9 @@ def boundary(function: SomeFunction) -> SomeFunction:
 
     The file in which it stands ends the frames of an op: what is farther out is another one's code.
     """
-    _owners[function.__code__.co_filename] = BOUNDARY
+    file = function.__code__.co_filename
+    _owners[file] = BOUNDARY
+    _boundaries.add(file)
     return function
 
 
@@ -155,11 +158,7 @@ def users_frames(depth: int = 1) -> Frames:
         How many frames are left out; a boundary that is reached at once is passed.
     """
     frame: FrameType | None = sys._getframe(depth + 1)
-    owner = BOUNDARY
-    while frame is not None:
-        owner = owner_of_file(frame.f_code.co_filename)
-        if owner != BOUNDARY:
-            break
+    while frame is not None and frame.f_code.co_filename in _boundaries:
         frame = frame.f_back
     return frames_up_from(frame)
 

@@ -24,10 +24,10 @@ The model for this is httpx's authentication flow: one generator, two drivers.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from enum import Enum
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -107,9 +107,9 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 def current_runner() -> Runner:
     """Return who runs stages now: an observer that is alone may bring a `runner` of its own."""
-    observers = [one for several in _observers.values() for one in several]
-    if not observers:
+    if not is_watched():
         return _UNWATCHED
+    observers = [one for several in _observers.values() for one in several]
     own: Runner | None = getattr(observers[0], "runner", None) if len(observers) == 1 else None
     return own or _WATCHED
 
@@ -176,31 +176,44 @@ class Stage:
 
     def __iter__(self) -> Iterator[Any]:
         """Walk: yield each event; an inner stage that the walker left alone is drained."""
-        while not self.done:
-            if self._error is not None:
-                raise self._error
-            try:
-                event = self._advance()
-            except StopIteration as stop:
-                self.result, self.done = stop.value, True
+        while True:
+            event = self._advance()
+            if self.done:
                 return
-            except BaseException as error:
-                self._error = error
-                raise
-            self._inner = event if isinstance(event, Stage) else None
             yield event
 
     def _advance(self) -> Any:
-        """Resume the work, handing it the result, or the error, of the stage it last yielded."""
+        """Resume the work until it yields the next event, or returns: then `done` is true.
+
+        If the last event was a stage, the work receives its result, or its error.
+        """
+        if self.done or self._error is not None:
+            if self._error is not None:
+                raise self._error
+            return None
         self.is_started = True
-        inner, self._inner = self._inner, None
-        resume: Callable[[], Any] = functools.partial(next, self._events)
-        if inner is not None:
-            try:
-                resume = functools.partial(self._events.send, inner.run())
-            except Exception as error:
-                resume = functools.partial(self._events.throw, error)
-        return resume() if self._around is None else self._around(resume)
+        resume: Callable[[Any], Any] = self._events.send
+        answer: Any = None
+        try:
+            if self._inner is not None:
+                inner, self._inner = self._inner, None
+                try:
+                    answer = inner.run()
+                except Exception as error:
+                    resume, answer = self._events.throw, error
+            if self._around is None:
+                event = resume(answer)
+            else:
+                event = self._around(partial(resume, answer))
+        except StopIteration as stop:
+            self.result, self.done = stop.value, True
+            return None
+        except BaseException as error:
+            self._error = error
+            raise
+        if isinstance(event, Stage):
+            self._inner = event
+        return event
 
     def run(self) -> Any:
         """Run to the end, and return the result.
@@ -214,10 +227,12 @@ class Stage:
     def drain(self) -> Any:
         """Go on to the end as a walk does, telling the observers, and return the result."""
         self.is_drained = not self.is_started
-        for event in self:
-            if _observers.open.get():  # somebody may begin to listen while the work is under way
+        while True:
+            event = self._advance()
+            if self.done:
+                return self.result
+            if _observers.open.get():  # an observer may be added while the work is under way
                 _tell(self, event)
-        return self.result
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
         """Let the result be that of a call, which makes no events."""

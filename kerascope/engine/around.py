@@ -1,8 +1,8 @@
-"""What holds around every call of a layer, beside the call itself.
+"""What holds around every call of a layer: policies, beside the call itself.
 
-Each concern is a `CallPolicy`: it is made for one call, holds while the work advances (and not
-while it is paused), and is told how the call ended. `engine/policies/` has them; a call is wrapped
-in all of them by `WholeCall`.
+A policy is one concern: a failed call is undone, an error notes the layer, and so on. It is made
+for one call, it may hold something while the call advances, and it is notified of how the call
+ended. `engine/policies/` contains them; `WholeCall` wraps a call in several of them.
 """
 
 from __future__ import annotations
@@ -14,43 +14,46 @@ from kerascope.callers import boundary
 
 
 class CallPolicy:
-    """One concern of one call of a layer; this one does nothing.
-
-    Parameters
-    ----------
-    layer : Layer
-    call : Call
-    """
+    """What holds around one call of a layer. This one does nothing."""
 
     def resume(self) -> None:
-        """Hear that the call begins, or goes on after a pause."""
+        """Prepare for the call to begin, or to continue after a pause."""
 
     def pause(self) -> None:
-        """Hear that the call pauses, or ends."""
+        """Take back what `resume` did: the call pauses, or ends."""
 
     def succeeded(self) -> None:
-        """Hear that the call is done."""
+        """React to the end of the call."""
 
     def failed(self, error: BaseException) -> None:
-        """Hear that the call raised, or was abandoned half way."""
+        """React to an error in the call, or to a stage that was abandoned before its end."""
 
 
 class WholeCall:
-    """Wraps one call of a layer in policies, the outermost first.
+    """Wraps one call of a layer in policies.
 
-    As a context manager it wraps a call that is made at once; called, it lets a stage advance.
+    Use it in a `with` statement, or pass it to a stage: `Stage(..., around=WholeCall(...))`.
+
+    Parameters
+    ----------
+    policies : sequence of CallPolicy
+        All of them, the outermost first; each is notified if the call fails.
+    holding : sequence of CallPolicy
+        Those among them that have something to do when the call begins, pauses or succeeds. Each
+        call of a layer goes through these, so it pays to leave the others out.
     """
 
-    def __init__(self, policies: Sequence[CallPolicy]) -> None:
+    def __init__(self, policies: Sequence[CallPolicy], holding: Sequence[CallPolicy]) -> None:
         self._policies = policies
+        self._holding = holding
         self._is_over = False
 
     def __enter__(self) -> None:
-        for policy in self._policies:
+        for policy in self._holding:
             policy.resume()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        for policy in reversed(self._policies):
+        for policy in reversed(self._holding):
             policy.pause()
         self._end(error)
 
@@ -59,7 +62,7 @@ class WholeCall:
         """Let the work of a stage advance: what `Stage` calls `around`."""
         error: BaseException | None = None
         is_paused = False
-        for policy in self._policies:
+        for policy in self._holding:
             policy.resume()
         try:
             event = advance()
@@ -71,16 +74,20 @@ class WholeCall:
             error = raised
             raise
         finally:
-            for policy in reversed(self._policies):
+            for policy in reversed(self._holding):
                 policy.pause()
             if not is_paused:
                 self._end(error)
 
     def __del__(self) -> None:
-        if not self._is_over:  # a stage was abandoned half way
+        if not self._is_over:  # a stage was abandoned before its end
             self._end(GeneratorExit())
 
     def _end(self, error: BaseException | None) -> None:
         self._is_over = True
-        for policy in reversed(self._policies):
-            policy.succeeded() if error is None else policy.failed(error)
+        if error is None:
+            for policy in reversed(self._holding):
+                policy.succeeded()
+        else:
+            for policy in reversed(self._policies):
+                policy.failed(error)

@@ -87,7 +87,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Rename old keywords, except those that the class itself takes."""
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
-    for base in cls.__mro__:
+    for base in cls.__mro__ if old else ():
         old = translate(cls.__name__, old, base.__name__)
     kept = {name: value for name, value in kwargs.items() if name in own}
     if not old.keys() & kept.keys():
@@ -159,7 +159,8 @@ def constructor_defaults(cls: type) -> MappingProxyType[str, Any]:
 @lru_cache(maxsize=1024)
 def constructor_keywords(cls: type) -> frozenset[str]:
     """Return every keyword that the constructors of a class and its bases name."""
-    return frozenset(name for base in cls.__mro__ for name in constructor_parameters(base))
+    constructors = [base for base in cls.__mro__ if "__init__" in vars(base)]
+    return frozenset(name for base in constructors for name in constructor_parameters(base))
 
 
 def serialized(value: Any, where: str) -> Any:

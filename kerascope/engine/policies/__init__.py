@@ -1,4 +1,4 @@
-"""What holds around calls of layers: undoing, errors that remember, costs, calls inside calls."""
+"""Which policies hold around calls of layers, and in which order."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from kerascope.engine.policies.failure import Remembering
 from kerascope.engine.policies.nested import inside_call
 from kerascope.engine.policies.undo import Transaction
 
-Layer = Node = Any  # a type would be a circle
+Layer = Any  # a type would be a circle
 
 
 def around_call(layer: Layer, call: Any) -> WholeCall:
-    """Return what holds around a call: the building, the body and the Node."""
-    return WholeCall([Remembering(layer, call), Transaction(layer)])
+    """Return what holds around a call: around building, the body and the Node.
+
+    The outermost is first. So a failed call is undone before its error notes the layer.
+    """
+    transaction = Transaction(layer)
+    return WholeCall([Remembering(layer, call), transaction], [transaction])
 
 
 def around_repeat(layer: Layer, call: Any) -> WholeCall:
     """Return what holds around a call that repeats an earlier one on other tensors."""
-    return WholeCall([Transaction(layer)])
+    transactions = [Transaction(layer)]
+    return WholeCall(transactions, transactions)
 
 
 def around_body(layer: Layer, call: Any) -> AbstractContextManager[None]:
