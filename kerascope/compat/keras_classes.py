@@ -15,7 +15,7 @@ from kerascope import initializers
 from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
-from kerascope.layers.on_anything import on_anything
+from kerascope.layers.ops.on_anything import on_anything
 
 Operation = Layer
 

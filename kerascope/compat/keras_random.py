@@ -11,8 +11,8 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import as_tensor
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.on_anything import on_anything
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.on_anything import on_anything
 
 __all__ = [
     "SeedGenerator",

@@ -44,13 +44,13 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec
+from kerascope.engine.keras1.layer import LayerOfKeras1
+from kerascope.engine.keras3.layer import LayerOfKeras3, checked_dtype
+from kerascope.engine.keras3.penalties import penalty_of
 from kerascope.engine.layer_calls import LayerCalls
-from kerascope.engine.layer_keras1 import LayerOfKeras1
-from kerascope.engine.layer_keras3 import LayerOfKeras3, checked_dtype
 from kerascope.engine.layer_losses import PLAIN, LayerLosses, PerInput
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
 from kerascope.engine.node import Node
-from kerascope.engine.penalties import penalty_of
 from kerascope.engine.policies.nested import (
     LossesOfLastCall,
 )

@@ -9,7 +9,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 
-rules_by_name = Registry("rules of compile", home="kerascope.engine.compile_rules_keras3")
+rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compile_rules")
 
 
 class CompileRules:

@@ -28,10 +28,10 @@ from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.compile_rules import rules
+from kerascope.engine.keras3.penalties import counted_penalties
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
-from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import weights_like

@@ -10,7 +10,7 @@
 3. `_check_connected`: every tensor that a node needs can be computed from the inputs.
 
 That is Keras 2's algorithm, and the one that models use. `flavour="1"` is Keras 1's: see
-`graph_map_keras1.py`.
+`keras1/graph_map.py`.
 
 The walk is a loop over an explicit stack: the nodes on that stack *are* the `nodes_in_progress`,
 and there is no limit of recursion. Lessons: chapters 8 and 9.
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.graph_map_keras1 import build_map_of_graph
+from kerascope.engine.keras1.graph_map import build_map_of_graph
 from kerascope.engine.node import Node, NodeFinished, NodeSkipped, NodeVisited
 from kerascope.errors import CycleError, DisconnectedGraphError
 from kerascope.spellings import habits

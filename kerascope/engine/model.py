@@ -61,9 +61,9 @@ from kerascope.engine.feeds import (
     split_item,
 )
 from kerascope.engine.input_layer import Input
+from kerascope.engine.keras3.own_loss import computed_loss, own_total_loss, writes_own_loss
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
-from kerascope.engine.own_loss import computed_loss, own_total_loss, writes_own_loss
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.policies.nested import call_of_model
 from kerascope.engine.run import TRAINED

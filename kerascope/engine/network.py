@@ -48,9 +48,9 @@ from kerascope.engine.arguments import (
 from kerascope.engine.base_layer import Layer, PerInput, layers_within
 from kerascope.engine.binding import Call
 from kerascope.engine.calling import repeat_call
-from kerascope.engine.cutting import cut_out, outputs_in_order
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.keras3.cutting import cut_out, outputs_in_order
 from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, mask_of
 from kerascope.engine.node_ids import calls_in

@@ -6,7 +6,7 @@ tensor reaches a layer's call or the outputs of a Model, the Applies between it 
 of layers become layers, one for each Apply, with a Node each. Nothing is computed again: the
 Node's output tensors are the Apply's own, which now receive their history.
 
-Constants and variables that an op uses stay inside its layer, `layers.operations.Operation`.
+Constants and variables that an op uses stay inside its layer, `layers.ops.operation.Operation`.
 
 What a layer does in its `call` is never taken apart: not while it runs, nor when a tensor from
 inside it (a gradient, say) reaches a Model.
@@ -33,7 +33,7 @@ from kerascope.stage import Stage
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
 
-makers_of_layers = Registry("maker of layers", home="kerascope.layers.operations")
+makers_of_layers = Registry("maker of layers", home="kerascope.layers.ops.operation")
 
 
 def enter_operations(tensors: Iterable[Tensor]) -> None:

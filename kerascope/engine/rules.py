@@ -1,7 +1,7 @@
 """What calling and compiling ask of the dialect, in one place.
 
 `habits()` has plain values; here is what takes more than a line. Keras 3's own machinery is in
-`phases_keras3.py` and `operations.py`.
+`keras3/phases.py` and `operations.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
 from kerascope.engine import operations
 from kerascope.engine.arguments import accepts, taken_out
-from kerascope.engine.phases_keras3 import call_in_its_phases, may_ask
+from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
 from kerascope.engine.policies.nested import is_inside_call
 from kerascope.spellings import habits
 

@@ -2,7 +2,7 @@
 
 `x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
 1); weights of classes and samples become one array of weights for each output. Keras keeps this in
-`engine/training_utils.py`. Lesson: chapter 15.
+`engine/keras1/training_utils.py`. Lesson: chapter 15.
 
 `train_on_batch` checks its data from all sides: names, axes, lengths, the form of the labels. What
 it finds depends only on the types and shapes of the arrays and on the function they are for. So

@@ -20,7 +20,7 @@ from kerascope.layers.local import *
 from kerascope.layers.merge import *
 from kerascope.layers.noise import *
 from kerascope.layers.normalization import *
-from kerascope.layers.operations import *
+from kerascope.layers.ops.operation import Operation
 from kerascope.layers.pooling import *
 from kerascope.layers.recurrent import *
 from kerascope.layers.spatial import *
@@ -31,31 +31,31 @@ serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize
 
 _MODULES = """advanced_activations attention convolutional convolutional_recurrent core embeddings
-    local merge noise normalization operations pooling recurrent spatial wrappers"""
-_OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "serialize"]
+    local merge noise normalization pooling recurrent spatial wrappers"""
+_OWN = "Input InputLayer InputSpec Layer Operation deserialize merge serialize"
 
 __all__ = sorted(
-    {*_OWN, *(name for module in _MODULES.split() for name in globals()[module].__all__)}
+    {*_OWN.split(), *(name for module in _MODULES.split() for name in globals()[module].__all__)}
 )
 
 # Module -> the names in it, which are loaded when one of them is asked for.
 _LATER = {
-    "augmentation": """AugMix AutoContrast RandAugment RandomColorDegeneration RandomColorJitter
-        RandomCrop RandomElasticTransform RandomErasing RandomGaussianBlur RandomGrayscale
-        RandomHue RandomInvert RandomPerspective RandomPosterization RandomSaturation
-        RandomSharpness RandomShear Solarization""",
-    "categories": """CategoryEncoding Discretization IntegerLookup StringLookup
+    "keras3.augmentation": """AugMix AutoContrast RandAugment RandomColorDegeneration
+        RandomColorJitter RandomCrop RandomElasticTransform RandomErasing RandomGaussianBlur
+        RandomGrayscale RandomHue RandomInvert RandomPerspective RandomPosterization
+        RandomSaturation RandomSharpness RandomShear Solarization""",
+    "keras3.categories": """CategoryEncoding Discretization IntegerLookup StringLookup
         TextVectorization""",
-    "images": """CenterCrop RandomBrightness RandomContrast RandomFlip RandomRotation
+    "keras3.images": """CenterCrop RandomBrightness RandomContrast RandomFlip RandomRotation
         RandomTranslation RandomZoom Resizing""",
-    "keras1": """ConvRecurrent2D Highway MaxoutDense ParametricSoftplus Recurrent SReLU
+    "keras1.legacy": """ConvRecurrent2D Highway MaxoutDense ParametricSoftplus Recurrent SReLU
         TimeDistributedDense time_distributed_dense""",
-    "keras3": """AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
+    "keras3.kin": """AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
         AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM3D
         EinsumDense GroupQueryAttention Identity Pipeline ReversibleEmbedding
         SpectralNormalization""",
-    "local_contrast": "ContrastLimitedAdaptiveHistogramEqualization",
-    "sounds": "MelSpectrogram",
+    "keras3.local_contrast": "ContrastLimitedAdaptiveHistogramEqualization",
+    "keras3.sounds": "MelSpectrogram",
 }
 
 answer_missing_names(

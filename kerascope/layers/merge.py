@@ -31,7 +31,7 @@ from kerascope.backend.shapes import (
 )
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.layer_keras1 import outputs_of
+from kerascope.engine.keras1.layer import outputs_of
 from kerascope.engine.layer_type import LayerType
 from kerascope.engine.sequential import Branches
 from kerascope.errors import ArgumentError, DtypeError, ShapeError, SpellingWarning

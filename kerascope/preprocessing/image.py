@@ -878,4 +878,4 @@ def _whitening(images: np.ndarray, epsilon: float) -> np.ndarray:
     return (vectors / np.sqrt(values + epsilon)) @ vectors.T
 
 
-answer_missing_names(__name__, later={"smart_resize": "kerascope.layers.images"})
+answer_missing_names(__name__, later={"smart_resize": "kerascope.layers.keras3.images"})

@@ -17,9 +17,9 @@ from kerascope.engine.arguments import INPUTS
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
-from kerascope.layers import keras_ops
 from kerascope.layers.core import lambda_functions
-from kerascope.layers.keras_ops import every_operation
+from kerascope.layers.ops import keras_ops
+from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.registry import get_custom_objects
 from kerascope.saving import keras3_table as table
 

@@ -23,7 +23,7 @@ from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import DataError
 from kerascope.layers.opaque import Opaque
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops.operation import Operation
 from kerascope.nested import dicts_in
 from kerascope.saving.hdf5_files import array_of, as_bfloat16, group_of
 from kerascope.saving.keras3_table import FOLDERS, NAMES_OF_FOLDERS

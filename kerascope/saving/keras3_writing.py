@@ -19,8 +19,8 @@ from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.node import Node
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
-from kerascope.layers.keras_ops import every_operation
 from kerascope.layers.opaque import FileConfig
+from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.saving import keras3_table as table
 
 Config = dict[str, Any]

@@ -17,8 +17,8 @@ from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.engine import workers
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.compiling import weighted_masked_objective
+from kerascope.engine.keras1.training_utils import check_array_length_consistency
 from kerascope.engine.sequential import deserialized
-from kerascope.engine.training_utils import check_array_length_consistency
 from kerascope.errors import ArgumentError
 from kerascope.registry import custom_object_scope
 from kerascope.utils import conv_utils

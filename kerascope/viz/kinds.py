@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.engine.base_layer import Layer
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops.operation import Operation
 
 _CLASSES_BY_KIND = {
     "input": "InputLayer",

@@ -16,8 +16,8 @@ from kerascope import Input, K, Model, layers
 from kerascope.backend.graph import Tensor
 from kerascope.compat import keras_random
 from kerascope.errors import ArgumentError, NotYetError
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.keras_ops import every_operation
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.nested import found_in
 from kerascope.not_yet import NAMES
 

@@ -13,7 +13,7 @@ import pytest
 
 from kerascope import Input, K, Model, layers, models
 from kerascope.errors import DtypeError
-from kerascope.layers import keras_ops as ops
+from kerascope.layers.ops import keras_ops as ops
 from kerascope.settings import config
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "float32")

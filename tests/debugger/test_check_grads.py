@@ -23,7 +23,7 @@ from kerascope.layers import (
     MaxPooling2D,
     SimpleRNN,
 )
-from kerascope.layers.keras_ops_core import custom_gradient
+from kerascope.layers.ops.core import custom_gradient
 from kerascope.models import Sequential
 from kerascope.utils import set_random_seed
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kerascope.backend.function import Function
-from kerascope.engine import graph_map_keras1
+from kerascope.engine.keras1 import graph_map as graph_map_keras1
 from kerascope.engine.model import Model
 from kerascope.optimizers import Optimizer
 

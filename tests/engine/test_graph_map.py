@@ -11,7 +11,7 @@ from kerascope.engine.graph_map import (
     map_graph,
     map_stage,
 )
-from kerascope.engine.graph_map_keras1 import build_map_of_graph
+from kerascope.engine.keras1.graph_map import build_map_of_graph
 from kerascope.errors import CycleError, DisconnectedGraphError
 from kerascope.layers import Add, Concatenate, Dense
 from kerascope.stage import Stage

@@ -7,7 +7,7 @@ from small_model import LABELS, ROWS, small_model
 from kerascope.backend.constants import MOST_ELEMENTS, are_known_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
-from kerascope.engine.training_utils import standardize_weights
+from kerascope.engine.keras1.training_utils import standardize_weights
 from kerascope.settings import config
 
 

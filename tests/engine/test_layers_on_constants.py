@@ -10,7 +10,7 @@ import pytest
 
 from kerascope import K, Model, Sequential, draw, layers
 from kerascope.backend.eager import compiled
-from kerascope.layers import keras_ops
+from kerascope.layers.ops import keras_ops
 from kerascope.settings import config
 
 DIALECTS = ["2.2", "3"]

@@ -8,7 +8,7 @@ from keras_reference import generator, jax, keras
 from kerascope import backend as K
 from kerascope import layers
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers import keras_ops_image as ops
+from kerascope.layers.ops import image as ops
 from kerascope.models import Model, Sequential, load_model
 from kerascope.settings import config
 

@@ -12,7 +12,7 @@ from kerascope.backend.graph import Constant, Placeholder
 from kerascope.engine.operations import enter_operations
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Input, Operation
-from kerascope.layers.keras_ops import every_operation
+from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.settings import config
 
 CALLS = [

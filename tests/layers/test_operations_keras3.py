@@ -6,7 +6,7 @@ from keras_reference import generator, keras
 
 from kerascope import backend as K
 from kerascope import layers, models
-from kerascope.layers import keras_ops
+from kerascope.layers.ops import keras_ops
 from kerascope.settings import config
 
 pytestmark = [

@@ -11,7 +11,7 @@ from kerascope import Input, K, Model, layers
 from kerascope.backend.eager import value_of
 from kerascope.backend.graph import Constant
 from kerascope.errors import ArgumentError, DataError, GradientError, RefusedError, ShapeError
-from kerascope.layers import keras_ops as ops
+from kerascope.layers.ops import keras_ops as ops
 from kerascope.models import load_model
 from kerascope.settings import config
 

@@ -18,8 +18,8 @@ from thinned import thinned
 
 from kerascope import K
 from kerascope.errors import ConfigError
-from kerascope.layers import keras_ops
-from kerascope.layers.keras_ops import every_operation
+from kerascope.layers.ops import keras_ops
+from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.models import load_model
 
 pytestmark = [

@@ -34,7 +34,7 @@ from random_models import (
 
 import kerascope
 from kerascope import config, layers, losses, spellings
-from kerascope.layers import keras_ops
+from kerascope.layers.ops import keras_ops
 from kerascope.models import load_model
 from kerascope.saving import hdf5_models, keras3_reading
 from kerascope.saving.keras3_weights import listed_weights

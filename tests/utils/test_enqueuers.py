@@ -13,7 +13,7 @@ import pytest
 from waiting import wait_until
 
 from kerascope.callbacks import Callback
-from kerascope.engine import keras_loops
+from kerascope.engine.keras1 import loops as keras_loops
 from kerascope.engine.workers import ThreadWorker
 from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeWarning, WorkerError
 from kerascope.layers import Dense

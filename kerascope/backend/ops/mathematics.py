@@ -1,6 +1,6 @@
 """Further functions, element by element: what Keras 3 has in `keras.ops` and Keras 2 had not in K.
 
-Loaded when `layers/keras_ops_numpy.py` is.
+Loaded when `layers/ops/numpy.py` is.
 """
 
 from __future__ import annotations

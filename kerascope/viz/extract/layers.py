@@ -22,8 +22,8 @@ from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean
 from kerascope.layers.opaque import Opaque
-from kerascope.layers.operation_forms import OWN
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops.forms import OWN
+from kerascope.layers.ops.operation import Operation
 from kerascope.layers.recurrent import RNN, LayerOfCell
 from kerascope.layers.recurrent_cells import StackedRNNCells
 from kerascope.layers.wrappers import Wrapper

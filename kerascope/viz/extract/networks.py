@@ -30,7 +30,7 @@ from kerascope.engine.node_ids import clean, free_id
 from kerascope.engine.policies.undo import rolled_back
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import GraphError, KerascopeError
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops.operation import Operation
 from kerascope.viz.extract.layers import CallFacts
 
 

@@ -20,7 +20,7 @@ from kerascope.backend.state import image_data_format
 from kerascope.configured import configured_names
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.layers.opaque import Opaque
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops.operation import Operation
 from kerascope.printable import printable
 from kerascope.viz.graph import Attribute
 

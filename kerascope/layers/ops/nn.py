@@ -17,10 +17,10 @@ from kerascope.backend.ops.elementwise import floating, square_root
 from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.windows import deconv_length, normalize_data_format
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
-from kerascope.layers import keras_ops as ops
 from kerascope.layers.arguments import Sizes
-from kerascope.layers.keras_ops import Axes
-from kerascope.layers.operation_rows import NN, public, row
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.keras_ops import Axes
+from kerascope.layers.ops.rows import NN, public, row
 
 _OTHERS = {*globals()}  # what is no operation
 

@@ -18,9 +18,9 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.engine.operations import operations_before
-from kerascope.layers import keras_ops
-from kerascope.layers.on_anything import on_anything
-from kerascope.layers.operations import Operation
+from kerascope.layers.ops import keras_ops
+from kerascope.layers.ops.on_anything import on_anything
+from kerascope.layers.ops.operation import Operation
 from kerascope.nested import flattened, found_in, replaced
 from kerascope.spellings import habits
 

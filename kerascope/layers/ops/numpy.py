@@ -24,9 +24,9 @@ from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.shapes import normalize_axis
 from kerascope.engine.base_layer import snake_case
 from kerascope.errors import ArgumentError, RefusedError
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.keras_ops import Axes
-from kerascope.layers.operation_rows import CORE, MATH, NUMPY, public, row
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.keras_ops import Axes
+from kerascope.layers.ops.rows import CORE, MATH, NUMPY, public, row
 
 _OTHERS = {*globals()}  # what is no operation
 

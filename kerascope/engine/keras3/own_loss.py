@@ -18,8 +18,8 @@ from kerascope.backend.scopes import name_scope
 from kerascope.engine.arguments import accepts, listed_with_structure, packed
 from kerascope.engine.compile_rules import rules
 from kerascope.engine.compiling import Compilation, weighted_masked_objective
+from kerascope.engine.keras3.penalties import counted_penalties
 from kerascope.engine.node import mask_of
-from kerascope.engine.penalties import counted_penalties
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.spellings import habits
 

@@ -34,8 +34,8 @@ from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.shaping import Full, shape_vector
 from kerascope.errors import ArgumentError
 from kerascope.layers.arguments import Sizes
-from kerascope.layers.on_anything import on_anything
-from kerascope.layers.operation_types import own_types, typed
+from kerascope.layers.ops.element_types import own_types, typed
+from kerascope.layers.ops.on_anything import on_anything
 from kerascope.nested import found_in
 
 _OTHERS = {
@@ -1026,20 +1026,20 @@ sparse_categorical_crossentropy = row(NN, "SparseCategoricalCrossentropy")(
 _HERE = sorted(name for name in {*globals()} - _OTHERS if name.islower() and name[0] != "_")
 
 # The modules with the other rows; what they need is not needed by a model without them.
-_LATER = ("keras_ops_numpy", "keras_ops_core", "keras_ops_linalg", "keras_ops_nn")
+_LATER = ("numpy", "core", "linalg", "nn")
 
 
 def every_operation() -> dict[str, tuple[str, Callable[..., Any]]]:
     """Return `OPERATIONS` with all its rows."""
-    for name in (*_LATER, "keras_ops_image"):  # whose functions are in keras.ops.image alone
-        import_module(f"kerascope.layers.{name}")
+    for name in (*_LATER, "image"):  # whose functions are in keras.ops.image alone
+        import_module(f"kerascope.layers.ops.{name}")
     return OPERATIONS
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    modules = [import_module(f"kerascope.layers.{module}") for module in _LATER]
+    modules = [import_module(f"kerascope.layers.ops.{module}") for module in _LATER]
     if name == "__all__":
         return sorted({*_HERE, *(one for module in modules for one in module.__all__)})
     for module in modules:

@@ -20,9 +20,9 @@ from kerascope.backend.ops.fourier import Fourier
 from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.linalg import matmul
 from kerascope.errors import ArgumentError
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.keras_ops import Axes
-from kerascope.layers.operation_rows import LINALG, MATH, NUMPY, public, row
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.keras_ops import Axes
+from kerascope.layers.ops.rows import LINALG, MATH, NUMPY, public, row
 
 _OTHERS = {*globals()}  # what is no operation
 

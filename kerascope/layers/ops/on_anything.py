@@ -21,7 +21,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
-from kerascope.layers.operation_types import explained, own_types
+from kerascope.layers.ops.element_types import explained, own_types
 from kerascope.nested import found_in, replaced
 from kerascope.spellings import habits
 

@@ -15,8 +15,8 @@ from kerascope.backend.graph import Op, Tensor
 from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
-from kerascope.layers.augmentation import rescaled, sorted_pair
-from kerascope.layers.keras_ops_image import channels_last
+from kerascope.layers.keras3.augmentation import rescaled, sorted_pair
+from kerascope.layers.ops.image import channels_last
 
 __all__ = ["ContrastLimitedAdaptiveHistogramEqualization"]
 

@@ -35,8 +35,8 @@ from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.operations import makers_of_layers
 from kerascope.errors import ConfigError, NotHereError
 from kerascope.layers.arguments import Masks, Tensors
-from kerascope.layers.keras_ops import OPERATIONS, every_operation
-from kerascope.layers.operation_forms import OWN, form_of, own_op
+from kerascope.layers.ops.forms import OWN, form_of, own_op
+from kerascope.layers.ops.keras_ops import OPERATIONS, every_operation
 from kerascope.nested import found_in
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits

@@ -27,8 +27,8 @@ from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, DtypeError, NotYetError, RefusedError, ShapeError
 from kerascope.layers.arguments import positive_int
-from kerascope.layers.keras_ops_numpy import digitize
-from kerascope.layers.on_anything import on_anything
+from kerascope.layers.ops.numpy import digitize
+from kerascope.layers.ops.on_anything import on_anything
 from kerascope.printable import printable
 
 __all__ = [

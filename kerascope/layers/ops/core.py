@@ -23,9 +23,9 @@ from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.shapes import merge_shapes
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.on_anything import on_anything
-from kerascope.layers.operation_rows import public
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.on_anything import on_anything
+from kerascope.layers.ops.rows import public
 from kerascope.nested import flattened
 
 _OTHERS = {*globals()}  # what is no operation

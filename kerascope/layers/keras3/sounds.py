@@ -11,9 +11,9 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
-from kerascope.layers import keras_ops as ops
 from kerascope.layers.arguments import positive_int
-from kerascope.layers.keras_ops_linalg import stft
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.linalg import stft
 
 __all__ = ["MelSpectrogram"]
 

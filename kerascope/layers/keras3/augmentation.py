@@ -17,10 +17,11 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers import keras_ops as ops
 from kerascope.layers.arguments import positive_int
-from kerascope.layers.images import Factor, _beside_pixels, _RandomImages
-from kerascope.layers.keras_ops_image import (
+from kerascope.layers.keras3.images import Factor, _beside_pixels, _RandomImages
+from kerascope.layers.opaque import refused
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.image import (
     FILL_MODES,
     INTERPOLATIONS,
     affine_transform,
@@ -30,7 +31,6 @@ from kerascope.layers.keras_ops_image import (
     rgb_to_grayscale,
     rgb_to_hsv,
 )
-from kerascope.layers.opaque import refused
 
 __all__ = [
     "AugMix",

@@ -18,9 +18,9 @@ from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import mathematics as m
 from kerascope.backend.ops.elementwise import floating
 from kerascope.errors import ArgumentError, NotYetError, ShapeError
-from kerascope.layers import keras_ops as ops
-from kerascope.layers.keras_ops_numpy import pad
-from kerascope.layers.operation_rows import IMAGE, public, row
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.numpy import pad
+from kerascope.layers.ops.rows import IMAGE, public, row
 from kerascope.limits import current_budget
 
 _OTHERS = {*globals()}  # what is no operation

@@ -19,9 +19,9 @@ from kerascope.backend.shapes import Shape
 from kerascope.backend.state import phase_is_open
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
-from kerascope.layers import keras_ops as ops
 from kerascope.layers.arguments import Training, positive_int
-from kerascope.layers.keras_ops_image import (
+from kerascope.layers.ops import keras_ops as ops
+from kerascope.layers.ops.image import (
     FILL_MODES,
     INTERPOLATIONS,
     affine_transform,
