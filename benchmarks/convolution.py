@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Spec
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Op
 from kerascope.backend.ops.convolution import (
     ConvolutionKernelGradient,
     Convolve,

@@ -210,6 +210,19 @@ _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 current_budget = _budget.get  # the budget in force, or None: most of the time
 
 
+def count_op(op: Any) -> None:
+    """Take an op of a graph from the budget, if one is in force.
+
+    Raises
+    ------
+    ConfigError
+        There were too many.
+    """
+    budget = current_budget()
+    if budget is not None:
+        budget.take_parts(1, f"at op {op.name}")
+
+
 @contextmanager
 def building(budget: Budget | None) -> Iterator[None]:
     """Let a budget be in force inside the `with` block; None keeps the one that is."""

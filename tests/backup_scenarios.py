@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 from kerascope import callbacks as cb  # noqa: E402
 from kerascope import settings  # noqa: E402
-from kerascope.backend.graph import Variable  # noqa: E402
+from kerascope.backend.variables import Variable  # noqa: E402
 from kerascope.errors import SpellingWarning  # noqa: E402
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, GaussianNoise  # noqa: E402
 from kerascope.metrics import BinaryAccuracy  # noqa: E402

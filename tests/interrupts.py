@@ -24,7 +24,7 @@ import kerascope
 
 ROOT = str(Path(kerascope.__file__).parent) + os.sep
 # The files in which what was computed is written.
-WRITING = tuple(f"backend{os.sep}{name}.py" for name in ("atomic", "graph", "state"))
+WRITING = tuple(f"backend{os.sep}{name}.py" for name in ("atomic", "variables", "state"))
 HEARD_AFTER = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "RESUME")
 
 

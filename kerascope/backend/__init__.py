@@ -10,7 +10,7 @@ Files, in the order of their dependence: `shapes`, `scopes`, `atomic`, `graph` (
 from kerascope.backend.eager import *
 from kerascope.backend.function import *
 from kerascope.backend.gradient import *
-from kerascope.backend.graph import Apply, Constant, Op, Placeholder, Tensor, Variable
+from kerascope.backend.graph import Apply, Constant, Op, Placeholder, Tensor
 from kerascope.backend.ops.broadcasting import *
 from kerascope.backend.ops.comparison import *
 from kerascope.backend.ops.control import *
@@ -32,6 +32,7 @@ from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.backend.scopes import users_name_scope as name_scope
 from kerascope.backend.state import *
 from kerascope.backend.state import enter_old_names as _enter_old_names
+from kerascope.backend.variables import Variable
 from kerascope.not_yet import answer_missing_names
 
 _enter_old_names(globals())

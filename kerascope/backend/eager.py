@@ -28,7 +28,6 @@ from kerascope.backend.graph import (
     Op,
     Placeholder,
     Tensor,
-    Variable,
     applies_in_order,
     as_tensor,
     graph_mode,
@@ -37,6 +36,7 @@ from kerascope.backend.graph import (
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope, name_scope
+from kerascope.backend.variables import Variable
 from kerascope.errors import DtypeError, GraphError, ShapeError
 from kerascope.spellings import habits
 

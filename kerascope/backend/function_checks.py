@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
+from kerascope.backend.graph import Tensor, as_tensor, leaves
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.program.rules import RULES
 from kerascope.backend.program.stacks import RULE as STACKS
 from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.registry import did_you_mean
 

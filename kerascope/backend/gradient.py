@@ -14,15 +14,8 @@ from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 from kerascope.backend.branches import Sums
-from kerascope.backend.graph import (
-    EAGER,
-    Apply,
-    Constant,
-    Tensor,
-    applies_between,
-    as_tensor,
-    is_float,
-)
+from kerascope.backend.dtypes import is_float
+from kerascope.backend.graph import EAGER, Apply, Constant, Tensor, applies_between, as_tensor
 from kerascope.backend.ops.broadcasting import ones_like
 from kerascope.backend.scopes import gradient_scope
 from kerascope.callers import boundary

@@ -18,198 +18,28 @@ Lessons: chapters 3 (data types) and 13 (symbolic differentiation).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from functools import lru_cache, partial
-from operator import setitem
-from reprlib import repr as shortened
+from functools import cache
 from sys import _getframe
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kerascope.backend.atomic import LOCKS, Call, lend, move, set_values, take_over
+from kerascope.backend.arrays import name_of_numbers, with_few_numbers, with_numbers
+from kerascope.backend.dtypes import as_numbers, constant_dtype
+from kerascope.backend.op_hints import OpHints
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.callers import frames_up_from
-from kerascope.errors import DtypeError, GraphError, ShapeError
-from kerascope.limits import current_budget
+from kerascope.errors import DtypeError, ShapeError
+from kerascope.limits import count_op
 from kerascope.printable import printable
 from kerascope.settings import config
-
-__all__ = [
-    "EAGER",
-    "OPERATORS",
-    "Apply",
-    "Constant",
-    "Op",
-    "Placeholder",
-    "Spec",
-    "Tensor",
-    "Variable",
-    "as_tensor",
-    "checked_dtype",
-    "common_dtype",
-    "constant_dtype",
-    "is_float",
-    "scoped",
-]
-
-
-# --- how a constant is written: in eager mode that is every tensor --------------------------------
-
-
-MOST_IN_A_LINE = 12
-
-
-def name_of_numbers(array: np.ndarray) -> str:
-    """Return what a constant is called that nobody gave a name.
-
-    Examples
-    --------
-    >>> name_of_numbers(np.array(2.5)), name_of_numbers(np.zeros((2, 3)))
-    ('2.5', 'constant[2, 3]')
-    """
-    if array.ndim == 0:
-        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
-    return f"constant{list(array.shape)}"
-
-
-def with_numbers(name: str, array: np.ndarray) -> str:
-    """Return name, shape and numbers; of very many numbers the first and the last, as NumPy does.
-
-    Examples
-    --------
-    >>> print(with_numbers("sum", np.array(6.0)))
-    <sum: 6.0>
-    >>> print(with_numbers("mul", np.arange(4).reshape(2, 2)))
-    <mul (2, 2): [[0 1]
-                  [2 3]]>
-    """
-    if array.ndim == 0:
-        return name if name == name_of_numbers(array) else f"<{name}: {array[()]!s}>"
-    begin = f"{_begin(name, array)}: "
-    return f"{begin}{np.array2string(array, prefix=begin)}>"
-
-
-def with_few_numbers(name: str, array: np.ndarray) -> str:
-    """Return the same on one line; the numbers are left out where there are many.
-
-    Examples
-    --------
-    >>> with_few_numbers("mul", np.arange(4).reshape(2, 2))
-    '<mul (2, 2): [[0 1] [2 3]]>'
-    >>> with_few_numbers("mul", np.zeros((20, 30)))
-    '<mul (20, 30)>'
-    """
-    if array.size > MOST_IN_A_LINE:
-        return f"{_begin(name, array)}>"
-    return " ".join(with_numbers(name, array).split())
-
-
-def _begin(name: str, array: np.ndarray) -> str:
-    named = "constant" if name == name_of_numbers(array) else name
-    return f"<{named} {array.shape}"
-
-
-# --- names of element types -----------------------------------------------------------------------
-
-
-def is_float(dtype: str) -> bool:
-    """Tell whether a dtype can carry a gradient."""
-    return dtype.startswith(("float", "bfloat"))
-
-
-@lru_cache  # asked for every op of a graph, with few different types
-def common_dtype(*dtypes: str) -> str:
-    """Return the type of an operation on these types: floats win over integers of any width.
-
-    Examples
-    --------
-    >>> common_dtype("float32", "int64")
-    'float32'
-    """
-    floats = [dtype for dtype in dtypes if is_float(dtype)]
-    return np.result_type(*(floats or dtypes)).name
-
-
-_NAMES = frozenset({"float16", "float32", "float64", "int32", "int64", "uint8", "bool"})
-
-
-def checked_dtype(dtype: Any) -> str:
-    """Return NumPy's name of a type.
-
-    Raises
-    ------
-    DtypeError
-        It is no type of numbers or booleans.
-    """
-    if isinstance(dtype, str) and dtype in _NAMES:
-        return dtype
-    try:
-        found = np.dtype(object if dtype is None else dtype)  # NumPy's None is float64
-    except TypeError:
-        found = np.dtype(object)
-    if found.kind not in "fiub":
-        remedy = " StringLookup and TextVectorization turn text into numbers before a model."
-        raise DtypeError(
-            f"dtype: {dtype!r} is no numeric type; expected 'float32', 'int32', ..."
-            f"{remedy if dtype == 'string' else ''}"
-        )
-    return found.name
-
-
-# What NumPy would read as a number if it stands in an array of objects, and is none.
-_NO_NUMBERS = (str, bytes, type(None), np.complexfloating, np.datetime64, np.timedelta64)
-
-
-def as_numbers(value: Any, where: str, dtype: str = "float64") -> np.ndarray:
-    """Return numbers or booleans as an array, of their own type.
-
-    Numbers that NumPy has no type for, as `Decimal`, `10**30` and bfloat16, become `dtype`.
-
-    Raises
-    ------
-    DtypeError
-        They are something else, or lists of different lengths.
-    """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise DtypeError(
-            f"{where}: {shortened(value)} is no rectangular array ({error})."
-        ) from None
-    if array.dtype.kind in "fiub":
-        return array
-    try:
-        return _converted(array, dtype)
-    except (TypeError, ValueError, OverflowError):
-        raise DtypeError(
-            f"{where}: {shortened(value)}, of type {type(value).__name__}, cannot become {dtype}; "
-            f"expected a tensor, an array or a number."
-        ) from None
-
-
-def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
-    """Return objects that stand for numbers, or numbers of a type from outside NumPy, as `dtype`.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        They stand for none, or for one that `dtype` has no room for.
-    """
-    is_foreign = array.dtype.kind == "V" and array.dtype.isbuiltin == 2  # ml_dtypes' bfloat16
-    is_objects = array.dtype.kind == "O" and not any(isinstance(x, _NO_NUMBERS) for x in array.flat)
-    if not is_foreign and not is_objects:
-        raise TypeError("no numbers")
-    array.astype("float64")  # "bool" would take everything
-    return array.astype(dtype)
-
 
 # --- tensors --------------------------------------------------------------------------------------
 
@@ -392,59 +222,10 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> Any:
-        return _equality("eq", self, other)
+        return OPERATORS["=="](self, other)
 
     def __ne__(self, other: object) -> Any:
-        return _equality("ne", self, other)
-
-
-def _equality(name: str, x: Tensor, y: object) -> Any:
-    if not isinstance(y, (Tensor, np.ndarray, np.generic, int, float)):
-        return NotImplemented  # a tensor is no text, and not None
-    return OPERATORS[name](x, y) if is_eager() else Equality(name, x, y)
-
-
-class Equality(Tensor):
-    """What `x == y` and `x != y` give: where the numbers are equal, once somebody wants a tensor.
-
-    Lists of tensors are searched by `==` too, and there only truth is asked for: whether the two
-    are one and the same tensor. So the op is not called before anything else is.
-    """
-
-    __slots__ = ("operator", "sides")
-
-    def __init__(self, operator: str, x: Tensor, y: Any) -> None:
-        self.operator, self.sides = operator, (x, y)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in Tensor.__slots__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        with graph_mode():
-            made: Tensor = OPERATORS[self.operator](*self.sides)
-        for slot in set(Tensor.__slots__) - {"__weakref__"}:
-            setattr(self, slot, getattr(made, slot))
-        if made.owner is not None:
-            made.owner.outputs[0] = self
-        return getattr(self, name)
-
-    def __bool__(self) -> bool:
-        x, y = self.sides
-        if isinstance(y, Tensor):
-            return (x is y) == (self.operator == "eq")
-        return bool(np.asarray(self)) if self._is_known else super().__bool__()
-
-    @property
-    def _is_known(self) -> bool:
-        """Whether variables are compared where no graph is made: then their numbers are."""
-        x, y = self.sides
-        known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
-        return known and not current_scope().makes_graph
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        if not self._is_known:
-            return super().__array__(dtype, copy)
-        compare = np.equal if self.operator == "eq" else np.not_equal
-        return np.asarray(compare(*map(np.asarray, self.sides)), dtype)
+        return OPERATORS["!="](self, other)
 
 
 class Placeholder(Tensor):
@@ -507,194 +288,6 @@ class Constant(Tensor):
         )
 
 
-class Variable(Tensor):
-    """A tensor that holds state: only `set_value` and a function's updates change it.
-
-    Parameters
-    ----------
-    value : array_like
-        Initial value; copied.
-    dtype : str, optional
-        Default `config.floatx`.
-    name : str, optional
-        What a person reads.
-    constraint : callable, optional
-        Kept for the optimizer, which applies it to each new value.
-
-    Attributes
-    ----------
-    default_update : Tensor or None
-        New value that every function which uses the variable gives it, unless its updates say
-        otherwise: a random op's count of draws moves on so. (Theano's shared variables have the
-        same.)
-    """
-
-    __slots__ = ("_is_shared", "_value", "constraint", "default_update")
-
-    def __init__(
-        self,
-        value: Any,
-        dtype: str | None = None,
-        name: str | None = None,
-        constraint: Callable[..., Any] | None = None,
-    ) -> None:
-        dtype = checked_dtype(dtype or config.floatx)
-        self._value = np.array(as_numbers(value, "variable", dtype), dtype=dtype, order="C")
-        self._is_shared = False
-        self.constraint = constraint
-        self.default_update: Tensor | None = None
-        super().__init__(self._value.shape, dtype, name or scoped("variable"))
-
-    def get_value(self, borrow: bool = False) -> np.ndarray:
-        """Return the numbers: a copy, or with `borrow` the array itself, to be read only.
-
-        A borrowed array never changes: the variable gets another one with its next value.
-        """
-        assigned = ASSIGNED.get()
-        if assigned is not None and self in assigned:
-            return self._only_numbers(assigned[self])
-        if not borrow:
-            with LOCKS.writing:
-                return self._value.copy()
-        with LOCKS.steps:
-            if LOCKS.calls:  # an op asks, in the middle of a call that will write in place
-                return self._value.copy()
-            return lend(self)
-
-    def set_value(self, value: Any) -> None:
-        """Replace the numbers.
-
-        Raises
-        ------
-        ShapeError
-            `value` has another shape; the variable keeps its own.
-        """
-        set_values([(self, value)])
-
-    def _checked(self, value: Any) -> np.ndarray:
-        """Return a value as an array of the variable's shape and type.
-
-        Raises
-        ------
-        ShapeError
-            It has another shape.
-        """
-        array = as_numbers(value, f"variable '{self.name}'", self.dtype)
-        array = array.astype(self.dtype, copy=False)
-        if array.shape != self._value.shape:
-            raise ShapeError(
-                f"variable '{self.name}': new value has shape {array.shape}; "
-                f"expected {self._value.shape}.",
-                subject=self,
-            )
-        return array
-
-    def commit(self, array: np.ndarray) -> None:
-        """Take over an array that a function has computed; who holds it too sees it unchanged."""
-        take_over([(self, array)])
-
-    def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls by which the numbers become those of an array."""
-        if self.is_lent:
-            return self._calls_to_have(np.array(array, order="C"), is_shared=False)
-        return [partial(setitem, self._value, ..., array)]
-
-    def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return the calls by which an array of the right kind becomes the variable's own."""
-        return [
-            partial(setattr, self, "_value", array),
-            partial(setattr, self, "_is_shared", is_shared),
-            partial(setattr, LOCKS, "moves", LOCKS.moves + 1),
-        ]
-
-    @property
-    def room(self) -> np.ndarray:
-        """The array itself, for a compiled function: it may change at any time."""
-        return self._value
-
-    @property
-    def is_lent(self) -> bool:
-        """Whether somebody else may hold the array, so that it must not be written."""
-        return self._is_shared or not self._value.flags.writeable
-
-    def move_to(self, room: np.ndarray) -> None:
-        """Let the numbers lie in `room` from now on, which a compiled function writes in place.
-
-        Parameters
-        ----------
-        room : array
-            Of the variable's shape and type, C-contiguous; nobody else writes it.
-        """
-        with LOCKS.steps:
-            move(self, room)
-
-    @property
-    def path(self) -> str:
-        """The name, behind that of the layer: Keras 3's word for it."""
-        return self.name
-
-    @property
-    def value(self) -> Any:
-        """The numbers, as in Keras 3; where a graph is made, a tensor that will have them."""
-        if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
-            return OPERATORS["identity"](self)
-        return self.get_value()
-
-    def numpy(self) -> np.ndarray:
-        """Return the numbers, as in Keras 3.
-
-        Raises
-        ------
-        GraphError
-            A metric's graph is being made, which will run again for each batch.
-        """
-        return self.get_value() if ASSIGNED.get() is None or is_eager() else self._only_numbers()
-
-    def _only_numbers(self, value: Any = None) -> np.ndarray:
-        """Return the numbers of a constant.
-
-        Raises
-        ------
-        GraphError
-            It is none.
-        """
-        if isinstance(value, Constant):
-            return value.value.copy()
-        raise GraphError(
-            f"variable '{self.name}': its numbers are asked for, but here a graph is made, which "
-            f"will run again for each batch. Use keras.ops on the variable itself.",
-            subject=self,
-        )
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        if current_scope().makes_graph and not is_eager():
-            super().__array__()
-        return np.asarray(self.numpy(), dtype)
-
-    def __float__(self) -> float:
-        return float(self.__array__())
-
-    def __int__(self) -> int:
-        return int(self.__array__())
-
-    def assign(self, value: Any) -> Any:
-        """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
-        return OPERATORS["assign"](self, value)
-
-    def assign_add(self, value: Any) -> Any:
-        """Add to the numbers."""
-        return self.assign(self + value)
-
-    def assign_sub(self, value: Any) -> Any:
-        """Subtract from the numbers."""
-        return self.assign(self - value)
-
-
-def scoped(name: str) -> str:
-    """Return `name` behind the names of the open scopes, unless it starts with them."""
-    return current_scope().join(name)
-
-
 # --- ops and their calls --------------------------------------------------------------------------
 
 
@@ -702,52 +295,10 @@ def scoped(name: str) -> str:
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
 
 # What was assigned to variables and is not written yet, but read already: see `eager.assigning`.
-ASSIGNED: ContextVar[dict[Variable, Tensor] | None] = ContextVar("assigned", default=None)
+ASSIGNED: ContextVar[dict[Tensor, Tensor] | None] = ContextVar("assigned", default=None)
 
 
-class Spec(NamedTuple):
-    """The shape and the type of an array."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-    @property
-    def size(self) -> int:
-        """How many numbers it has."""
-        return math.prod(self.shape)
-
-    @property
-    def n_bytes(self) -> int:
-        """How much memory they take."""
-        return self.size * self.dtype.itemsize
-
-
-ALIGNMENT = 64  # bytes; NumPy's vector loops are fastest on whole cache lines
-
-
-def aligned(n_bytes: int) -> np.ndarray:
-    """Return that many bytes from the beginning of a cache line on.
-
-    Examples
-    --------
-    >>> block = aligned(100)
-    >>> block.nbytes, block.ctypes.data % ALIGNMENT
-    (100, 0)
-    """
-    room = np.zeros(n_bytes + ALIGNMENT, np.uint8)
-    skipped = -room.ctypes.data % ALIGNMENT
-    return room[skipped : skipped + n_bytes]
-
-
-def room(spec: Spec) -> np.ndarray:
-    """Return an array, from the beginning of a cache line on."""
-    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
-
-
-FIRST_INPUT = ((0, 0),)  # what `Op.may_share` says of most ops that share anything
-Kernel = str | Callable[..., None] | None
 _Kind = TypeVar("_Kind")
-_Input = TypeVar("_Input")
 
 
 @dataclass_transform(frozen_default=True)
@@ -771,7 +322,7 @@ def _parameter_names(op: Op) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Op:
+class Op(OpHints):
     """The definition of a function on tensors.
 
     A subclass says the four things below. One that has parameters is a frozen dataclass besides,
@@ -802,12 +353,6 @@ class Op:
 
     n_outputs: ClassVar[int] = 1
     lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # input -> what the first must be
-    ufunc: ClassVar[np.ufunc | None] = None  # `perform` is one call of it on the inputs
-    is_view: ClassVar[bool] = False  # `perform` returns the first input's own memory
-    is_pure: ClassVar[bool] = True  # the same inputs give the same output, and nothing else happens
-    may_refuse: ClassVar[bool] = False  # some numbers make it raise, whatever their shapes
-    needs_only_shapes: ClassVar[bool] = False  # of its inputs; their numbers do not matter
-    is_exact: ClassVar[bool] = False  # each element is rounded once, from those at its place
 
     @property
     def name(self) -> str:
@@ -831,43 +376,6 @@ class Op:
         listed = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return f"{type(self).__qualname__}({listed})"
 
-    @property
-    def inputs_read_by_shape(self) -> frozenset[int]:
-        """Which inputs, from 0, count by their shape alone: their memory may be used again."""
-        return frozenset()
-
-    def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return those of the inputs, be they tensors or slots, whose numbers count."""
-        by_shape = self.inputs_read_by_shape
-        return [x for number, x in enumerate(inputs) if number not in by_shape]
-
-    def may_share(
-        self, inputs: Sequence[Spec], outputs: Sequence[Spec]
-    ) -> Collection[tuple[int, int]]:
-        """Return which outputs `perform` may leave in the memory of which inputs.
-
-        An output that simply is an input counts, too. What is not declared lies in memory of its
-        own: a compiled function may then use the input's memory again while the output is read.
-
-        Parameters
-        ----------
-        inputs, outputs : sequence of Spec
-            The shapes and types of the arrays.
-
-        Returns
-        -------
-        collection of (int, int)
-            Pairs of an output and an input, both by number from 0.
-
-        Examples
-        --------
-        >>> from kerascope.backend.ops.shaping import Reshape, Transpose
-        >>> spec = Spec((2, 3), np.dtype("float32"))
-        >>> Transpose((1, 0)).may_share([spec], [spec]), Reshape((6,)).may_share([spec], [spec])
-        (((0, 0),), ((0, 0),))
-        """
-        return FIRST_INPUT if self.is_view else ()
-
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""
         raise NotImplementedError(f"op {type(self).__name__} does not define infer_shape")
@@ -881,34 +389,6 @@ class Op:
         """Compute the output array (for several outputs, a tuple); never write into an input."""
         raise NotImplementedError(f"op {type(self).__name__} does not define perform")
 
-    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return what computes into given arrays, for arrays of these shapes; None if nothing can.
-
-        A compiled function calls it in place of `perform`, and gives it memory that it uses again
-        and again. It must compute the same numbers bit for bit, and never write into an input.
-
-        Parameters
-        ----------
-        inputs, outputs : sequence of Spec
-            The shapes and types of the arrays that will come.
-
-        Returns
-        -------
-        str or callable or None
-            A NumPy call as text, such as "np.dot({0}, {1}, {out})" or "np.maximum({0}, 0, {out})";
-            or a function of (out, *inputs), which may own what room it needs besides. For several
-            outputs, `out` is a tuple of arrays.
-        """
-        return None
-
-    def leaner(self, wanted: Sequence[int]) -> Op | None:
-        """Return an op that gives only some of this op's outputs, by number; None if there is none.
-
-        A compiled function asks for it where nobody reads the others. The numbers stay the same bit
-        for bit.
-        """
-        return None
-
     def grad(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_grads: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
@@ -920,36 +400,12 @@ class Op:
         tensors = [as_tensor(x) for x in inputs]
         assigned = ASSIGNED.get()
         if assigned:
-            tensors = [assigned.get(x, x) for x in tensors]  # type: ignore[call-overload]
+            tensors = [assigned.get(x, x) for x in tensors]
         evaluate = EAGER.get()
         if evaluate is not None:
             return evaluate(self, tensors)
         outputs = Apply(self, tensors, name).outputs
         return outputs[0] if self.n_outputs == 1 else outputs
-
-
-class IntoMemory(Op):
-    """An op whose kernel is always a function of (out, *inputs), by which it performs too.
-
-    A subclass says `compute`, or a kernel for arrays of certain shapes.
-    """
-
-    def compute(self, out: np.ndarray, *arrays: Any) -> None:
-        """Compute into an array."""
-        raise NotImplementedError(f"op {type(self).__name__} does not define compute")
-
-    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return what computes for all shapes."""
-        return self.compute
-
-    def perform(self, *arrays: Any) -> Any:
-        """Compute into new memory."""
-        out = np.empty(self.infer_shape(*arrays), self.infer_dtype(*arrays))
-        compute: Any = self.kernel(
-            [Spec(x.shape, x.dtype) for x in arrays], [Spec(out.shape, out.dtype)]
-        )
-        compute(out, *arrays)
-        return out
 
 
 class ShapeOfFirst(Op):
@@ -984,11 +440,9 @@ class Apply:
     __slots__ = ("frames", "inputs", "op", "outputs", "scope")
 
     def __init__(self, op: Op, inputs: list[Tensor], name: str | None = None) -> None:
-        budget = current_budget()
-        if budget is not None:
-            budget.take_parts(1, f"at op {op.name}")
         self.op = op
         self.inputs = inputs
+        count_op(op)  # a model from a file may make only so many
         self.scope: Scope = current_scope()
         self.frames = frames_up_from(_getframe(2))  # over `Op.__call__`
         full_name = self.scope.join(name or op.name)
@@ -1032,28 +486,12 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
         stacked: Tensor = OPERATORS["stack"](value)
         return stacked
     array = as_numbers(value, "tensor")
-    return Constant(array, constant_dtype(value, array, like))
+    return Constant(array, constant_dtype(value, array, None if like is None else like.dtype))
 
 
-def constant_dtype(value: Any, array: np.ndarray, like: Tensor | None) -> str:
-    """Return the dtype that a plain value takes beside the tensor `like`."""
-    wanted = like.dtype if like is not None else config.floatx
-    if array.dtype.kind == "f":
-        return wanted if is_float(wanted) else config.floatx
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and like is not None:
-        return like.dtype if like.dtype != "bool" else "int32"
-    is_plain = isinstance(value, (int, list, tuple)) and array.dtype == np.int64
-    return "int32" if is_plain and np.abs(array).max(initial=0) < 2**31 else array.dtype.name
-
-
-_snake_names: dict[str, str] = {}
-
-
+@cache
 def _snake_name(name: str) -> str:
-    if name not in _snake_names:
-        letters = [f"_{c.lower()}" if c.isupper() else c for c in name]
-        _snake_names[name] = "".join(letters).lstrip("_")
-    return _snake_names[name]
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
 def is_eager() -> bool:

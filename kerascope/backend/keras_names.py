@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Tensor, checked_dtype, common_dtype, is_float
+from kerascope.backend.dtypes import checked_dtype, common_dtype, is_float
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.convolution import conv2d
 from kerascope.backend.ops.image import spatial_2d_padding, temporal_padding
 from kerascope.backend.ops.windows import normalize_data_format

@@ -29,8 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS
-from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, applies_in_order
+from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, applies_in_order
 from kerascope.backend.program.foreign import is_ours, on_read_only
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
 # --- when an op is needed at all: always, or only if a condition turns out so ---------------------

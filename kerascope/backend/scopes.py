@@ -87,6 +87,11 @@ def current_scope() -> Scope:
     return _scope.get()
 
 
+def scoped(name: str) -> str:
+    """Return `name` behind the names of the open scopes, unless it starts with them."""
+    return current_scope().join(name)
+
+
 @contextmanager
 def name_scope(
     name: str,

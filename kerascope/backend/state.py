@@ -16,23 +16,16 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.dtypes import as_numbers, checked_dtype
 from kerascope.backend.eager import value_of
 from kerascope.backend.function import function
-from kerascope.backend.graph import (
-    Constant,
-    Placeholder,
-    Tensor,
-    Variable,
-    as_numbers,
-    as_tensor,
-    checked_dtype,
-    is_eager,
-    scoped,
-)
+from kerascope.backend.graph import Constant, Placeholder, Tensor, as_tensor, is_eager
 from kerascope.backend.ops.control import switch
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sparse import SparsePlaceholder, SparseVariable, is_sparse_matrix
+from kerascope.backend.scopes import scoped
 from kerascope.backend.shapes import Shape, placeholder_shape, reshaped_shape
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError
 from kerascope.settings import config
 from kerascope.spellings import KEYWORDS, translate

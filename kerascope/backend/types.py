@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kerascope.backend.graph import Kernel, Spec, Tensor, TensorLike
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Tensor, TensorLike
+from kerascope.backend.op_hints import Kernel
 from kerascope.backend.shapes import Axes, Shape, Size
 
 __all__ = [

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order, as_tensor
+from kerascope.backend.graph import Apply, Tensor, applies_in_order, as_tensor
 from kerascope.backend.scopes import root_scope
+from kerascope.backend.variables import Variable
 
 
 class CallUpdate(tuple[Variable, Any]):

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.callbacks.backup_folder import (
     BackupFolder,
     Found,

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.debugger.commands import command
 from kerascope.debugger.evaluating import NamesAtStop, value_of
 from kerascope.debugger.rendering import entry_that_differs, short_text

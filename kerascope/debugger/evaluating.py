@@ -17,8 +17,9 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Constant, Tensor, Variable, leaves
+from kerascope.backend.graph import Constant, Tensor, leaves
 from kerascope.backend.schedule import Schedule, is_needed
+from kerascope.backend.variables import Variable
 from kerascope.debugger.places import names_of_failure
 from kerascope.debugger.session import Session
 from kerascope.debugger.source_names import names_of_source

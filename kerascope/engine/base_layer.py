@@ -21,7 +21,7 @@ import numpy as np
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
 from kerascope.backend.eager import assigning
-from kerascope.backend.graph import Variable, graph_mode
+from kerascope.backend.graph import graph_mode
 from kerascope.backend.scopes import LAYER, asked_here, name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
@@ -32,6 +32,7 @@ from kerascope.backend.state import (
     placeholder,
     variable,
 )
+from kerascope.backend.variables import Variable
 from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.eager import eager_mode, value_of
-from kerascope.backend.graph import Constant, Tensor, Variable, as_tensor, graph_mode, is_eager
+from kerascope.backend.graph import Constant, Tensor, as_tensor, graph_mode, is_eager
 from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.backend.variables import Variable
 from kerascope.callers import boundary
 from kerascope.engine import rules
 from kerascope.engine.arguments import (

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import losses, metrics, optimizers
-from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
+from kerascope.backend.graph import Placeholder, Tensor, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
+from kerascope.backend.variables import Variable
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list

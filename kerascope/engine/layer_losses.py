@@ -7,8 +7,9 @@ from typing import Any
 
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import value_of
-from kerascope.backend.graph import ASSIGNED, Tensor, Variable, as_tensor, is_eager
+from kerascope.backend.graph import ASSIGNED, Tensor, as_tensor, is_eager
 from kerascope.backend.update_order import CallUpdate, depend_on
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.engine.policies.nested import (
     EnclosingCall,

@@ -25,7 +25,7 @@ import numpy as np
 from kerascope import edge, optimizers
 from kerascope.backend.atomic import LOCKS, reset_together
 from kerascope.backend.function import Function, function
-from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable
+from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.scopes import (
     COMPILE,
     Around,
@@ -37,6 +37,7 @@ from kerascope.backend.scopes import (
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
 from kerascope.backend.update_order import assigned_by_several_calls
+from kerascope.backend.variables import Variable
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn

@@ -29,9 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import reset_together
-from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
+from kerascope.backend.graph import Tensor, as_tensor, graph_mode, is_eager
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.engine import rules
 from kerascope.engine.arguments import (

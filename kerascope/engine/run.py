@@ -16,9 +16,10 @@ from weakref import WeakSet
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
+from kerascope.backend.graph import Apply, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
+from kerascope.backend.variables import Variable
 from kerascope.configured import plain
 from kerascope.errors import ArgumentError
 

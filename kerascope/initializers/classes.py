@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import checked_dtype
+from kerascope.backend.dtypes import checked_dtype
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.configured import Configured
 from kerascope.errors import ArgumentError, ShapeError

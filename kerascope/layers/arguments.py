@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
+from kerascope.backend.variables import Variable
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
 

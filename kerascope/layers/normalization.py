@@ -15,9 +15,10 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
-from kerascope.backend.graph import Placeholder, Tensor, Variable, is_eager
+from kerascope.backend.graph import Placeholder, Tensor, is_eager
 from kerascope.backend.ops.reduction import CountOver
 from kerascope.backend.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.configured import by_name, plain
 from kerascope.engine.base_layer import Layer

@@ -20,9 +20,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, Variable, graph_mode, is_eager
+from kerascope.backend.graph import Op, Tensor, graph_mode, is_eager
 from kerascope.backend.shapes import UNKNOWN, Shape, merge_shapes
 from kerascope.backend.state import variable
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.errors import ArgumentError, NotYetError

@@ -11,8 +11,9 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.atomic import reset_together
-from kerascope.backend.graph import Tensor, Variable, graph_mode
+from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape, Shapes
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry, sharing_functions

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.eager import at_once_on_arrays
-from kerascope.backend.graph import Tensor, is_float
+from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import normalize_axis
 from kerascope.registry import Registry
 from kerascope.spellings import habits

@@ -20,15 +20,8 @@ from kerascope import backend as K
 from kerascope import initializers, losses
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import assigning, eager_mode, value_of
-from kerascope.backend.graph import (
-    ASSIGNED,
-    Tensor,
-    TensorLike,
-    Variable,
-    as_tensor,
-    graph_mode,
-    is_eager,
-)
+from kerascope.backend.graph import ASSIGNED, Tensor, TensorLike, as_tensor, graph_mode, is_eager
+from kerascope.backend.variables import Variable
 from kerascope.configured import Configured, configured_names, names_beside, plain
 from kerascope.errors import ArgumentError, GraphError
 from kerascope.limits import current_budget

@@ -16,7 +16,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate, blocking_ops
-from kerascope.backend.graph import Tensor, Variable, applies_between, as_tensor
+from kerascope.backend.graph import Tensor, applies_between, as_tensor
 from kerascope.backend.scopes import (
     UPDATES,
     Around,
@@ -25,6 +25,7 @@ from kerascope.backend.scopes import (
     current_scope,
     name_scope,
 )
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.configured import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor
+from kerascope.backend.variables import Variable
 from kerascope.callers import boundary
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.base import (

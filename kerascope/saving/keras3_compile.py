@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kerascope import losses, metrics, optimizers
-from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.configured import configured_names, plain
 from kerascope.errors import ConfigError, KerascopeError, NotYetError

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network

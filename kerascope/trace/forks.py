@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import told as told_of_error

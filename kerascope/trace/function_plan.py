@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Op, Tensor, Variable, applies_in_order
+from kerascope.backend.graph import Apply, Op, Tensor, applies_in_order
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.schedule import Phase, Step
+from kerascope.backend.variables import Variable
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError

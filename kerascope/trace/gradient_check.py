@@ -22,13 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.gradient import gradients
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, as_tensor, is_float
+from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor
 from kerascope.backend.ops.broadcasting import Cast
 from kerascope.backend.ops.elementwise import StopGradient
 from kerascope.backend.ops.scan import PartOfScan, Scan, ScanOnce
 from kerascope.backend.ops.while_loop import GivenGradient
 from kerascope.backend.schedule import Schedule, is_needed
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 
 LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: those of the largest slope, and others

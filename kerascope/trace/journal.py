@@ -39,10 +39,10 @@ from kerascope.backend.atomic import LOCKS, at_once, set_values
 from kerascope.backend.constants import are_known_ones
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Variable
 from kerascope.backend.program.alarms import Alarm, Alarms
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.schedule import slots_of
+from kerascope.backend.variables import Variable
 from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import observing

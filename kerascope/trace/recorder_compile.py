@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.gradient import Seeded, Swept
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order, is_float
+from kerascope.backend.graph import Apply, Tensor, applies_in_order
+from kerascope.backend.variables import Variable
 from kerascope.engine.compiling import LossTerm, MetricTerm, PenaltyTerm
 from kerascope.optimizers.base import ParameterUpdate
 from kerascope.trace.event_writer import StageRecorder, named

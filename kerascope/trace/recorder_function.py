@@ -15,9 +15,9 @@ import numpy as np
 
 from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function, Update
-from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule, Step, is_needed
+from kerascope.backend.variables import Variable
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean

@@ -24,7 +24,7 @@ import numpy as np
 
 from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.stage import observing

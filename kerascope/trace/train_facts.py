@@ -22,7 +22,8 @@ import numpy as np
 
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import Seeded, Swept, gradient_stage
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, applies_in_order
+from kerascope.backend.graph import Apply, Tensor, applies_between, applies_in_order
+from kerascope.backend.variables import Variable
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.node import Node

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerascope.backend.graph import Spec
+from kerascope.backend.arrays import Spec
 from kerascope.backend.ops import convolution_kernels
 
 

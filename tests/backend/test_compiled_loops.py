@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kerascope import backend as K
 from kerascope import layers, models
-from kerascope.backend.graph import Op, Placeholder, Spec
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Op, Placeholder
 from kerascope.backend.ops.scan import Loop, Scan, reverse_loop, scan
 from kerascope.backend.ops.scan_run import layout_of, run_loop, step_specs
 from kerascope.backend.program.dispatch import CALLS_BEFORE

@@ -9,7 +9,7 @@ import reference_convolution as reference
 from holding import holds_for
 from hypothesis import strategies as st
 
-from kerascope.backend.graph import Spec
+from kerascope.backend.arrays import Spec
 from kerascope.backend.ops import convolution_kernels as arrays
 from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
 from kerascope.backend.ops.convolution_kernels import Columns, grid_sizes, grids, shared_room

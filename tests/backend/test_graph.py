@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
+from kerascope.backend.dtypes import common_dtype
 from kerascope.backend.eager import eager_mode
-from kerascope.backend.graph import Constant, Op, Tensor, Variable, as_tensor, common_dtype
+from kerascope.backend.graph import Constant, Op, Tensor, as_tensor
 from kerascope.backend.scopes import name_scope
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError, GradientError, ShapeError
 from kerascope.layers import Dense
 from kerascope.models import Sequential

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinned import thinned
 
-from kerascope.backend.graph import Op, Spec
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Op
 from kerascope.backend.ops import (
     broadcasting,
     elementwise,

@@ -9,7 +9,8 @@ import pytest
 from thinned import thinned
 
 from kerascope import backend as K
-from kerascope.backend.graph import Op, Placeholder, Spec
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Op, Placeholder
 from kerascope.backend.ops.scan import PartOfScan, Scan
 from kerascope.backend.ops.scan_graph import trace_step
 from kerascope.errors import DataError

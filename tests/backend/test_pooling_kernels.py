@@ -6,7 +6,7 @@ import reference_pooling as reference
 from holding import holds_for
 from hypothesis import strategies as st
 
-from kerascope.backend.graph import Spec
+from kerascope.backend.arrays import Spec
 from kerascope.backend.ops import pooling as kernels
 from kerascope.backend.ops.convolution import Patches, SumPatches
 from kerascope.backend.ops.image import Pad

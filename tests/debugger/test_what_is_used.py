@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from piped import answers, fit_toy, gan, piped
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor
+from kerascope.backend.variables import Variable
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.layers import Add, Dense, Input

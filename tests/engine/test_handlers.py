@@ -341,7 +341,7 @@ def test_a_handler_that_writes_while_a_call_is_verified_is_no_fault_of_the_progr
     step()
     step()
     shared.start()
-    where = tuple(f"backend{os.sep}{part}" for part in ("schedule.py", "graph.py"))
+    where = tuple(f"backend{os.sep}{part}" for part in ("schedule.py", "variables.py"))
     n = moments_of(step, where=where)
     for moment in spread(n, last=6, others=20):
         shared.start()

@@ -4,7 +4,8 @@ from zoo import ZOO
 
 from kerascope import backend as K
 from kerascope.backend import state
-from kerascope.backend.graph import Variable, leaves
+from kerascope.backend.graph import leaves
+from kerascope.backend.variables import Variable
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, DataError, DtypeError, NotCompiledError
 from kerascope.layers import Dense, Dropout, Embedding, Flatten, Input

@@ -11,17 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import (
-    FIRST_INPUT,
-    Op,
-    ShapeOfFirst,
-    ShapeOfLast,
-    as_tensor,
-    checked_dtype,
-    common_dtype,
-    is_float,
-    parametric,
-)
+from kerascope.backend.dtypes import checked_dtype, common_dtype, is_float
+from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops import templates
 from kerascope.backend.shapes import broadcast_shapes, reduced_shape
 from kerascope.backend.types import (

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, as_tensor
+from kerascope.backend.graph import OPERATORS, as_tensor, graph_mode, is_eager
 from kerascope.backend.ops.broadcasting import Elementwise, promoted
+from kerascope.backend.scopes import current_scope
 from kerascope.backend.types import Tensor, TensorLike
+from kerascope.backend.variables import Variable
 from kerascope.errors import DtypeError
 
 __all__ = [
@@ -145,6 +149,59 @@ def _of_truths(sign: str, function: Callable[..., Tensor]) -> Callable[..., Tens
     return operator
 
 
+# --- `==` of tensors ------------------------------------------------------------------------------
+
+
+def _equality(name: str, x: Tensor, y: object) -> Any:
+    if not isinstance(y, (Tensor, np.ndarray, np.generic, int, float)):
+        return NotImplemented  # a tensor is no text, and not None
+    return OPERATORS[name](x, y) if is_eager() else Equality(name, x, y)
+
+
+class Equality(Tensor):
+    """What `x == y` and `x != y` give: where the numbers are equal, once somebody wants a tensor.
+
+    Lists of tensors are searched by `==` too, and there only truth is asked for: whether the two
+    are one and the same tensor. So the op is not called before anything else is.
+    """
+
+    __slots__ = ("operator", "sides")
+
+    def __init__(self, operator: str, x: Tensor, y: Any) -> None:
+        self.operator, self.sides = operator, (x, y)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Tensor.__slots__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with graph_mode():
+            made: Tensor = OPERATORS[self.operator](*self.sides)
+        for slot in set(Tensor.__slots__) - {"__weakref__"}:
+            setattr(self, slot, getattr(made, slot))
+        if made.owner is not None:
+            made.owner.outputs[0] = self
+        return getattr(self, name)
+
+    def __bool__(self) -> bool:
+        x, y = self.sides
+        if isinstance(y, Tensor):
+            return (x is y) == (self.operator == "eq")
+        return bool(np.asarray(self)) if self._is_known else super().__bool__()
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether variables are compared where no graph is made: then their numbers are."""
+        x, y = self.sides
+        known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
+        return known and not current_scope().makes_graph
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if not self._is_known:
+            return super().__array__(dtype, copy)
+        compare = np.equal if self.operator == "eq" else np.not_equal
+        return np.asarray(compare(*map(np.asarray, self.sides)), dtype)
+
+
+OPERATORS.update({"==": partial(_equality, "eq"), "!=": partial(_equality, "ne")})
 OPERATORS.update(gt=greater, ge=greater_equal, lt=less, le=less_equal, eq=equal, ne=not_equal)
 OPERATORS.update(
     {

@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kerascope.backend.graph import FIRST_INPUT, Op, ShapeOfFirst, as_tensor, parametric
+from kerascope.backend.graph import Op, ShapeOfFirst, as_tensor, parametric
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.shaping import ExpandDims
 from kerascope.backend.shapes import broadcast_shapes

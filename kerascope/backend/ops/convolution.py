@@ -21,11 +21,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import IntoMemory, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.graph import ShapeOfLast, as_tensor, parametric
 from kerascope.backend.ops import convolution_kernels as kernels
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.indexing import known_values, shape
+from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.linalg import BatchDot
 from kerascope.backend.ops.shaping import permute_dimensions, reshape, shape_vector
 from kerascope.backend.ops.windows import (

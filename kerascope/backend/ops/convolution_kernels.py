@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from kerascope.backend.graph import aligned
+from kerascope.backend.arrays import aligned
 from kerascope.backend.ops.windows import conv_output_length, zeros_around
 from kerascope.errors import ShapeError
 

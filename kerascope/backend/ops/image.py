@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kerascope.backend.graph import IntoMemory, as_tensor, parametric
+from kerascope.backend.graph import as_tensor, parametric
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.indexing import GetItem, Span
+from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.joining import repeat_elements
 from kerascope.backend.ops.windows import Sizes, is_whole, normalize_data_format, sizes_along_axes
 from kerascope.backend.types import Gradients, Shape, Tensor, TensorLike, Tensors

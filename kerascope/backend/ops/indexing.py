@@ -17,18 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import (
-    FIRST_INPUT,
-    OPERATORS,
-    Constant,
-    IntoMemory,
-    Op,
-    ShapeOfLast,
-    as_tensor,
-    checked_dtype,
-    parametric,
-)
+from kerascope.backend.dtypes import checked_dtype
+from kerascope.backend.graph import OPERATORS, Constant, Op, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Kernel, Size, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError

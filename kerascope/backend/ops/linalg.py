@@ -17,7 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import FIRST_INPUT, OPERATORS, Op, parametric
+from kerascope.backend.graph import OPERATORS, Op, parametric
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.broadcasting import ones_like, promoted, unbroadcast
 from kerascope.backend.ops.reduction import sum
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerascope.backend.graph import ShapeOfFirst, as_tensor, is_float
+from kerascope.backend.dtypes import is_float
+from kerascope.backend.graph import ShapeOfFirst, as_tensor
 from kerascope.backend.ops.broadcasting import cast, zeros_like
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import identity

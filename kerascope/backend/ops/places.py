@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, Tensor, is_float, parametric
+from kerascope.backend.dtypes import is_float
+from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, Tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.indexing import known_values, sizes_said_by
 from kerascope.backend.shapes import merge_shapes

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import IntoMemory, Op, ShapeOfLast, parametric
+from kerascope.backend.graph import Op, ShapeOfLast, parametric
 from kerascope.backend.ops.convolution_kernels import (
     BLOCK_BYTES,
     Routine,
@@ -23,6 +23,7 @@ from kerascope.backend.ops.convolution_kernels import (
     shared_room,
 )
 from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.windows import (
     Place,
     checked_padding,

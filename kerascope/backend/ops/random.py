@@ -20,22 +20,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kerascope.backend.graph import (
-    Apply,
-    Constant,
-    Op,
-    Variable,
-    as_tensor,
-    checked_dtype,
-    is_float,
-    parametric,
-    scoped,
-)
+from kerascope.backend.dtypes import checked_dtype, is_float
+from kerascope.backend.graph import Apply, Constant, Op, as_tensor, parametric
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.indexing import shape as shape_of
 from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.shaping import shape_vector
+from kerascope.backend.scopes import scoped
 from kerascope.backend.types import Kernel, Shape, Spec, Specs, Tensor
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 

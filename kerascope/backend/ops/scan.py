@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.gradient import sweep
-from kerascope.backend.graph import EAGER, Op, Placeholder, applies_in_order, is_float
+from kerascope.backend.graph import EAGER, Op, Placeholder, applies_in_order
 from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out, trace_step

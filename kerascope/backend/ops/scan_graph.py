@@ -24,13 +24,13 @@ from kerascope.backend.graph import (
     Op,
     Placeholder,
     Tensor,
-    Variable,
     applies_in_order,
     graph_mode,
 )
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.scopes import current_scope, name_scope, root_scope
 from kerascope.backend.shapes import Shape
+from kerascope.backend.variables import Variable
 
 __all__ = ["counts_of_draws"]
 

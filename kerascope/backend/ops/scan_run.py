@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.arrays import Spec
 from kerascope.backend.atomic import WITHOUT_WAITING
-from kerascope.backend.graph import Spec, Tensor
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.program.alarms import alarms_now
 from kerascope.backend.program.checks import ARE_CHECKED, are_same, checked_loops, own_failure

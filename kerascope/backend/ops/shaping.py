@@ -7,21 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kerascope.backend.graph import (
-    FIRST_INPUT,
-    Op,
-    ShapeOfFirst,
-    ShapeOfLast,
-    Variable,
-    as_tensor,
-    checked_dtype,
-    parametric,
-)
+from kerascope.backend.dtypes import checked_dtype
+from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.indexing import known_values, sizes_said_by
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
 from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, TensorLike, Tensors
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.settings import config
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
+from kerascope.backend.graph import Placeholder, Tensor, as_tensor
 from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.ops.joining import Concatenate
+from kerascope.backend.variables import Variable
 from kerascope.errors import DtypeError
 
 __all__ = ["is_sparse", "to_dense"]

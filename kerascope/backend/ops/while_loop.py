@@ -8,15 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import (
-    FIRST_INPUT,
-    Op,
-    Placeholder,
-    Tensor,
-    applies_in_order,
-    as_tensor,
-    graph_mode,
-)
+from kerascope.backend.graph import Op, Placeholder, Tensor, applies_in_order, as_tensor, graph_mode
+from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, counts_of_draws, cut_out
 from kerascope.backend.ops.scan_run import perform_step

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.arrays import Spec
 from kerascope.backend.constants import are_known_ones, are_mostly_ones
-from kerascope.backend.graph import Constant, Op, Spec, Tensor
+from kerascope.backend.graph import Constant, Op, Tensor
 from kerascope.backend.program.foreign import is_own, is_pure, trusted
 from kerascope.backend.schedule import Guards, Schedule, Step, slots_of
 from kerascope.errors import KerascopeError

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, Call, at_once
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.errors import ShapeError
 
 Rooms = Sequence[tuple[Variable, np.ndarray]]

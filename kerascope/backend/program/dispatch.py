@@ -11,7 +11,6 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Owned
 from kerascope.backend.constants import are_known_ones, are_mostly_ones
-from kerascope.backend.graph import Variable
 from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Facts, Trial, conditions_of
 from kerascope.backend.program.checks import checked_loops, own_failure
@@ -19,6 +18,7 @@ from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.schedule import Reading, Schedule
+from kerascope.backend.variables import Variable
 from kerascope.errors import VerificationError
 from kerascope.printable import printable
 from kerascope.settings import verify_of_environment

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Spec, room
+from kerascope.backend.arrays import Spec, room
+from kerascope.backend.graph import Op
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import Bound, Line, is_dense, is_in_order

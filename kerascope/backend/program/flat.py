@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import ALIGNMENT, Variable, aligned
+from kerascope.backend.arrays import ALIGNMENT, aligned
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.emit import Names, call_of, is_better_full
+from kerascope.backend.variables import Variable
 
 # Ops whose every element is rounded exactly: no bit depends on where it lies in an array.
 EXACT = (

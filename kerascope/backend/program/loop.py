@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.arrays import Spec, room
 from kerascope.backend.atomic import Owned
-from kerascope.backend.graph import Spec, room
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.alarms import Alarms, alarms_now
 from kerascope.backend.program.checks import own_failure

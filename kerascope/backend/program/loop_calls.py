@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, ShapeOfFirst, Spec, parametric
+from kerascope.backend.arrays import Spec
+from kerascope.backend.graph import Op, ShapeOfFirst, parametric
 from kerascope.backend.ops.broadcasting import Cast
 from kerascope.backend.ops.elementwise import Add, Clip, Multiply
 from kerascope.backend.ops.indexing import GetItem, PutItem, Span

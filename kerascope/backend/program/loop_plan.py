@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Spec, room
+from kerascope.backend.arrays import Spec, room
 from kerascope.backend.ops.broadcasting import Sum
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.linalg import Dot, product_of_rows

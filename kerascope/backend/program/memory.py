@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from kerascope.backend.graph import ALIGNMENT, aligned
+from kerascope.backend.arrays import ALIGNMENT, aligned
 from kerascope.backend.program.bound import Bound, Fact, Line, is_in_order, may_share, stand_in
 from kerascope.backend.program.emit import Kind, Writing
 from kerascope.backend.program.foreign import is_own

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Bound, Facts, Line
 from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import Group, find_groups
 from kerascope.backend.program.rules import rules_named
 from kerascope.backend.program.stacks import RULE, find_stacks, stretch_rows
 from kerascope.backend.schedule import Guards, Schedule, slots_of
+from kerascope.backend.variables import Variable
 
 
 class Commit(NamedTuple):

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerascope.backend.arrays import Spec
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.float_settings import with_float_settings
-from kerascope.backend.graph import Op, Spec, Variable
+from kerascope.backend.graph import Op
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import Kind, compiled, function_of
@@ -32,6 +33,7 @@ from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
 from kerascope.backend.provenance import short_line
+from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 
 if TYPE_CHECKING:

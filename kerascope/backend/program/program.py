@@ -10,7 +10,6 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS
 from kerascope.backend.float_settings import with_float_settings
-from kerascope.backend.graph import Variable
 from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Trial
 from kerascope.backend.program.commit import State, Writing, noted
@@ -20,6 +19,7 @@ from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.schedule import Schedule
+from kerascope.backend.variables import Variable
 
 _numbers = itertools.count(1)
 

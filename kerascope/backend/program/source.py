@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Spec, Tensor, room
+from kerascope.backend.arrays import Spec, room
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.broadcasting import Stretch
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.commit import fill

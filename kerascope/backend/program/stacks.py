@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kerascope.backend.graph import Spec
+from kerascope.backend.arrays import Spec
 from kerascope.backend.ops.broadcasting import Stretch, Sum, is_sum_of_rows
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.bound import Bound, Fact, Line

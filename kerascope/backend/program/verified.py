@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, set_values
-from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.checks import are_same, checked_loops, differing, own_failure
 from kerascope.backend.program.draft import Draft
@@ -25,6 +24,7 @@ from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Reading, Schedule, is_needed, perform_on
+from kerascope.backend.variables import Variable
 from kerascope.errors import VerificationError
 
 TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope import constraints
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.engine.arguments import to_list, unpack_singleton
 

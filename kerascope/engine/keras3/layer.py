@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 
 from kerascope.backend.atomic import LOCKS
 from kerascope.backend.eager import assigning, value_of
-from kerascope.backend.graph import Variable, as_tensor
+from kerascope.backend.graph import as_tensor
 from kerascope.backend.state import floatx
+from kerascope.backend.variables import Variable
 from kerascope.engine.layer_losses import PLAIN
 from kerascope.errors import ArgumentError, RefusedError
 from kerascope.not_yet import out_of_scope

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.spellings import habits
 

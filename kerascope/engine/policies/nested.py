@@ -8,9 +8,10 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from kerascope.backend.eager import assigning
-from kerascope.backend.graph import ASSIGNED, Tensor, Variable, is_eager
+from kerascope.backend.graph import ASSIGNED, Tensor, is_eager
 from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.backend.update_order import CallUpdate
+from kerascope.backend.variables import Variable
 from kerascope.spellings import changed_habits
 
 Layer = Any  # a type would be a circle

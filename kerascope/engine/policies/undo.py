@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from kerascope.backend.atomic import set_values
-from kerascope.backend.graph import Variable
+from kerascope.backend.variables import Variable
 from kerascope.engine.around import CallPolicy
 
 Layer = Any  # a type would be a circle

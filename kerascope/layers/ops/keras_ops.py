@@ -26,8 +26,9 @@ import numpy as np
 
 from kerascope import activations
 from kerascope import backend as K
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.eager import value_of
-from kerascope.backend.graph import Constant, Tensor, TensorLike, as_tensor, is_float
+from kerascope.backend.graph import Constant, Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
 from kerascope.backend.ops.indexing import sizes_said_by

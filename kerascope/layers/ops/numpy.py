@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.eager import value_of
-from kerascope.backend.graph import Constant, Op, Tensor, TensorLike, as_tensor, is_float
+from kerascope.backend.graph import Constant, Op, Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import elementwise
 from kerascope.backend.ops import mathematics as m
 from kerascope.backend.ops import places as p

@@ -18,8 +18,9 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
-from kerascope.backend.graph import Tensor, Variable, is_eager
+from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
+from kerascope.backend.variables import Variable
 from kerascope.layers.core import Lambda
 from kerascope.layers.ops.element_types import explained, own_types
 from kerascope.nested import found_in, replaced

@@ -20,7 +20,6 @@ from kerascope.backend.graph import (
     Apply,
     Constant,
     Tensor,
-    Variable,
     applies_in_order,
     as_tensor,
     graph_mode,
@@ -30,6 +29,7 @@ from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.shapes import Shapes
 from kerascope.backend.state import get_uid, learning_phase
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.operations import makers_of_layers

@@ -15,14 +15,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import (
-    Apply,
-    Constant,
-    Tensor,
-    Variable,
-    applies_between,
-    applies_in_order,
-)
+from kerascope.backend.graph import Apply, Constant, Tensor, applies_between, applies_in_order
+from kerascope.backend.variables import Variable
 from kerascope.configured import plain
 from kerascope.engine.model import Model
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id

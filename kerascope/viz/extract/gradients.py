@@ -29,13 +29,15 @@ import numpy as np
 
 from kerascope.backend.atomic import set_values
 from kerascope.backend.branches import Branches
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.function import Function, function
 from kerascope.backend.gradient import Swept, gradient_stage
-from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, as_tensor, is_float
+from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor
 from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.scopes import name_scope, root_scope
 from kerascope.backend.state import PHASE
+from kerascope.backend.variables import Variable
 from kerascope.engine.node_ids import clean
 from kerascope.errors import DataError, DtypeError
 from kerascope.trace.records import counted

@@ -24,10 +24,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, applies_in_order
+from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, applies_in_order
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.provenance import short_line
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network

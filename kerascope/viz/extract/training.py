@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
+from kerascope.backend.graph import Tensor, as_tensor, leaves
 from kerascope.backend.update_order import chained
+from kerascope.backend.variables import Variable
 from kerascope.engine.node_ids import clean
 from kerascope.optimizers import ParameterUpdate
 from kerascope.stage import Mark, Stage, observing

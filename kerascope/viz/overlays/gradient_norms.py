@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kerascope.backend.dtypes import is_float
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
-from kerascope.backend.graph import Tensor, is_float
+from kerascope.backend.graph import Tensor
 from kerascope.engine.model import Model
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError

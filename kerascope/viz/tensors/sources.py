@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.eager import eager_mode, function, value_of
-from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable, leaves
+from kerascope.backend.graph import Constant, Placeholder, Tensor, leaves
 from kerascope.backend.state import learning_phase_scope
+from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import InputPlace, filled
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network

@@ -1,0 +1,208 @@
+"""Variables: the tensors that hold state, such as the weights of a layer.
+
+A variable owns an array. `set_value` writes into it; a function writes its updates when everything
+is computed. Whoever reads gets a copy, or, with `borrow`, an array that never changes again: the
+variable takes another one for its next value. Theano calls them shared variables; Keras 3 has the
+same class with the methods `assign`, `numpy` and the property `value`.
+
+Lesson: chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from operator import setitem
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.atomic import LOCKS, Call, lend, move, set_values, take_over
+from kerascope.backend.dtypes import as_numbers, checked_dtype
+from kerascope.backend.graph import ASSIGNED, OPERATORS, Constant, Tensor, is_eager
+from kerascope.backend.scopes import current_scope, scoped
+from kerascope.errors import GraphError, ShapeError
+from kerascope.settings import config
+
+
+class Variable(Tensor):
+    """A tensor that holds state: only `set_value` and a function's updates change it.
+
+    Parameters
+    ----------
+    value : array_like
+        Initial value; copied.
+    dtype : str, optional
+        Default `config.floatx`.
+    name : str, optional
+        What a person reads.
+    constraint : callable, optional
+        Kept for the optimizer, which applies it to each new value.
+
+    Attributes
+    ----------
+    default_update : Tensor or None
+        New value that every function which uses the variable gives it, unless its updates say
+        otherwise: a random op's count of draws moves on so. (Theano's shared variables have the
+        same.)
+    """
+
+    __slots__ = ("_is_shared", "_value", "constraint", "default_update")
+
+    def __init__(
+        self,
+        value: Any,
+        dtype: str | None = None,
+        name: str | None = None,
+        constraint: Callable[..., Any] | None = None,
+    ) -> None:
+        dtype = checked_dtype(dtype or config.floatx)
+        self._value = np.array(as_numbers(value, "variable", dtype), dtype=dtype, order="C")
+        self._is_shared = False
+        self.constraint = constraint
+        self.default_update: Tensor | None = None
+        super().__init__(self._value.shape, dtype, name or scoped("variable"))
+
+    def get_value(self, borrow: bool = False) -> np.ndarray:
+        """Return the numbers: a copy, or with `borrow` the array itself, to be read only.
+
+        A borrowed array never changes: the variable gets another one with its next value.
+        """
+        assigned = ASSIGNED.get()
+        if assigned is not None and self in assigned:
+            return self._only_numbers(assigned[self])
+        if not borrow:
+            with LOCKS.writing:
+                return self._value.copy()
+        with LOCKS.steps:
+            if LOCKS.calls:  # an op asks, in the middle of a call that will write in place
+                return self._value.copy()
+            return lend(self)
+
+    def set_value(self, value: Any) -> None:
+        """Replace the numbers.
+
+        Raises
+        ------
+        ShapeError
+            `value` has another shape; the variable keeps its own.
+        """
+        set_values([(self, value)])
+
+    def _checked(self, value: Any) -> np.ndarray:
+        """Return a value as an array of the variable's shape and type.
+
+        Raises
+        ------
+        ShapeError
+            It has another shape.
+        """
+        array = as_numbers(value, f"variable '{self.name}'", self.dtype)
+        array = array.astype(self.dtype, copy=False)
+        if array.shape != self._value.shape:
+            raise ShapeError(
+                f"variable '{self.name}': new value has shape {array.shape}; "
+                f"expected {self._value.shape}.",
+                subject=self,
+            )
+        return array
+
+    def commit(self, array: np.ndarray) -> None:
+        """Take over an array that a function has computed; who holds it too sees it unchanged."""
+        take_over([(self, array)])
+
+    def _calls_to_set(self, array: np.ndarray) -> list[Call]:
+        """Return the calls by which the numbers become those of an array."""
+        if self.is_lent:
+            return self._calls_to_have(np.array(array, order="C"), is_shared=False)
+        return [partial(setitem, self._value, ..., array)]
+
+    def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
+        """Return the calls by which an array of the right kind becomes the variable's own."""
+        return [
+            partial(setattr, self, "_value", array),
+            partial(setattr, self, "_is_shared", is_shared),
+            partial(setattr, LOCKS, "moves", LOCKS.moves + 1),
+        ]
+
+    @property
+    def room(self) -> np.ndarray:
+        """The array itself, for a compiled function: it may change at any time."""
+        return self._value
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether somebody else may hold the array, so that it must not be written."""
+        return self._is_shared or not self._value.flags.writeable
+
+    def move_to(self, room: np.ndarray) -> None:
+        """Let the numbers lie in `room` from now on, which a compiled function writes in place.
+
+        Parameters
+        ----------
+        room : array
+            Of the variable's shape and type, C-contiguous; nobody else writes it.
+        """
+        with LOCKS.steps:
+            move(self, room)
+
+    @property
+    def path(self) -> str:
+        """The name, behind that of the layer: Keras 3's word for it."""
+        return self.name
+
+    @property
+    def value(self) -> Any:
+        """The numbers, as in Keras 3; where a graph is made, a tensor that will have them."""
+        if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
+            return OPERATORS["identity"](self)
+        return self.get_value()
+
+    def numpy(self) -> np.ndarray:
+        """Return the numbers, as in Keras 3.
+
+        Raises
+        ------
+        GraphError
+            A metric's graph is being made, which will run again for each batch.
+        """
+        return self.get_value() if ASSIGNED.get() is None or is_eager() else self._only_numbers()
+
+    def _only_numbers(self, value: Any = None) -> np.ndarray:
+        """Return the numbers of a constant.
+
+        Raises
+        ------
+        GraphError
+            It is none.
+        """
+        if isinstance(value, Constant):
+            return value.value.copy()
+        raise GraphError(
+            f"variable '{self.name}': its numbers are asked for, but here a graph is made, which "
+            f"will run again for each batch. Use keras.ops on the variable itself.",
+            subject=self,
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if current_scope().makes_graph and not is_eager():
+            super().__array__()
+        return np.asarray(self.numpy(), dtype)
+
+    def __float__(self) -> float:
+        return float(self.__array__())
+
+    def __int__(self) -> int:
+        return int(self.__array__())
+
+    def assign(self, value: Any) -> Any:
+        """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
+        return OPERATORS["assign"](self, value)
+
+    def assign_add(self, value: Any) -> Any:
+        """Add to the numbers."""
+        return self.assign(self + value)
+
+    def assign_sub(self, value: Any) -> Any:
+        """Subtract from the numbers."""
+        return self.assign(self - value)
