@@ -12,6 +12,12 @@ from kerascope.spellings import habits
 rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compile_rules")
 
 
+COMPILE_ARGUMENTS = (
+    *("optimizer", "loss", "metrics", "loss_weights"),
+    *("sample_weight_mode", "weighted_metrics", "target_tensors"),
+)
+
+
 class CompileRules:
     """The rules of Keras 1 and 2."""
 
@@ -27,6 +33,9 @@ class CompileRules:
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
         """Find out which axes targets may have."""
+
+    def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
+        """Compile again if the targets have other axes than were expected."""
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
         """Return how many axes the weights of samples have."""
@@ -64,6 +73,20 @@ class CompileRules:
 
 
 _COMMON = CompileRules()
+
+
+def adapt_to_targets(model: Any, y: Any, where: str) -> None:
+    """Compile a model again if its targets have other axes than its losses were made for.
+
+    Only a model that was compiled by Keras 3's rules has such losses.
+    """
+    if model.heeding_ranks:
+        rules_by_name.lookup("keras3")().adapt_to_targets(model, y, where)
+
+
+def last_arguments(model: Any) -> dict[str, Any]:
+    """Return the arguments with which a model was compiled."""
+    return {name: vars(model)[name] for name in COMPILE_ARGUMENTS}
 
 
 def rules() -> CompileRules:

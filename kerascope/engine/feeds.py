@@ -111,10 +111,13 @@ class Feed:
     Attributes
     ----------
     samples, steps : int or None
-        In an epoch; None if nobody knows.
+        In an epoch; None if unknown.
+    batch_size : int or None
+        Samples in a batch, where it is fixed.
     """
 
     samples: Any = None
+    batch_size: Any = None
     steps: Any = None
     goes_on = False
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -41,7 +40,7 @@ from kerascope.backend.variables import Variable
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
-from kerascope.engine import compile_rules, rules, training_data
+from kerascope.engine import compile_rules, feeding, known_batches, rules, training_data
 from kerascope.engine.arguments import (
     accepts,
     listed_with_structure,
@@ -52,14 +51,11 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.compiling import Compilation, compile_events
+from kerascope.engine.feeding import FitOptions
 from kerascope.engine.feeds import (
-    WorkerOptions,
-    feed_of,
     generator_arguments,
     generator_feed,
     makes_batches,
-    read_first,
-    split_item,
 )
 from kerascope.engine.input_layer import Input
 from kerascope.engine.keras3.own_loss import computed_loss, own_total_loss, writes_own_loss
@@ -69,9 +65,9 @@ from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.policies.nested import call_of_model
 from kerascope.engine.run import TRAINED
 from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
-from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
+from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
-from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
+from kerascope.registry import did_you_mean, get_custom_objects
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage, is_watched
 
@@ -82,43 +78,6 @@ _NOT_EAGERLY = (
     "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
     "layer or the model on an array; to see them during fit, run the script with kerascope debug."
 )
-
-_COMPILE_ARGUMENTS = (
-    "optimizer",
-    "loss",
-    "metrics",
-    "loss_weights",
-    "sample_weight_mode",
-    "weighted_metrics",
-    "target_tensors",
-)
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """The arguments of `fit` after x and y, in Keras's order, and what each is if not given."""
-
-    batch_size: int | None = None
-    epochs: int | None = None
-    verbose: int = 1
-    callbacks: Any = None
-    validation_split: float = 0.0
-    validation_data: Any = None
-    shuffle: bool | str = True
-    class_weight: Any = None
-    sample_weight: Any = None
-    initial_epoch: int = 0
-    steps_per_epoch: int | None = None
-    validation_steps: int | None = None
-    validation_batch_size: int | None = None
-    validation_freq: Any = 1
-
-    @property
-    def of_the_loop(self) -> dict[str, Any]:
-        """Those that the loop over epochs is told as they are."""
-        names = ("epochs", "verbose", "initial_epoch", "validation_freq")
-        return {name: getattr(self, name) for name in names}
-
 
 _FIT_GENERATOR = (
     *("steps_per_epoch", "epochs", "verbose", "callbacks"),
@@ -198,7 +157,7 @@ class Model(Network):
     _collected_trainable_weights: list[Variable]
     _waiting_to_compile: dict[str, Any] | None = None
     _compiled_at: Around | None = None
-    _known_batches: Mapping[str, training_data.KnownBatches] = MappingProxyType({})
+    _known_batches: Mapping[str, known_batches.KnownBatches] = MappingProxyType({})
 
     def compile(
         self,
@@ -241,7 +200,7 @@ class Model(Network):
             The arguments do not fit the outputs. The model stays as it was.
         """
         arguments = locals()
-        arguments = {name: arguments[name] for name in _COMPILE_ARGUMENTS}
+        arguments = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
         given = translate("compile", kwargs)
         arguments["loss"] = given.pop("loss", loss)
         arguments = compile_rules.rules().arguments(
@@ -253,7 +212,7 @@ class Model(Network):
             given.pop(option, None)
         if given:
             unknown = sorted(given)[0]
-            hint = did_you_mean(unknown, _COMPILE_ARGUMENTS)
+            hint = did_you_mean(unknown, compile_rules.COMPILE_ARGUMENTS)
             raise ArgumentError(f"{self.label}: compile: unknown argument {unknown!r}. {hint}")
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
@@ -288,9 +247,9 @@ class Model(Network):
         self._known_at_compile = dict(get_custom_objects())
 
     def _forget_compilation(self) -> None:
-        """Give up loss and functions: the outputs are others now, for which it is compiled anew."""
+        """Drop the loss and the functions: the outputs changed. The next use compiles again."""
         if self.total_loss is not None:
-            self._waiting_to_compile = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
+            self._waiting_to_compile = compile_rules.last_arguments(self)
         self.total_loss = None
         self.train_function = self.test_function = self.predict_function = None
 
@@ -331,7 +290,7 @@ class Model(Network):
         epochs: int | None = None,
         verbose: int = 1,
         callbacks: Any = None,
-        validation_split: float = 0.0,
+        validation_split: float = FitOptions.validation_split,
         validation_data: Any = None,
         shuffle: bool | str = True,
         class_weight: Any = None,
@@ -407,43 +366,32 @@ class Model(Network):
             return self.fit_generator_stage(x, **kwargs)
         where = f"{self.label}: fit"
         given = named_arguments("fit", list(vars(FitOptions())), args, kwargs, where)
-        return self._fit_stage_of(functools.partial(self._fit_events, x, y, FitOptions(**given)))
+        feeds = functools.partial(feeding.feeds_of_arrays, self, x, y)
+        return self._fit_stage(feeds, FitOptions(**given))
 
-    def _fit_stage_of(self, events: Callable[..., Generator[Any, Any, History]]) -> Stage:
+    def _fit_stage(self, feeds_of: Callable[..., Any], options: FitOptions) -> Stage:
         """Return `fit` as a stage; if nobody watches it, without events of batches."""
 
         def drain() -> Any:
-            return Stage("fit", events(emit_events=False), self).run()
+            return Stage("fit", self._fit_events(feeds_of, options, emit_events=False), self).run()
 
-        return Stage("fit", events(), self, shortcut=drain)
+        return Stage("fit", self._fit_events(feeds_of, options), self, shortcut=drain)
 
     def _fit_events(
-        self, x: Any, y: Any, options: FitOptions, emit_events: bool = True
+        self, feeds_of: Callable[..., Any], options: FitOptions, emit_events: bool = True
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
-        weights = options.sample_weight, options.class_weight
-        ins = self._ins_for("train_function", x, y, weights, "fit", makes=False)
-        data = options.validation_data
-        ins, val_ins = self._with_validation(ins, data, options.validation_split)
-        if callbacks:
-            val_ins = training_data.with_own_weights(val_ins, self._first_weight)
-        batch_size, steps = options.batch_size, options.validation_steps
-        feed = self._labelled_feed(ins, batch_size, options.steps_per_epoch, options.shuffle)
-        feed.goes_on = True
-        val_size = options.validation_batch_size or batch_size
-        val_feed = self._labelled_feed(val_ins, val_size, steps) if val_ins else None
-        batch_size = getattr(feed, "batch_size", batch_size or 32)
-        settings: dict[str, Any] = {
-            "batch_size": batch_size,
-            "callbacks": callbacks,
-            "emit_events": emit_events,
-        }
-        settings |= options.of_the_loop
-        with ExitStack() as feeds:
-            if makes_batches(data):
-                made = generator_feed(data, steps, self._standardizer(0.0), False, WorkerOptions())
-                val_feed = feeds.enter_context(made)
-            return (yield from train_events(self, feed, val_feed, **settings))
+        with feeds_of(options, bool(callbacks)) as (feed, val_feed):
+            return (
+                yield from train_events(
+                    self,
+                    feed,
+                    val_feed,
+                    callbacks=callbacks,
+                    emit_events=emit_events,
+                    **options.of_the_loop,
+                )
+            )
 
     def evaluate(
         self,
@@ -466,7 +414,7 @@ class Model(Network):
             told = self.evaluate_generator(x, steps=steps, **given)
             return self._told(to_list(told), return_dict)
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
-        feed = self._labelled_feed(ins, batch_size, steps)
+        feed = feeding.labelled_feed(self, ins, batch_size, steps)
         events = evaluate_events(
             self._make_test_function(), feed, self, verbose, emit_events=False, callbacks=callbacks
         )
@@ -487,24 +435,18 @@ class Model(Network):
         """
         if makes_batches(x):
             return self.predict_generator(x, steps=steps, verbose=verbose, callbacks=callbacks)
-        ins = training_data.ready_arrays(self, "predict_function", x, None, 0.0)
+        ins = known_batches.ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
-            self._make_ready_for("predict_function", x)
-            arrays = training_data.inputs_as_arrays(self, x)
-            training_data.check_lengths(arrays, [], [], "predict")
-            ins = arrays + self._flags(0.0)
-            self._make_predict_function()
-            training_data.note_arrays(self, "predict_function", x, None, ins)
+            ins = feeding.arrays_to_predict(self, x, "predict")
         f = self._make_predict_function()
-        known = self._known_batches["predict_function"]
-        is_one = steps is None and known.is_one_batch(ins, batch_size)
-        feed = None if is_one else self._feed(ins, batch_size, steps)
+        is_one = steps is None and known_batches.is_one_batch(self, ins, batch_size)
+        feed = None if is_one else feeding.feed(self, ins, batch_size, steps)
         is_one = feed is None or (steps is None and feed.steps == 1)
         if is_one and not verbose and not callbacks and not is_watched():
             outs = f(ins)
             if 0 not in [out.ndim for out in outs]:
                 return packed(self._output_structure, outs)
-        feed = self._feed(ins, batch_size, steps) if feed is None else feed
+        feed = feeding.feed(self, ins, batch_size, steps) if feed is None else feed
         events = predict_events(f, feed, verbose, False, self, callbacks)
         return packed(self._output_structure, Stage("predict", events, self).run())
 
@@ -556,39 +498,8 @@ class Model(Network):
     def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
         given, workers = generator_arguments("fit_generator", _FIT_GENERATOR, args, kwargs)
-        return self._fit_stage_of(
-            functools.partial(self._fit_generator_events, generator, workers, FitOptions(**given))
-        )
-
-    def _fit_generator_events(
-        self, generator: Any, workers: WorkerOptions, options: FitOptions, emit_events: bool = True
-    ) -> Generator[Any, Any, History]:
-        callbacks = checked_callbacks(options.callbacks)
-        generator = self._ready_for_generator(generator, "train_function")
-        data, steps = options.validation_data, options.validation_steps
-        standardize = self._standardizer(1.0, options.class_weight)
-        shuffle = bool(options.shuffle)
-        with ExitStack() as feeds:
-            feed = feeds.enter_context(
-                generator_feed(generator, options.steps_per_epoch, standardize, shuffle, workers)
-            )
-            val_feed = None
-            if isinstance(data, (tuple, list)):
-                val_ins = self._validation_ins(data)
-                if callbacks:
-                    val_ins = training_data.with_own_weights(val_ins, self._first_weight)
-                steps = steps if habits().steps_are_batches else None
-                val_feed = self._labelled_feed(val_ins, options.validation_batch_size, steps)
-            elif data is not None:
-                val_feed = feeds.enter_context(
-                    generator_feed(data, steps, self._standardizer(0.0), False, workers)
-                )
-            settings: dict[str, Any] = {
-                "callbacks": callbacks,
-                "emit_events": emit_events,
-                **options.of_the_loop,
-            }
-            return (yield from train_events(self, feed, val_feed, **settings))
+        feeds = functools.partial(feeding.feeds_of_generator, self, generator, workers)
+        return self._fit_stage(feeds, FitOptions(**given))
 
     def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the loss, or [loss, metrics...], over the batches of a generator or `Sequence`.
@@ -603,9 +514,10 @@ class Model(Network):
             As for `fit_generator`.
         """
         given, workers = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
-        generator = self._ready_for_generator(generator, "test_function")
+        generator = feeding.ready_for_generator(self, generator, "test_function")
         f, steps = self._make_test_function(), given.pop("steps", None)
-        with generator_feed(generator, steps, self._standardizer(0.0), False, workers) as feed:
+        standardize = feeding.batch_arrays(self, "test_function")
+        with generator_feed(generator, steps, standardize, False, workers) as feed:
             events = evaluate_events(f, feed, self, emit_events=False, **given)
             return unpack_singleton(Stage("evaluate", events, self).run())
 
@@ -623,40 +535,12 @@ class Model(Network):
             As for `fit_generator`.
         """
         given, workers = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
-        generator = self._ready_for_generator(generator, "predict_function")
+        generator = feeding.ready_for_generator(self, generator, "predict_function")
         f, steps = self._make_predict_function(), given.pop("steps", None)
-
-        def standardize(item: Any) -> list[Any]:
-            x, _, _ = split_item(item, with_targets=False)
-            return training_data.inputs_as_arrays(self, x) + self._flags(0.0)
-
+        standardize = feeding.batch_arrays(self, "predict_function")
         with generator_feed(generator, steps, standardize, False, workers) as feed:
             events = predict_events(f, feed, emit_events=False, model=self, **given)
             return packed(self._output_structure, Stage("predict", events, self).run())
-
-    def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
-        name = "train_function" if phase else "test_function"
-
-        def standardize(item: Any) -> list[Any]:
-            x, y, sample_weight = split_item(item, with_targets=True)
-            weights = sample_weight, class_weight
-            return self._ins_for(name, x, y, weights, "generator", makes=False)
-
-        return standardize
-
-    def _ready_for_generator(self, generator: Any, name: str) -> Any:
-        """Make the model ready to run a function; if need be, a batch tells the input shapes."""
-        is_to_heed_ranks = bool(self.heeding_ranks) and not self._has_trained_on_labels
-        if self.outputs and not (is_to_heed_ranks and name != "predict_function"):
-            self._make_ready_for(name, None)
-            return generator
-        first, generator = read_first(generator)
-        with_targets = name != "predict_function"
-        x, y, _ = split_item(first, with_targets=with_targets)
-        self._make_ready_for(name, x)
-        if with_targets and self.heeding_ranks:
-            self._heed_ranks(training_data.of_trained_outputs(self, y), "generator")
-        return generator
 
     # --- one batch --------------------------------------------------------------------------------
 
@@ -683,15 +567,9 @@ class Model(Network):
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
-        ins = training_data.ready_arrays(self, "predict_function", x, None, 0.0)
+        ins = known_batches.ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
-            self._make_ready_for("predict_function", x)
-            arrays = training_data.inputs_as_arrays(self, x)
-            ins = arrays + self._flags(0.0)
-            self._make_predict_function()
-            lengths = {array.shape[0] for array in arrays}
-            if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
-                training_data.note_arrays(self, "predict_function", x, None, ins)
+            ins = feeding.arrays_to_predict(self, x)
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
@@ -724,40 +602,6 @@ class Model(Network):
         x, y, weights = training_data.data_as_arrays(self, x, y, sample_weight, class_weight, where)
         return x, y, [array if array.flags.writeable else array.copy() for array in weights]
 
-    def _heed_ranks(self, y: Any, where: str) -> None:
-        """Compile anew if targets that functions of the user's get have other axes than was taken.
-
-        Once the model is trained it is too late: then they get them as the first ones were.
-        """
-        names, fed = training_data.fed_targets(self)
-        ranks = dict(zip(fed, training_data.ranks_of(y, [names[k] for k in fed]), strict=True))
-        flat = frozenset(k for k in self.heeding_ranks if ranks[k] == self.targets[k].ndim - 1)
-        if flat == self.flat_targets:
-            return
-        if not self._has_trained_on_labels and where != "validation_data":
-            numbers = self.optimizer.get_weights()
-            state = None if self.train_function is None else numbers
-            arguments = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
-            with custom_object_scope(dict(self._known_at_compile)):
-                self.compile_stage({**arguments, "flat_targets": flat}).run()
-            if state is not None:  # it comes from a file
-                self._make_train_function()
-                self.optimizer.set_weights(state)
-            return
-        name = names[min(flat ^ self.flat_targets)]
-        warn(
-            f"{self.label}: {where}: targets of '{name}' have another number of axes than the "
-            f"first ones had; your loss or metric gets them as those were. Give all of them "
-            f"the same axes, or compile the model again."
-        )
-
-    def _ins(
-        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
-    ) -> list[Any]:
-        x, y, weights = training_data.data_as_arrays(self, x, y, sample_weight, class_weight, where)
-        self._has_trained_on_labels |= bool(phase)
-        return x + y + weights + self._flags(phase)
-
     def _ins_for(
         self,
         name: str,
@@ -768,82 +612,22 @@ class Model(Network):
         *,
         makes: bool = True,
     ) -> list[Any]:
-        """Return what one of the functions takes of these data; make it, unless that comes later.
+        """Return the arrays that one of the functions takes; make it, unless that comes later.
 
-        `weights` are those of samples and of classes. Data that are known to fit are not looked at.
+        `weights` are those of samples and of classes. Data like earlier ones are not checked again.
         """
-        phase = 1.0 if name == "train_function" else 0.0
         sample_weight, class_weight = weights
-        is_plain = sample_weight is None and class_weight is None
-        ins = training_data.ready_arrays(self, name, x, y, phase) if is_plain else None
+        ins = None
+        if sample_weight is None and class_weight is None:
+            phase = 1.0 if name == "train_function" else 0.0
+            ins = known_batches.ready_arrays(self, name, x, y, phase)
         if ins is None:
-            self._make_ready_for(name, x)
-            ins = self._ins(x, y, *weights, phase, where)
-            if makes:
-                getattr(self, f"_make_{name}")()
-            if is_plain and getattr(self, name) is not None:
-                training_data.note_arrays(self, name, x, y, ins)
+            ins = feeding.arrays_for(self, name, x, y, weights, where, makes)
         return ins
 
     def _is_trainable_elsewhere(self) -> bool:
         """Tell whether `trainable` was changed after `compile`."""
         return set(self.trainable_weights) != set(self._collected_trainable_weights)
-
-    def _feed(
-        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
-    ) -> Any:
-        """Return the arrays in batches: of the size that the Inputs demand, if they do.
-
-        Raises
-        ------
-        DataError
-            The model carries states of such batches on, and the last batch would be smaller.
-        """
-        sizes = {x.shape[0] for x in self._feed_inputs if x.ndim} - {None}
-        in_batches = steps is None or habits().steps_are_batches
-        if batch_size is None and in_batches and len(sizes) == 1:
-            (batch_size,) = sizes
-        feed = feed_of(ins, batch_size, steps, shuffle)
-        if sizes and feed.samples and feed.samples % feed.batch_size and self.stateful:
-            raise DataError(
-                f"{self.label}: In a stateful network, you should only pass inputs with a number "
-                f"of samples that can be divided by the batch size; found {feed.samples} samples "
-                f"and batches of {feed.batch_size}. Leave the last samples out."
-            )
-        return feed
-
-    def _labelled_feed(
-        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
-    ) -> Any:
-        """Return a feed of inputs, targets and weights of samples, which knows the weights."""
-        feed = self._feed(ins, batch_size, steps, shuffle)
-        feed.first_weight = self._first_weight
-        return feed
-
-    def _with_validation(
-        self, ins: list[Any], validation_data: Any, validation_split: float
-    ) -> tuple[list[Any], list[Any]]:
-        """Return the arrays to train on and those to evaluate on; none, if others make batches."""
-        if makes_batches(validation_data):
-            return ins, []
-        if validation_data is not None:
-            return ins, self._validation_ins(validation_data)
-        if validation_split:
-            flags = self._flags(1.0)
-            arrays, held_out = training_data.split_off_validation(
-                ins[: len(ins) - len(flags)], validation_split
-            )
-            return arrays + flags, held_out + self._flags(0.0)
-        return ins, []
-
-    def _validation_ins(self, data: Any) -> list[Any]:
-        """Return the arrays for the test function of (x, y) or (x, y, sample_weight)."""
-        if not isinstance(data, (list, tuple)) or len(data) not in (2, 3):
-            raise DataError(
-                "fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight)."
-            )
-        x, y, sample_weight = (*data, None)[:3]
-        return self._ins(x, y, sample_weight, None, 0.0, "validation_data")
 
     # --- a model that was not told its input shape ------------------------------------------------
 
@@ -952,21 +736,6 @@ class Model(Network):
     def _feed_sample_weights(self) -> list[Tensor]:
         """The placeholders of the weights; where no array is fed, they keep their default, 1."""
         return self.sample_weights if self._feed_inputs or self._feed_targets else []
-
-    @property
-    def _first_weight(self) -> int:
-        """Where the weights of samples begin among the arrays for a function."""
-        return len(self._feed_inputs) + len(self._feed_targets)
-
-    def _flags(self, phase: float) -> list[float]:
-        """Return the value for the learning phase's placeholder, if the model has it.
-
-        After `K.set_learning_phase` that is the number that was set.
-        """
-        if not self.uses_learning_phase:
-            return []
-        fixed = learning_phase()
-        return [phase if isinstance(fixed, Placeholder) else float(fixed)]
 
     @property
     def _inputs_with_targets(self) -> list[Tensor]:

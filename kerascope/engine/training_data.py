@@ -2,35 +2,25 @@
 
 `x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
 1); weights of classes and samples become one array of weights for each output. Keras keeps this in
-`engine/keras1/training_utils.py`. Lesson: chapter 15.
-
-`train_on_batch` checks its data from all sides: names, axes, lengths, the form of the labels. What
-it finds depends only on the types and shapes of the arrays and on the function they are for. So
-data that passed once need no second look as long as nothing but their numbers changes
-(`KnownBatches`), and a loop that someone writes around `train_on_batch` costs little more than the
-steps themselves. Anything else (lists of numbers, weights of samples, other shapes) is looked at in
-full each time.
+`engine/training_utils.py`. Lesson: chapter 15.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import contains
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kerascope import losses
-from kerascope.backend.constants import are_known_ones, ones_of
-from kerascope.backend.function import Function
-from kerascope.backend.graph import Placeholder, Tensor
+from kerascope.backend.constants import ones_of
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.state import PHASE, learning_phase
 from kerascope.callers import warn
-from kerascope.engine.arguments import by_names, to_list
-from kerascope.engine.base_layer import Layer, layers_within
-from kerascope.engine.feeds import USUAL_BATCH_SIZE
+from kerascope.engine.arguments import by_names
+from kerascope.engine.compile_rules import adapt_to_targets
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.registry import did_you_mean
@@ -69,8 +59,7 @@ def data_as_arrays(
     """
     given = (of_trained_outputs(model, one) for one in (y, sample_weight, class_weight))
     y, sample_weight, class_weight = given
-    if model.heeding_ranks:
-        model._heed_ranks(y, where)
+    adapt_to_targets(model, y, where)
     names, fed = fed_targets(model)
     x_arrays = inputs_as_arrays(model, x)
     ranks: list[Any] = [(None,) * model.targets[k].ndim for k in fed]
@@ -470,160 +459,3 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
         f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a "
         f"dict with keys among {names}."
     )
-
-
-# --- batches that are known to fit ----------------------------------------------------------------
-
-
-MOST_SHAPES = 64
-
-
-class Fit(NamedTuple):
-    """How arrays of known shapes become what the function takes.
-
-    Attributes
-    ----------
-    columns : tuple of bool, or None
-        Which arrays get an axis at their end; None: not one.
-    weights : list of (array or tuple of int)
-        Weights of samples: known ones, or the shape of ones that are too many to be kept.
-    """
-
-    columns: tuple[bool, ...] | None
-    weights: list[np.ndarray | tuple[int, ...]]
-
-
-class KnownBatches:
-    """The shapes of batches that were fit for one function.
-
-    Parameters
-    ----------
-    function : Function
-        After `compile` there is another one, and what was known is forgotten with the old one.
-    layers : list of Layer
-        Whose `trainable` must stay as it is: whoever changes it is to be warned at the next batch.
-    """
-
-    def __init__(self, function: Function, layers: Sequence[Any] = ()) -> None:
-        self.function = function
-        # What a layer itself stores is read there, since it is looked at before each batch.
-        stores = [type(layer).trainable is Layer.trainable for layer in layers]
-        self._stored = [vars(x) for x, is_stored in zip(layers, stores, strict=True) if is_stored]
-        self._asked = [x for x, is_stored in zip(layers, stores, strict=True) if not is_stored]
-        self._state = self._state_of_layers()
-        self._has_phase = bool(function.inputs) and function.inputs[-1] is PHASE
-        self._demands_size = any(x.ndim and x.shape[0] is not None for x in function.inputs)
-        self._fits: dict[Any, Fit] = {}
-
-    @property
-    def is_current(self) -> bool:
-        """False when the `trainable` of a layer, or its weights, are no longer what they were."""
-        return not self._state or self._state_of_layers() == self._state
-
-    def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return what the function takes; None if the data, or the layers, must be looked at."""
-        fit = self._fits.get(_look_of(x, y))
-        if fit is None or not self.is_current:
-            return None
-        ins = _flat(x, y)
-        if fit.columns is not None:
-            ins = [
-                array[..., np.newaxis] if is_flat else array
-                for array, is_flat in zip(ins, fit.columns, strict=True)
-            ]
-        for weights in fit.weights:
-            ins.append(ones_of(weights) if type(weights) is tuple else weights)
-        if self._has_phase:
-            fixed = learning_phase()
-            ins.append(phase if isinstance(fixed, Placeholder) else float(fixed))
-        return ins
-
-    def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
-        """Tell whether arrays, as `arrays` returned them, make a single batch, beyond all doubt."""
-        if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
-            return False
-        if batch_size is None:
-            return ins[0].shape[0] <= USUAL_BATCH_SIZE
-        return type(batch_size) is int and batch_size >= ins[0].shape[0]
-
-    def note(self, x: Any, y: Any, ins: list[Any]) -> None:
-        """Note that `x` and `y` became these arrays, if they hardly had to change for it."""
-        look = _look_of(x, y)
-        if look is None:
-            return
-        given = _flat(x, y)
-        columns = [_is_column_of(array, came) for array, came in zip(ins, given, strict=False)]
-        if None in columns:
-            return
-        if len(self._fits) >= MOST_SHAPES:
-            del self._fits[next(iter(self._fits))]  # the oldest
-        weights = ins[len(given) : len(ins) - self._has_phase]
-        self._fits[look] = Fit(
-            tuple(map(bool, columns)) if any(columns) else None,
-            [array if are_known_ones(array) else array.shape for array in weights],
-        )
-
-    def _state_of_layers(self) -> list[Any]:
-        state = [(x["trainable"], len(x["_trainable_weights"])) for x in self._stored]
-        if self._asked:
-            state += [(x.trainable, len(x._trainable_weights)) for x in self._asked]
-        return state
-
-
-def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-    """Return what a model's function takes if such data came before; None if not."""
-    known = model._known_batches.get(name)
-    if known is None or known.function is not getattr(model, name):
-        return None
-    arrays: list[Any] | None = known.arrays(x, y, phase)
-    return arrays
-
-
-def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
-    """Note that data such as these were fit for a model's function."""
-    known = model._known_batches.get(name)
-    function = getattr(model, name)
-    if known is None or known.function is not function or not known.is_current:
-        is_to_train = name == "train_function"
-        if is_to_train and model._is_trainable_elsewhere():
-            return  # the warning is due again at the next batch
-        known = KnownBatches(function, layers_within(model) if is_to_train else ())
-        model._known_batches = {**model._known_batches, name: known}
-    known.note(x, y, ins)
-
-
-def _look_of(x: Any, y: Any) -> Any:
-    """Return the types and shapes of the data, as a key; None if there is more than arrays."""
-    if type(x) is np.ndarray and type(y) is np.ndarray:
-        return x.shape, x.dtype, y.shape, y.dtype
-    if type(x) is np.ndarray and y is None:
-        return x.shape, x.dtype
-    looks = _look_of_one(x), _look_of_one(y)
-    return None if None in looks else looks
-
-
-def _look_of_one(data: Any) -> Any:
-    if data is None:
-        return "nothing"
-    if type(data) is np.ndarray:
-        return data.shape, data.dtype
-    if type(data) is not list or not all(type(array) is np.ndarray for array in data):
-        return None
-    return "list", tuple((array.shape, array.dtype) for array in data)
-
-
-def _flat(x: Any, y: Any) -> list[Any]:
-    """Return the arrays of `x`, then those of `y`."""
-    if type(x) is np.ndarray and type(y) is np.ndarray:
-        return [x, y]
-    if type(x) is np.ndarray and y is None:
-        return [x]
-    return [*to_list(x), *to_list(y)]
-
-
-def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Tell whether an array is what was given, with one axis more; None if it is something else."""
-    if array is given:
-        return False
-    is_view = isinstance(array, np.ndarray) and np.may_share_memory(array, given)
-    return True if is_view and array.shape == (*given.shape, 1) else None

@@ -61,7 +61,6 @@ def train_events(
     val_feed: Any,
     *,
     epochs: Any,
-    batch_size: int | None = None,
     verbose: int,
     callbacks: Any,
     initial_epoch: int,
@@ -78,7 +77,7 @@ def train_events(
         model._refuse_uncalled_methods("test_function")
     f = yield model.train_function_stage()
     val_f = model._make_test_function() if val_feed else None
-    told = callbacks_of_fit(model, callbacks, feed, val_feed, batch_size, int(epochs), verbose)
+    told = callbacks_of_fit(model, callbacks, feed, val_feed, feed.batch_size, int(epochs), verbose)
     with ExitStack() as endings:
         feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
         run = Run(model, f, told.callbacks, feeds, initial_epoch, endings)

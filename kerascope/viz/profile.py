@@ -23,6 +23,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from kerascope.backend.function import Function
 from kerascope.backend.program.profiling import MeasuredLine, measure
+from kerascope.engine.feeding import phase_flags, training_arrays
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
@@ -362,12 +363,12 @@ def function_of(
         return function, None
     if of == "predict":
         model._make_ready(x, to_train=False)
-        inputs = inputs_as_arrays(model, x) + model._flags(0.0)
+        inputs = inputs_as_arrays(model, x) + phase_flags(model, 0.0)
         return model._make_predict_function(), _rows(inputs, batch_size)
     if not model.is_compiled:
         raise NotCompiledError(f"profile: {model.name} has no loss; model.compile(...) it first.")
     model._make_ready(x, to_train=True)
-    inputs = model._ins(x, y, None, None, float(of == "train"), "profile")
+    inputs = training_arrays(model, x, y, None, None, float(of == "train"), "profile")
     if of == "test":
         return model._make_test_function(), _rows(inputs, batch_size)
     model._make_train_function()

@@ -25,6 +25,7 @@ from kerascope.backend.program.profiling import (
     without_calls,
 )
 from kerascope.backend.program.program import Program
+from kerascope.engine.feeding import training_arrays
 from kerascope.errors import ArgumentError, DataError, ShapeError
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
@@ -83,7 +84,7 @@ def measured_model(model, calls=2, **options):
     for _ in range(calls):
         model.train_on_batch(x, y)
     model._make_train_function()
-    inputs = model._ins(x, y, None, None, 1.0, "test")
+    inputs = training_arrays(model, x, y, None, None, 1.0, "test")
     options = {"repeats": 2, "clock": Ticks(), **options}
     return measure(model.train_function, inputs, **options)
 
@@ -200,7 +201,7 @@ def test_every_model_of_the_zoo_is_measured_and_left_as_it_was(name):
     for _ in range(2):
         model.train_on_batch(x, y)
     before = bits(model.train_function)
-    inputs = model._ins(x, y, None, None, 1.0, "test")
+    inputs = training_arrays(model, x, y, None, None, 1.0, "test")
     found = measure(model.train_function, inputs, repeats=2, clock=Ticks())
     assert bits(model.train_function) == before
     assert found.seconds == pytest.approx(sum(line.seconds for line in found.lines))
@@ -219,7 +220,7 @@ def test_training_goes_on_as_if_nothing_had_been_measured():
         for step in range(6):
             told.append(np.ravel(model.train_on_batch(x, y)).tobytes())
             if with_profile and step in (0, 3):
-                inputs = model._ins(x, y, None, None, 1.0, "test")
+                inputs = training_arrays(model, x, y, None, None, 1.0, "test")
                 measure(model.train_function, inputs, repeats=3, clock=Ticks())
         return told, [w.tobytes() for w in model.get_weights()]
 

@@ -8,6 +8,7 @@ from document_models import close_a_cycle, compiled_example, diamond, example
 import kerascope as ks
 from kerascope import backend as K
 from kerascope.callbacks import Callback, LambdaCallback
+from kerascope.engine.feeding import training_arrays
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Dropout, Embedding, Input, Lambda, Layer, add
 from kerascope.models import Model
@@ -50,7 +51,7 @@ def test_R17_the_flag_of_the_learning_phase_is_fed_and_not_sliced(data):
     inputs = Input(shape=(20,))
     model = Model(inputs, Dense(1)(Dropout(0.5)(inputs)))
     model.compile("sgd", "mse")
-    ins = model._ins(*data, None, None, 1.0, "fit")
+    ins = training_arrays(model, *data, None, None, 1.0, "fit")
     assert [np.shape(array) for array in ins] == [(50, 20), (50, 1), (50,), ()]
     assert ins[-1] == 1.0
     batches = fed_batches(model, *data, batch_size=32)

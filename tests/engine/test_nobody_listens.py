@@ -9,10 +9,9 @@ from small_model import LABELS, ROWS, small_model
 from kerascope import edge
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
 from kerascope.callbacks.recording import RunningMeans
-from kerascope.engine import model as engine_model
-from kerascope.engine import training_data
+from kerascope.engine import feeding, training_data
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.training_data import KnownBatches
+from kerascope.engine.known_batches import KnownBatches
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning
 from kerascope.layers import Dense, Input
 from kerascope.models import Model
@@ -268,7 +267,7 @@ def test_a_known_batch_is_predicted_without_a_feed(monkeypatch):
     model = small_model()
     expected = model.predict(ROWS[:32])
     feeds = []
-    monkeypatch.setattr(engine_model, "feed_of", lambda *args: feeds.append(args))
+    monkeypatch.setattr(feeding, "feed_of", lambda *args: feeds.append(args))
     for size in (None, 32, 100):
         np.testing.assert_array_equal(model.predict(ROWS[:32], batch_size=size), expected)
     assert feeds == []

@@ -11,9 +11,12 @@ from kerascope import losses, metrics
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.state import floatx
+from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
-from kerascope.engine.compile_rules import CompileRules, rules_by_name
+from kerascope.engine.compile_rules import CompileRules, last_arguments, rules_by_name
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
+from kerascope.engine.training_data import fed_targets, ranks_of
+from kerascope.registry import custom_object_scope
 
 
 class Keras3Rules(CompileRules):
@@ -48,6 +51,32 @@ class Keras3Rules(CompileRules):
         compiled.heeding_ranks = _heeding_ranks(model, compiled)
         if compiled.flat_targets is None:
             compiled.flat_targets = compiled.heeding_ranks
+
+    def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
+        """Compile again if targets that a user's loss or metric gets have other axes than expected.
+
+        Once the model is trained it is too late. Then all targets are passed as the first ones.
+        """
+        names, fed = fed_targets(model)
+        ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
+        flat = frozenset(k for k in model.heeding_ranks if ranks[k] == model.targets[k].ndim - 1)
+        if flat == model.flat_targets:
+            return
+        if not model._has_trained_on_labels and where != "validation_data":
+            numbers = model.optimizer.get_weights()
+            state = None if model.train_function is None else numbers
+            with custom_object_scope(dict(model._known_at_compile)):
+                model.compile_stage({**last_arguments(model), "flat_targets": flat}).run()
+            if state is not None:  # it comes from a file
+                model._make_train_function()
+                model.optimizer.set_weights(state)
+            return
+        name = names[min(flat ^ model.flat_targets)]
+        warn(
+            f"{model.label}: {where}: targets of '{name}' have another number of axes than the "
+            f"first ones had; your loss or metric gets them as those were. Give all of them "
+            f"the same axes, or compile the model again."
+        )
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
         """Return the rank of weights: all axes of the output but the last."""

@@ -18,6 +18,7 @@ from kerascope.backend.dtypes import is_float
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
 from kerascope.backend.graph import Tensor
+from kerascope.engine.feeding import training_arrays
 from kerascope.engine.model import Model
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError
@@ -200,7 +201,7 @@ def _norms(
     model: Model, x: Any, y: Any, groups: Mapping[Name, Any], where: str
 ) -> dict[Name, float]:
     """Differentiate the model's loss for all tensors at once; return a norm for each group."""
-    arrays = model._ins(x, y, None, None, 1.0, where)
+    arrays = training_arrays(model, x, y, None, None, 1.0, where)
     tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
     tensors = list(dict.fromkeys(tensors))
     found = dict(zip(tensors, gradients(model.total_loss, tensors), strict=True))
