@@ -126,10 +126,10 @@ EXCEPTIONS = [
     Exceptions("engine/training_loop.py", "dialect", 2, 0, HABITS),
     Exceptions("engine/model.py", "lock", 3, 0, "one thread makes the train function"),
     Exceptions("engine/model.py", "keras 3", 2, 0, "imports a door; a value of the dialect"),
-    Exceptions("engine/model.py", "ranks", 7, 1, "targets may have an axis less"),
-    Exceptions("engine/model.py", "dialect", 7, 7, HABITS),
+    Exceptions("engine/model.py", "ranks", 1, 1, "targets may have an axis less"),
+    Exceptions("engine/model.py", "dialect", 5, 7, HABITS),
 ]
-MOST_LINES_OF_CODE = 70  # of all kernel files; it only falls
+MOST_LINES_OF_CODE = 56  # of all kernel files; it only falls
 
 
 def unexpected_words(sources: dict[str, str], exceptions: list[Exceptions]) -> list[str]:
