@@ -112,14 +112,13 @@ EXCEPTIONS = [
     Exceptions("backend/schedule.py", "lock", 2, 0, "all variables are read as of one step"),
     Exceptions("engine/base_layer.py", "budget", 11, 0, "a file's layers and weights are limited"),
     Exceptions("engine/base_layer.py", "undo", 2, 1, "building from a shape calls the layer"),
-    Exceptions("engine/base_layer.py", "keras 3", 3, 0, "one of the classes Layer is made of"),
+    Exceptions("engine/base_layer.py", "keras 3", 2, 0, "one of the classes Layer is made of"),
     Exceptions("engine/base_layer.py", "dialect", 6, 3, HABITS),
     Exceptions("engine/calling.py", "dialect", 0, 1, "says where dialects are"),
     Exceptions("engine/graph_map.py", "dialect", 2, 1, "Keras 1 maps a graph by another algorithm"),
     Exceptions("engine/network.py", "undo", 2, 0, "a network runs its layers again"),
     Exceptions("engine/network.py", "keras 3", 1, 0, "imports a door"),
     Exceptions("engine/network.py", "dialect", 3, 2, HABITS),
-    Exceptions("engine/compiling.py", "keras 3", 1, 0, "imports a door"),
     Exceptions("engine/compiling.py", "ranks", 1, 4, "targets may have an axis less"),
     Exceptions("engine/compiling.py", "dialect", 6, 3, HABITS),
     Exceptions("engine/training_loop.py", "resume", 3, 0, "fit hands it to the course"),
@@ -129,7 +128,7 @@ EXCEPTIONS = [
     Exceptions("engine/model.py", "ranks", 1, 1, "targets may have an axis less"),
     Exceptions("engine/model.py", "dialect", 5, 7, HABITS),
 ]
-MOST_LINES_OF_CODE = 56  # of all kernel files; it only falls
+MOST_LINES_OF_CODE = 54  # of all kernel files; it only falls
 
 
 def unexpected_words(sources: dict[str, str], exceptions: list[Exceptions]) -> list[str]:

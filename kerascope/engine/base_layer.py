@@ -47,7 +47,6 @@ from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.keras1.layer import LayerOfKeras1
 from kerascope.engine.keras3.layer import LayerOfKeras3, checked_dtype
-from kerascope.engine.keras3.penalties import penalty_of
 from kerascope.engine.layer_calls import LayerCalls
 from kerascope.engine.layer_losses import PLAIN, LayerLosses, PerInput
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
@@ -448,7 +447,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
             if regularizer is not None:
                 with name_scope("weight_regularizer"):
                     penalty: Any = regularizers.get(regularizer)
-                    self.add_loss(penalty_of(weight, penalty(weight)))
+                    self._add_penalty(weight, penalty(weight))
         (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
         return weight
 

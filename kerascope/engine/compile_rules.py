@@ -55,6 +55,11 @@ class CompileRules:
         target: Tensor = compiled.targets[k]
         return target
 
+    def penalties(self, model: Any) -> list[Tensor]:
+        """Return the penalties that are part of the total loss."""
+        losses: list[Tensor] = model.losses
+        return losses
+
     def no_loss(self) -> Tensor | None:
         """Return the total loss of a model that has none."""
         return None

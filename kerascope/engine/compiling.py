@@ -29,7 +29,6 @@ from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.compile_rules import rules
-from kerascope.engine.keras3.penalties import counted_penalties
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
@@ -285,7 +284,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             term = output_loss * weight
             total_loss = term if total_loss is None else total_loss + term
         yield LossTerm(name, function, plain(weight), output_loss)
-    penalties = counted_penalties(model)
+    penalties = rules().penalties(model)
     with name_scope("loss"):
         for penalty in penalties:
             total_loss = penalty if total_loss is None else total_loss + penalty

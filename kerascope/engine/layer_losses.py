@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import value_of
@@ -75,6 +76,10 @@ class PerInput:
 PLAIN = frozenset((type(None), bool, int, float, str, PerInput, LossesOfLastCall))
 
 
+# The weight that a penalty was made for.
+weight_of_penalty: WeakKeyDictionary[Tensor, Variable] = WeakKeyDictionary()
+
+
 class LayerLosses:
     """What a layer keeps of each call."""
 
@@ -99,6 +104,13 @@ class LayerLosses:
             entered.setdefault(self, []).extend(tensors)
         else:
             self._losses.add(tensors, self._whole_call(inputs, tensors))
+
+    def _add_penalty(self, weight: Variable, penalty: Any) -> None:
+        """Add the penalty on a weight, or a list of them."""
+        for one in to_list(penalty):
+            if isinstance(one, Tensor):
+                weight_of_penalty[one] = weight
+        self.add_loss(penalty)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs `(variable, new_value)`, run with each train step that contains this call.

@@ -14,6 +14,7 @@ from kerascope.backend.state import floatx
 from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
 from kerascope.engine.compile_rules import CompileRules, last_arguments, rules_by_name
+from kerascope.engine.layer_losses import weight_of_penalty
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.training_data import fed_targets, ranks_of
 from kerascope.registry import custom_object_scope
@@ -98,6 +99,12 @@ class Keras3Rules(CompileRules):
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
         return squeeze(target, -1) if is_flat else target
+
+    def penalties(self, model: Any) -> list[Tensor]:
+        """Return the penalties, without those on frozen weights."""
+        trained = {id(weight) for weight in model.trainable_weights}
+        weights = ((loss, weight_of_penalty.get(loss)) for loss in model.losses)
+        return [loss for loss, weight in weights if weight is None or id(weight) in trained]
 
     def no_loss(self) -> Tensor | None:
         """Return 0: a model without a loss may be trained, for its metrics."""

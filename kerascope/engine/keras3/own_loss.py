@@ -18,7 +18,6 @@ from kerascope.backend.scopes import name_scope
 from kerascope.engine.arguments import accepts, listed_with_structure, packed
 from kerascope.engine.compile_rules import rules
 from kerascope.engine.compiling import Compilation, weighted_masked_objective
-from kerascope.engine.keras3.penalties import counted_penalties
 from kerascope.engine.node import mask_of
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.spellings import habits
@@ -70,8 +69,8 @@ def computed_loss(model: Any, x: Any, y: Any, y_pred: Any, sample_weight: Any) -
     if not compiled.loss_functions:
         raise NotCompiledError(f"{model.label}: compute_loss: call compile(optimizer, loss) first.")
     if any(isinstance(one, Tensor) for one in listed_with_structure(y_pred)[1]) and not is_eager():
-        return _sum(compiled, y, y_pred, sample_weight, counted_penalties(model))
-    penalties = counted_penalties(model)
+        return _sum(compiled, y, y_pred, sample_weight, rules().penalties(model))
+    penalties = rules().penalties(model)
     if x is None and len(model.losses) != len(model.get_losses_for(None)):
         raise ArgumentError(
             f"{model.label}: compute_loss: expected x, since the model has penalties on what its "
