@@ -1,4 +1,4 @@
-"""Draw architecture.svg: the records of the package, who writes each, and who reads it.
+"""Draw architecture.svg: the kernel of the package, its seams, and the records that others read.
 
 `python3 dev.py gallery` runs it. A test holds the picture, and every path in architecture.md,
 against the package.
@@ -6,6 +6,7 @@ against the package.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -17,34 +18,67 @@ PICTURE = HERE / "architecture.svg"
 
 # Who writes -> record -> who reads. A file in brackets is where it lies below kerascope/.
 ARROWS = [
-    ("a layer is called (engine/calling.py)", "Node (engine/node.py)"),
-    ("an op is applied (backend/ops/)", "Apply (backend/graph.py)"),
+    ("Layer (engine/base_layer.py)", "a call of a layer (engine/calling.py)"),
+    ("a call of a layer (engine/calling.py)", "Node (engine/node.py)"),
+    ("a call of a layer (engine/calling.py)", "Tensor, Op, Apply (backend/graph.py)"),
     ("Node (engine/node.py)", "the map of a graph (engine/graph_map.py)"),
-    ("the map of a graph (engine/graph_map.py)", "Network, Model (engine/)"),
-    ("Network, Model (engine/)", "compile (engine/compiling.py)"),
-    ("Apply (backend/graph.py)", "gradients (backend/gradient.py)"),
+    ("the map of a graph (engine/graph_map.py)", "Network (engine/network.py)"),
+    ("Network (engine/network.py)", "Model (engine/model.py)"),
+    ("Model (engine/model.py)", "compile (engine/compiling.py)"),
+    ("Tensor, Op, Apply (backend/graph.py)", "gradients (backend/gradient.py)"),
     ("compile (engine/compiling.py)", "gradients (backend/gradient.py)"),
     ("gradients (backend/gradient.py)", "update pairs (v, new_v) (optimizers/)"),
     ("update pairs (v, new_v) (optimizers/)", "Schedule (backend/schedule.py)"),
-    ("Apply (backend/graph.py)", "Schedule (backend/schedule.py)"),
-    ("Schedule (backend/schedule.py)", "written as a program (backend/program/)"),
-    ("Schedule (backend/schedule.py)", "stepped and watched (stage.py)"),
-    ("written as a program (backend/program/)", "commit (backend/atomic.py)"),
-    ("stepped and watched (stage.py)", "commit (backend/atomic.py)"),
-    ("stepped and watched (stage.py)", "Event (trace/events.py)"),
+    ("Tensor, Op, Apply (backend/graph.py)", "Schedule (backend/schedule.py)"),
+    ("Schedule (backend/schedule.py)", "K.function (backend/function.py)"),
+    ("K.function (backend/function.py)", "fit (engine/training_loop.py)"),
+    ("fit (engine/training_loop.py)", "run or walked (stage.py)"),
+    ("run or walked (stage.py)", "Event (trace/events.py)"),
     ("Event (trace/events.py)", "tape: debugger, replay, lessons"),
     ("Event (trace/events.py)", "kerascope trace"),
     ("Node (engine/node.py)", "Graph (viz/graph.py)"),
-    ("Apply (backend/graph.py)", "Graph (viz/graph.py)"),
+    ("Tensor, Op, Apply (backend/graph.py)", "Graph (viz/graph.py)"),
     ("Graph (viz/graph.py)", "pictures (viz/exports/)"),
-    ("Network, Model (engine/)", "files (saving/)"),
+    ("Network (engine/network.py)", "files (saving/)"),
 ]
+# Seam -> the kernel file that uses it; and what stands behind a seam.
+SEAMS = [
+    ("around a call (engine/around.py)", "a call of a layer (engine/calling.py)"),
+    ("rules (engine/rules.py)", "a call of a layer (engine/calling.py)"),
+    ("rules (engine/compile_rules.py)", "compile (engine/compiling.py)"),
+    ("sums of gradients (backend/branches.py)", "gradients (backend/gradient.py)"),
+    ("checks (backend/function_checks.py)", "K.function (backend/function.py)"),
+    ("all writes at once (backend/atomic.py)", "K.function (backend/function.py)"),
+    ("which batches (engine/course.py)", "fit (engine/training_loop.py)"),
+    ("who runs a stage (unrecorded.py)", "run or walked (stage.py)"),
+]
+BEHIND = [
+    ("undo, errors, costs (engine/policies/)", "around a call (engine/around.py)"),
+    ("Keras 3 (engine/keras3/)", "rules (engine/rules.py)"),
+    ("Keras 3 (engine/keras3/)", "rules (engine/compile_rules.py)"),
+    ("programs (backend/program/)", "K.function (backend/function.py)"),
+    ("resuming (engine/run.py)", "which batches (engine/course.py)"),
+    ("journal (trace/journal.py)", "who runs a stage (unrecorded.py)"),
+]
+# Each kind has a colour and a sign of its own.
+KINDS = {"kernel": "dense", "seam": "activation", "policy": "normalization", "other": "layer"}
 
 
 def picture() -> str:
     """Return the picture as SVG."""
-    drawn = nx.DiGraph(ARROWS, name="kerascope")
+    drawn = nx.DiGraph([*ARROWS, *SEAMS, *BEHIND], name="kerascope: kernel, seams, policies")
+    seams, policies = {seam for seam, _ in SEAMS}, {policy for policy, _ in BEHIND}
+    for box in drawn:
+        is_kernel = any(f"({name})" in box for name in kernel())
+        part = "seam" if box in seams else "policy" if box in policies else "other"
+        drawn.nodes[box]["kind"] = KINDS["kernel" if is_kernel else part]
     return ks.draw(ks.from_networkx(drawn)).svg
+
+
+def kernel() -> list[str]:
+    """Return the kernel files, which architecture.md lists in the order in which to read them."""
+    page = (HERE / "architecture.md").read_text(encoding="utf-8")
+    return re.findall(r"^\d+\. `([\w/]+\.py)`", page, re.MULTILINE)
 
 
 if __name__ == "__main__":

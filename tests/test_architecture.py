@@ -37,6 +37,6 @@ def test_what_the_page_names_is_there(path, name):
 def test_the_picture_is_that_of_today_and_its_boxes_name_what_is_there():
     made = load()
     assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == made.picture()
-    boxes = {box for arrow in made.ARROWS for box in arrow}
+    boxes = {box for arrow in [*made.ARROWS, *made.SEAMS, *made.BEHIND] for box in arrow}
     for path in re.findall(r"\(([a-z_]+(?:/[a-z_]*)*(?:\.py|/))\)", " ".join(boxes)):
         assert (ROOT / "kerascope" / path).exists(), path
