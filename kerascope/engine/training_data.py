@@ -1,8 +1,8 @@
 """From what users pass as data to arrays that fit the model, or an error that says why not.
 
 `x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
-1); weights of classes and samples become one array of weights for each output. Keras keeps this in
-`engine/training_utils.py`. Lesson: chapter 15.
+1); weights of classes and samples become one array of weights for each output. In Keras, these
+functions are in `keras.engine.training_utils`. Lesson: chapter 15.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What only Keras 1 and 2 have in their engine, for old scripts and for extensions of Keras.
+"""Parts of the engine that only Keras 1 and 2 have.
 
-Keras 1's walk through a graph is kept for study, too (chapter 8). A model that is written today
-needs nothing of this.
+Old scripts and extensions of Keras need them. `graph_map` is also kept for study: it is Keras 1's
+walk through a graph (chapter 8). A new model needs nothing from this folder.
 """

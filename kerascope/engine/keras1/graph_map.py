@@ -1,8 +1,8 @@
 """Keras 1's algorithm for the map of a graph, kept for study: `map_graph(..., flavour="1")`.
 
-It finds depths while it walks, remembers `seen_nodes` as marks "id-depth", walks the same node once
-for every depth at which it meets it, and finds no cycles (a depth is no protection against them: on
-a cycle it only grows). Lesson: chapter 8.
+It computes depths during the walk and stores each visit in `seen_nodes` as a mark "id-depth". A
+node that it reaches at several depths is walked once for each of them. It does not detect cycles:
+on a cycle the depth grows with each round, so no mark is seen twice. Lesson: chapter 8.
 """
 
 from __future__ import annotations

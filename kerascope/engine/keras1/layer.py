@@ -1,4 +1,7 @@
-"""What Keras 1 calls a layer's: constraints, regularizers, inbound nodes by layers."""
+"""What only Keras 1 has in a layer: constraints, regularizers, inbound layers.
+
+`Layer` inherits them from `LayerOfKeras1`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Keras's loops over batches, as functions of a model: `fit_loop`, `fit_generator` and their kin.
+"""Keras's loops over batches as functions of a model: `fit_loop`, `fit_generator` and so on.
 
-Keras 2 keeps them in `keras.engine.training_arrays` and `keras.engine.training_generator`, where
-extensions of Keras call them. The loops themselves are those of `training_loop`.
+In Keras 2, they are in `keras.engine.training_arrays` and `keras.engine.training_generator`, and
+extensions of Keras call them. Each runs the loop of `training_loop`.
 """
 
 from __future__ import annotations

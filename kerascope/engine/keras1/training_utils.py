@@ -1,7 +1,7 @@
-"""What Keras keeps in `keras.engine.training_utils`; extensions of Keras call these functions.
+"""The functions of `keras.engine.training_utils`, which extensions of Keras call.
 
-Each is a thin door: the work is done in `training_data` (arrays), `feeds` (batches) and `compiling`
-(weighted losses).
+Each calls the part of the engine that does the work: `training_data` (arrays), `feeds` (batches) or
+`compiling` (weighted losses).
 """
 
 from __future__ import annotations

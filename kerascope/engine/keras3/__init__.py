@@ -1,4 +1,4 @@
-"""What Keras 3 does otherwise than Keras 1 and 2, for scripts that speak its dialect.
+"""What Keras 3 does differently from Keras 1 and 2, for scripts written in its dialect.
 
-Read the engine first: each file here says what it changes there, or adds.
+Read the engine first. Each file here names the part of the engine that it changes or extends.
 """

@@ -1,4 +1,7 @@
-"""How Keras 3 compiles: targets of other ranks, losses in the order of `loss`, no loss at all."""
+"""How Keras 3 compiles: targets of any rank, metrics in the order of `loss`, models without a loss.
+
+`Keras3Rules` overrides those methods of `engine/compile_rules.py` that Keras 3 answers differently.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Models whose layers are called again when the model is made, as in Keras 3.
+"""Models whose layers are called again when the model is made.
 
-`Model(m.get_layer("h2").input, m.output)` cuts a model out of another one. Keras 1 and 2 refuse
-inputs in the middle of a graph that needs more than them. Keras 3 makes an Input in place of each,
-and calls the layers behind it again, on these. So does `cut_out`.
+`Model(m.get_layer("h2").input, m.output)` cuts a model out of another one. Keras 1 and 2 raise an
+error if the outputs need more than the given inputs. Keras 3 replaces each input with a new Input,
+and calls the layers behind it again. `cut_out` does this.
 
-A layer that assigns to a variable and is called twice, in a graph, does not know which of the calls
-will run first. A model does: `outputs_in_order` calls its layers again, in the order in which the
-model runs them.
+If a layer assigns to a variable and is called twice in a graph, the order of the calls is open. In
+a model it is not: `outputs_in_order` calls the layers again, in the order in which the model runs
+them.
 """
 
 from __future__ import annotations

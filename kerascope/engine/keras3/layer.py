@@ -1,4 +1,7 @@
-"""What Keras 3 calls a layer's: calls without a state, variables as attributes."""
+"""What only Keras 3 has in a layer: `stateless_call`, variables as attributes, `quantize`.
+
+`Layer` inherits them from `LayerOfKeras3`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""`compute_loss` of Keras 3: the loss of given predictions, and a model class that writes its own.
+"""`compute_loss` of Keras 3: the loss of given predictions, and models that override it.
 
-Compiling runs an own `compute_loss` once, on symbols; what it returns is the total loss of training
-and evaluation. `super().compute_loss(...)` inside of it gives what `compile` was told.
+If a model class overrides `compute_loss`, compiling calls it once, on symbols. Its result is the
+total loss of training and evaluation. Inside, `super().compute_loss(...)` returns the loss that was
+given to `compile`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A `call` that says `if training:` is run twice, once for each phase.
+"""A `call` that says `if training:` is run once for each phase.
 
-Keras 3 runs `call` anew for training and for test, so that `training` is True or False. Here one
-graph serves both, and `training` is a symbol, which is neither. A `call` that asks it nevertheless
-is undone and run with True and with False; its output is then a choice between both outcomes.
+Keras 3 runs `call` anew for training and for test, with `training` True or False. Here, one graph
+serves both phases, and `training` is a symbol, which is neither. If a `call` branches on it, the
+call is undone and run with True and with False. Its output then selects one of the two results.
 """
 
 from __future__ import annotations

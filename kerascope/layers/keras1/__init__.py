@@ -1,1 +1,1 @@
-"""The layers and functions that only Keras 1 has, for its scripts and files."""
+"""Layers and functions that only Keras 1 has. Scripts and files written for it need them."""

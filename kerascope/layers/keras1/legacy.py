@@ -1,8 +1,8 @@
 """The layers that only Keras 1 has: TimeDistributedDense, Highway, MaxoutDense, SReLU and so on.
 
-They have Keras 1's arguments under Keras 1's words, as Keras 2 kept them in its `legacy.layers`.
-They are loaded when they are first asked for. What Keras 1 called otherwise (`Convolution2D`) is
-not here but in `kerascope.spellings`.
+They take the arguments of Keras 1 under their old names, as in `legacy.layers` of Keras 2.
+`kerascope.layers` imports them when one is first used. Layers that were only renamed after Keras 1
+(`Convolution2D`) are in `kerascope.spellings`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The layers that came with Keras 3: they prepare images, sounds and categories, or vary others.
+"""Layers that came with Keras 3: for images, sounds and categories, and variants of older layers.
 
-`kerascope.layers` loads them when one of them is asked for.
+`kerascope.layers` imports each file when one of its names is first used.
 """

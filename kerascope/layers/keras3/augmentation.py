@@ -1,9 +1,8 @@
-"""Layers of Keras 3 that change images' colors, and those that are known in prediction alone.
+"""Layers of Keras 3 that change the colors of images, and random layers that only predict.
 
-Like those of `images` they change nothing when a model predicts. What an augmentation does in
-training is written here where it is a formula; `_UntrainedImages` are those whose training is not:
-they give images unchanged in prediction, and raise an error when they are asked to act, since a
-model that is trained on unchanged images would be another model.
+As the layers in `images`, they return images unchanged when a model predicts. If the training of an
+augmentation is a formula, it is written here. `_UntrainedImages` is the base of the others. They
+raise an error in training, because training on unchanged images would give a different model.
 """
 
 from __future__ import annotations

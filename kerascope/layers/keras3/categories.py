@@ -1,13 +1,13 @@
 """Layers that turn numbers, words and texts into categories, and categories into rows of 0 and 1.
 
-`Discretization` says in which interval a number lies, `CategoryEncoding` marks the categories of a
-sample; both work on arrays and inside a model. `IntegerLookup`, `StringLookup` and
-`TextVectorization`, which takes texts apart first, look up in a vocabulary. They prepare data:
-lists and arrays go in, arrays come out. No tensor holds text, so they stand in front of a model,
-not in it: `model.fit(vectorize(texts), labels)`.
+`Discretization` returns the interval that contains a number. `CategoryEncoding` marks the
+categories of a sample. Both work on arrays and inside a model. `IntegerLookup`, `StringLookup` and
+`TextVectorization` look up words in a vocabulary; `TextVectorization` splits texts into words
+first. These three prepare data: they take lists and arrays, and return arrays. Since tensors cannot
+hold text, use them in front of a model, not inside: `model.fit(vectorize(texts), labels)`.
 
-Keras 3 has them all under `keras.layers`, in its folder `preprocessing`; lookups need TensorFlow
-there.
+Keras 3 has all of them under `keras.layers`, in its folder `preprocessing`. Its lookups need
+TensorFlow.
 """
 
 from __future__ import annotations

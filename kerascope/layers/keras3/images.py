@@ -1,8 +1,8 @@
-"""Layers that bring images to a size, and those that change them at random in training.
+"""Layers that resize and crop images, and layers that change them at random in training.
 
 All are made of K functions, so they work on arrays, in front of a model, and inside one. Called on
-arrays a random layer acts, unless `training=False` says otherwise, as in Keras 3; in a model that
-is trained it acts in training alone. A random layer gives floats, where Keras keeps some types.
+arrays, a random layer changes the images unless `training=False`, as in Keras 3. Inside a model, it
+changes them only in training. Random layers return floats; in Keras some keep the input's type.
 """
 
 from __future__ import annotations

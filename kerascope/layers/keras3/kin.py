@@ -1,8 +1,8 @@
-"""Layers that came with Keras 3 and have kin here: what differs from these is written down.
+"""Layers of Keras 3 that are variants of older layers. Each is written as the difference.
 
-`EinsumDense` is a Dense of any axes, `GroupQueryAttention` a MultiHeadAttention with fewer keys,
-ConvLSTM1D and 3D are ConvLSTM2D along other axes; adaptive pooling says how many windows there are
-instead of how large they are.
+`EinsumDense` is a Dense layer on any axes. `GroupQueryAttention` is a MultiHeadAttention with fewer
+keys. `ConvLSTM1D` and `ConvLSTM3D` are a ConvLSTM2D along other axes. Adaptive pooling takes the
+number of windows instead of their size.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Histogram equalization in tiles of an image: every part of it gets the contrast that it can have.
+"""Histogram equalization in tiles of an image, which raises the contrast of each part.
 
-Keras 3 makes it of a one-hot vector for each pixel; here it is one op that counts.
+Keras 3 computes it with a one-hot vector for each pixel. Here it is one op that counts pixels.
 """
 
 from __future__ import annotations

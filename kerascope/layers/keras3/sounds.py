@@ -1,4 +1,4 @@
-"""Layers that prepare sounds: how loud each pitch is, in each moment."""
+"""Layers that prepare sounds: `MelSpectrogram`, the loudness of each pitch over time."""
 
 from __future__ import annotations
 

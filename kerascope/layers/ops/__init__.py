@@ -1,5 +1,5 @@
-"""The operations of Keras 3, `keras.ops`, and the layer that each of them is in a model.
+"""The operations of Keras 3 (`keras.ops`), and `Operation`, the layer that holds one in a model.
 
-Read `keras_ops` first: it says what a row of the table is. The other files have further rows, the
-layer `Operation`, and how operations are called and written.
+Models written in the dialect of Keras 3 need them, and so do its files. Read `keras_ops` first: it
+explains the table of operations. `core`, `image`, `linalg`, `nn` and `numpy` hold its further rows.
 """

@@ -1,12 +1,12 @@
-"""The rows of `keras.ops` that take functions: loops, choices, derivatives; see `keras_ops`.
+"""Rows of `keras.ops` that take functions: loops, choices, derivatives. See `keras_ops`.
 
-A function that is given to a loop is called once, on symbols of one step, as in Keras; so it is
-with `map`, `scan`, `fori_loop` and `associative_scan` on arrays, too. Their gradients are loops
-again. Only `while_loop` has none, for nobody knows how many steps it has.
+A function given to a loop is called once, on the symbols of one step, as in Keras. `map`, `scan`,
+`fori_loop` and `associative_scan` do the same on arrays. The gradient of a loop is again a loop.
+Only `while_loop` has no gradient, because its number of steps is unknown.
 
-Where arrays alone are given, what the functions read from outside must have numbers, too.
+If only arrays are given, the tensors that the functions use from outside must have values, too.
 
-What they carry may be a tensor, or lists, tuples and dicts of tensors.
+The values carried from step to step may be a tensor, or lists, tuples and dicts of tensors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The element types of Keras 3's operations, for arrays, for tensors, between layers and in files.
 
-An array keeps its own type, a Python number takes the type of what stands beside it, and several
-types become the common one (`promoted` in `backend/ops/broadcasting.py`). What is left are the
-operations that compute in another type than that of their argument: they stand here by the name of
-their class, and `keras_ops` applies the rule to whatever it enters in its table.
+An array keeps its own type, a Python number takes the type of the other arguments, and several
+types are promoted to a common one (`promoted` in `backend/ops/broadcasting.py`). The tables here
+list the operations whose results have another type than their arguments, by the names of their
+classes. `keras_ops` applies these rules to every row of its table.
 """
 
 from __future__ import annotations

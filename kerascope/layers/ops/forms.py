@@ -1,7 +1,7 @@
-"""How Keras 3 would have written an op: `Mean(axes=(1,))` is its "Mean" with `axis=1`.
+"""How Keras 3 writes an op in a file: `Mean(axes=(1,))` is its "Mean" with `axis=1`.
 
-An op without a counterpart there keeps its own name behind "kerascope>", with its parameters: such
-an operation can be kept in a file of ours, but not in one of Keras 3.
+An op without a counterpart in Keras 3 keeps its own name and parameters, with the prefix
+"kerascope>". Our own files can hold such an operation, files for Keras 3 cannot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The rows of `keras.ops.image`: see `keras_ops`. Images are (rows, columns, channels), or a batch.
+"""Rows of `keras.ops.image`: see `keras_ops`. Images are (rows, columns, channels), or a batch.
 
-Resizing is a product with a matrix for each axis; everything that turns, shifts or bends images
-reads them at other places, `_read_at`. So gradients flow through all of it.
+Resizing multiplies by a matrix for each axis. Rotating, shifting and bending read the pixels at
+other places (`_read_at`). Gradients flow through both.
 """
 
 from __future__ import annotations

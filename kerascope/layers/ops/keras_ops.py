@@ -1,16 +1,17 @@
-"""The operations of Keras 3: `keras.ops`, and what stands for each in a file.
+"""The operations of Keras 3: the functions of `keras.ops`, and the classes that its files name.
 
-One row each: a function with the arguments of Keras 3, in their order and with their defaults, that
-is made of K functions. `row` makes two things of it. `keras.ops.round` is the function on whatever
-it is given; see `on_anything`. And where Keras 3 has a class of the operation, `OPERATIONS` has it
-under that name: the layers `Operation` compute it, and files name it. So a script and a file cannot
-get different answers. Names of Keras 3 that have no row stand in `not_yet` and say so.
+The file is a table with one function for each operation. It has the arguments of Keras 3, in their
+order and with their defaults, and is made of K functions. The decorator `row` uses it twice.
+`keras.ops.round` is the function for arrays, tensors and outputs of layers (see `on_anything`). If
+Keras 3 also has a class for the operation, `OPERATIONS` has the function under the name of that
+class: layers of type `Operation` compute it, and files name it. Therefore scripts and files always
+get the same answers. Operations of Keras 3 that have no row are listed in `not_yet`.
 
-The rows of this file are those that most models have. The others are in the modules beside it that
-`_LATER` names; they are loaded with the first name that is asked for and is not here.
+This file has the rows that most models need. The modules in `_LATER` have the others. They are
+imported when a name is first requested that is not here.
 
-Where Keras 3 computes another thing under a name of Keras 2 (its `hard_sigmoid` is steeper), Keras
-3's is meant here.
+If Keras 2 and Keras 3 compute different things under one name (Keras 3's `hard_sigmoid` is
+steeper), this is Keras 3's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows of `keras.ops.linalg` and of Keras's file "math": see `keras_ops`."""
+"""Rows of `keras.ops.linalg`, and of Keras 3's file "math": see `keras_ops`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The further rows of `keras.ops.nn`; see `keras_ops`."""
+"""Further rows of `keras.ops.nn`: see `keras_ops`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of `keras.ops` that compute what NumPy has a function for; see `keras_ops`."""
+"""Rows of `keras.ops` for which NumPy has a function: see `keras_ops`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""How Keras 3's functions treat what they are given: tensors, arrays, or results of layers.
+"""How Keras 3's functions treat their arguments: tensors, arrays, or outputs of layers.
 
-Keras 3 calls the same function on symbols and on numbers. Here `on_anything` decides, for each call
-of a function that is written with K functions:
+Keras 3 calls the same function on symbols and on numbers. `on_anything` decorates a function made
+of K functions, and decides for each call:
 
-- inside a layer's `call`, or with a tensor that no layer made, it makes a graph;
-- with the result of a layer, outside of any layer, it becomes a layer, which a `Model` can contain:
-  in dialect "3" the engine sees to that (`engine.calling`), in others it is a Lambda;
-- with arrays and numbers alone, in dialect "3" with variables too, it computes at once and returns
-  arrays.
+- Inside a layer's `call`, or if an argument is a tensor that no layer made, it builds a graph.
+- If an argument is the output of a layer, outside of any layer, the operation becomes a layer that
+  a `Model` can contain. In dialect "3" the engine does this (`engine/operations.py`), otherwise the
+  layer is a Lambda.
+- If all arguments are arrays and numbers (in dialect "3" also variables), it computes at once and
+  returns arrays.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Operation: an op between layers, `x + y` or `ops.mean(x)`, as a layer.
+"""Operation: an op between layers, such as `x + y` or `ops.mean(x)`, as a layer.
 
-In Keras 3 an operation on the tensors of a graph needs no Lambda: it becomes an entry of the graph.
-Here each is a layer that knows the operation by the name that Keras 3 gives it. So a model with
-operations is written into a `.keras` file as Keras 3 would have it, and read back.
+In Keras 3, an operation on the outputs of layers needs no Lambda: it becomes a part of the model.
+Here, it becomes an `Operation`, a layer with the name and arguments that Keras 3 gives the
+operation. So a `.keras` file has the operation as Keras 3 writes it, and both can read it back.
 
-`layer_of_apply` makes such layers from a graph of ops: see `engine.calling`.
+`layer_of_apply` makes such a layer from one op: see `engine/operations.py`, which calls it.
 """
 
 from __future__ import annotations

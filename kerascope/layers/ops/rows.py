@@ -1,8 +1,8 @@
-"""Rows of the table of Keras 3's operations that are loaded when one of them is asked for.
+"""The decorator for rows of `keras_ops` in the modules that are imported when first needed.
 
-`row` does here what it does in `keras_ops`, and one thing more: between the layers of a model, in
-the dialect of Keras 3, the operation becomes one layer with the class and the arguments that Keras
-3 gives it, of however many ops it is made. So a file can hold it, and a picture shows it as one.
+`row` does the same as `row` in `keras_ops`, and one thing more. In the dialect of Keras 3, between
+the layers of a model, the operation becomes a single layer with the class and the arguments that
+Keras 3 gives it, even if it is made of many ops. A file and a picture then show one operation.
 """
 
 from __future__ import annotations
