@@ -48,12 +48,10 @@ from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.keras1.layer import LayerOfKeras1
 from kerascope.engine.keras3.layer import LayerOfKeras3, checked_dtype
 from kerascope.engine.layer_calls import LayerCalls
-from kerascope.engine.layer_losses import PLAIN, LayerLosses, PerInput
+from kerascope.engine.layer_losses import PLAIN, ItemsByInputs, LayerLosses
 from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
 from kerascope.engine.node import Node
-from kerascope.engine.policies.nested import (
-    LossesOfLastCall,
-)
+from kerascope.engine.policies.eager_losses import LossesOfLastCall
 from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import (
     ArgumentError,
@@ -157,9 +155,9 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         self.outbound_nodes = []
         self._trainable_weights: list[Variable] = []
         self._non_trainable_weights: list[Variable] = []
-        self._losses = PerInput()
-        self._updates = PerInput()
-        self._inner_calls = PerInput()
+        self._losses = ItemsByInputs()
+        self._updates = ItemsByInputs()
+        self._inner_calls = ItemsByInputs()
         self._initial_weights = kwargs.pop("weights", None)
         if "activity_regularizer" in kwargs:
             self.activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer"))

@@ -39,13 +39,12 @@ from kerascope.engine.arguments import (
 from kerascope.engine.binding import Call, bound, call_on
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies import around_body, around_call, around_repeat
-from kerascope.engine.policies.nested import (
+from kerascope.engine.policies.eager_losses import losses_of_a_call
+from kerascope.engine.policies.enclosing import is_inside_call, outside_calls
+from kerascope.engine.policies.model_graph import (
     is_in_model,
-    is_inside_call,
     is_making_graph,
-    losses_of_a_call,
-    outside_calls,
-    remember_in_model,
+    record_call_in_model,
 )
 from kerascope.errors import DtypeError, ShapeError
 from kerascope.nested import replaced
@@ -92,7 +91,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
         yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     outputs, output_masks, packed = run_body(layer, call, masks)
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
-    remember_in_model(layer, inputs)
+    record_call_in_model(layer, inputs)
     yield NodeCreated(layer, node)
     return packed(outputs)
 

@@ -1,8 +1,15 @@
-"""Losses and updates of layers, each under the call that it belongs to."""
+"""The losses and updates of a layer, each under the inputs of the call that it belongs to.
+
+`add_loss` and `add_update` fill these collections. A model takes from each layer those items that
+belong to its own calls of the layer.
+"""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,31 +19,39 @@ from kerascope.backend.graph import ASSIGNED, Tensor, as_tensor, is_eager
 from kerascope.backend.update_order import CallUpdate, depend_on
 from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
-from kerascope.engine.policies.nested import (
-    EnclosingCall,
-    LossesOfLastCall,
-    enclosing_call,
-    entered_losses,
-    of_call,
-)
+from kerascope.engine.policies.eager_losses import LossesOfLastCall, entered_losses
+from kerascope.engine.policies.enclosing import EnclosingCall, enclosing_call
 from kerascope.engine.policies.undo import remember_value
 
+# The inputs of the Node whose losses and updates are wanted; None: those of every call.
+_wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", default=None)
 
-class PerInput:
+
+@contextmanager
+def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
+    """Let layers return only the losses and updates of the call with this list of inputs."""
+    token = _wanted_call.set(inputs)
+    try:
+        yield
+    finally:
+        _wanted_call.reset(token)
+
+
+class ItemsByInputs:
     """The losses, or updates, of a layer, each under the inputs that it belongs to.
 
     A layer that is called on two inputs makes two sets of updates; a model that contains only one
     of the calls must run only its own. So each item is entered under the tensors that it depends
-    on, or under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of
-    tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+    on, or under none if it depends on no input (a penalty on a weight). The key is the tuple of
+    tensors themselves: Keras 1 and 2 use their `id()`, which a later tensor may get.
 
-    A second call on the same tensors, or a call that is made again by a debugger, makes items of
-    its own. So each stands beside the call that made it: see `only_of_call`.
+    A second call on the same tensors makes items of its own, and so does a call that a debugger
+    repeats. So each item is stored with the call that made it: see `only_of_call`.
     """
 
     def __init__(self) -> None:
         self._items: dict[tuple[Tensor, ...], list[tuple[Any, list[Tensor] | None]]] = {}
-        self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of their coming
+        self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of entering
 
     def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
         """Enter one item or a list of them under `inputs`, for the call that is being made."""
@@ -47,7 +62,7 @@ class PerInput:
             self._keys.extend([key] * len(items))
 
     def forget_after(self, number: int) -> None:
-        """Take out all that came after the first `number` items."""
+        """Remove all items that were entered after the first `number`."""
         while len(self._keys) > number:
             key = self._keys.pop()
             self._items[key].pop()
@@ -56,14 +71,14 @@ class PerInput:
 
     def of(self, inputs: Any) -> list[Any]:
         """Return the items of exactly these inputs; None gives those that depend on no input."""
-        return of_call(self._items.get(tuple(to_list(inputs)), []))
+        return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
         """Return every item."""
         return [item for items in self._items.values() for item, _ in items]
 
-    def __copy__(self) -> PerInput:
-        twin = PerInput()
+    def __copy__(self) -> ItemsByInputs:
+        twin = ItemsByInputs()
         twin._items = {key: list(items) for key, items in self._items.items()}
         twin._keys = list(self._keys)
         return twin
@@ -72,8 +87,22 @@ class PerInput:
         return len(self._keys)
 
 
-# Types of attributes in which no layer and no variable is: most of them.
-PLAIN = frozenset((type(None), bool, int, float, str, PerInput, LossesOfLastCall))
+def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
+    """Return the items of the call that is wanted, and those of no call.
+
+    In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
+    the wanted call made none of these items, those of the first call are returned.
+    """
+    wanted = _wanted_call.get()
+    calls = {id(call): call for _, call in items if call is not None}
+    if wanted is None or len(calls) < 2:
+        return [item for item, _ in items]
+    chosen = calls.get(id(wanted), next(iter(calls.values())))
+    return [item for item, call in items if call is None or call is chosen]
+
+
+# Types of attributes that hold neither layers nor variables: most of them.
+PLAIN = frozenset((type(None), bool, int, float, str, ItemsByInputs, LossesOfLastCall))
 
 
 # The weight that a penalty was made for.
@@ -81,11 +110,11 @@ weight_of_penalty: WeakKeyDictionary[Tensor, Variable] = WeakKeyDictionary()
 
 
 class LayerLosses:
-    """What a layer keeps of each call."""
+    """The part of `Layer` that stores losses and updates."""
 
-    _losses: PerInput
-    _updates: PerInput
-    _inner_calls: PerInput
+    _losses: ItemsByInputs
+    _updates: ItemsByInputs
+    _inner_calls: ItemsByInputs
     _sublayers: Any
     _last_call: Any
     _assigns: bool
@@ -96,8 +125,8 @@ class LayerLosses:
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add scalar penalties; those that depend on `inputs` belong to the call on them.
 
-        In a call on numbers they are numbers too: `losses` has them until the next such call, and
-        no graph ever asks for them.
+        In a call on numbers they are numbers too, and in no graph: `losses` contains them until the
+        next such call.
         """
         tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
         if is_eager() and entered is not None:
@@ -137,8 +166,9 @@ class LayerLosses:
     def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
         """Return all inputs of the call that is being made, if it begins with these.
 
-        `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
-        Keras 3 says `add_loss(loss)`: what is computed from the inputs of a call belongs to it.
+        A layer may write `add_update(pairs, inputs)` in `call(inputs, initial_state)`, which has
+        more inputs. In Keras 3 it writes `add_loss(loss)`: a loss that is computed from the inputs
+        of a call belongs to that call.
         """
         call, given = enclosing_call.get(), to_list(inputs)
         if call is None or call.layer is not self:
@@ -188,7 +218,7 @@ class LayerLosses:
         own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 
-    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
+    def _items_for(self, inputs: Any, getter: str, own: ItemsByInputs) -> list[Any]:
         return own.of(inputs) + self._of_inner_layers(getter, inputs)
 
     def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
@@ -199,27 +229,27 @@ class LayerLosses:
             calls = dict.fromkeys(self._inner_calls.of(inputs))
         return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
-    def remember_call(self, layer: Any, inner_inputs: list[Tensor], inputs: Any) -> None:
-        """Note that a call on `inputs` has called a layer inside: its books are asked when needed.
+    def record_inner_call(self, layer: Any, inner_inputs: list[Tensor], inputs: Any) -> None:
+        """Record that a call on `inputs` has called a layer inside.
 
-        They are not copied: a layer inside may still be frozen, or unfrozen.
+        Its losses and updates are not copied: the inner layer may still be frozen or unfrozen.
         """
         if not is_eager():
             self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
 
     @property
     def uses_learning_phase(self) -> bool:
-        """Tell whether an output differs between training and test."""
+        """Whether an output differs between training and test."""
         return any(
             y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
         )
 
     @property
-    def _books(self) -> tuple[PerInput, ...]:
+    def _collections(self) -> tuple[ItemsByInputs, ...]:
         return self._losses, self._updates, self._inner_calls
 
     def _snapshot(self) -> dict[str, Any]:
-        containers = (list, dict, PerInput)
+        containers = (list, dict, ItemsByInputs)
         return {k: copy.copy(v) if isinstance(v, containers) else v for k, v in vars(self).items()}
 
     def _restore(self, snapshot: dict[str, Any]) -> None:

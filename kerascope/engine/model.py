@@ -62,7 +62,7 @@ from kerascope.engine.keras3.own_loss import computed_loss, own_total_loss, writ
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.policies.nested import call_of_model
+from kerascope.engine.policies.model_graph import call_of_model
 from kerascope.engine.run import TRAINED
 from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError

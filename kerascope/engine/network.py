@@ -46,17 +46,18 @@ from kerascope.engine.arguments import (
     to_list,
     unpack_singleton,
 )
-from kerascope.engine.base_layer import Layer, PerInput, layers_within
+from kerascope.engine.base_layer import ItemsByInputs, Layer, layers_within
 from kerascope.engine.binding import Call
 from kerascope.engine.calling import repeat_call
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.keras3.cutting import cut_out, outputs_in_order
+from kerascope.engine.layer_losses import only_of_call
 from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, mask_of
 from kerascope.engine.node_ids import calls_in
-from kerascope.engine.policies.failure import remembering_graph
-from kerascope.engine.policies.nested import making_model, only_of_call
+from kerascope.engine.policies.assigned import making_model
+from kerascope.engine.policies.failure import attaching_graph
 from kerascope.engine.policies.undo import rolled_back
 from kerascope.engine.stand_ins import called, made, mask_rules
 from kerascope.engine.summary import print_summary
@@ -153,7 +154,7 @@ class Network(Layer):
         input_structure, inputs = listed_tensors(type(self).__name__, "Input", inputs)
         output_structure, outputs = listed_tensors(type(self).__name__, "Output", outputs)
         rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
-        with remembering_graph(type(self).__name__, inputs, outputs):
+        with attaching_graph(type(self).__name__, inputs, outputs):
             inputs, outputs = cut_out(inputs, outputs)
             _check_tensors(type(self).__name__, inputs, outputs)
             self._init_subclassed_network(name=name, trainable=trainable)
@@ -508,10 +509,10 @@ class Network(Layer):
     # --- losses, updates and states ---------------------------------------------------------------
 
     @property
-    def _books(self) -> tuple[Any, ...]:
+    def _collections(self) -> tuple[Any, ...]:
         if not self._is_graph_network:
-            return super()._books
-        return (*super()._books, self._output_tensor_cache, self._output_mask_cache)
+            return super()._collections
+        return (*super()._collections, self._output_tensor_cache, self._output_mask_cache)
 
     @property
     def losses(self) -> list[Tensor]:
@@ -535,10 +536,10 @@ class Network(Layer):
         return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
 
     @property
-    def _own_state_updates(self) -> PerInput:
-        return self._updates if self._assigns else PerInput()
+    def _own_state_updates(self) -> ItemsByInputs:
+        return self._updates if self._assigns else ItemsByInputs()
 
-    def _collected(self, getter: str, own: PerInput) -> list[Any]:
+    def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
@@ -559,7 +560,7 @@ class Network(Layer):
                         found += getattr(node.outbound_layer, getter)(node.input_tensors)
         return found
 
-    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
+    def _items_for(self, inputs: Any, getter: str, own: ItemsByInputs) -> list[Any]:
         if self._is_graph_network and inputs is not None and to_list(inputs) == self.inputs:
             return own.of(inputs) + self._of_own_calls(getter)
         return own.of(inputs) + self._of_inner_layers(getter, inputs)
@@ -854,7 +855,7 @@ def run_graph(
             output_tensors, output_masks = repeat_call(layer, call, computed_masks)
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
-            network.remember_call(layer, computed_tensors, inputs)
+            network.record_inner_call(layer, computed_tensors, inputs)
             yield NodeComputed(node, depth, computed_tensors, output_tensors)
 
     outputs = [_output(x, tensor_map) for x in network.outputs]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kerascope.backend.graph import Apply, Tensor, is_eager
 from kerascope.backend.scopes import Scope
 from kerascope.engine.node import Node, NodeCreated, mask_of
-from kerascope.engine.policies.nested import is_inside_call
+from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 from kerascope.stage import Stage

@@ -18,7 +18,7 @@ from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
 from kerascope.engine import operations
 from kerascope.engine.arguments import accepts, taken_out
 from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
-from kerascope.engine.policies.nested import is_inside_call
+from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.spellings import habits
 
 if TYPE_CHECKING:

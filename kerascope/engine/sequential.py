@@ -20,7 +20,8 @@ from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node, get_source_inputs
-from kerascope.engine.policies.nested import enclosing_call, making_model
+from kerascope.engine.policies.assigned import making_model
+from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.engine.policies.undo import Transaction
 from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
@@ -269,7 +270,7 @@ class Sequential(Model):
         """Call the model; a call on an array builds a deferred one for any number of samples."""
         is_deferred = bool(self._line) and not self.outputs
         is_stateful = any(getattr(layer, "stateful", False) for layer in self._line)
-        is_deferred = is_deferred and enclosing_call.get() is None and making_model.get() is None
+        is_deferred = is_deferred and not is_inside_call() and making_model.get() is None
         if is_deferred and not is_stateful and isinstance(inputs, np.ndarray) and inputs.ndim > 1:
             self.build((None, *inputs.shape[1:]))
         return super().__call__(inputs, *args, **kwargs)

@@ -165,10 +165,10 @@ def test_asking_for_a_shape_leaves_nothing_behind():
     x = Input((3,))
     outer = Model(x, model(x))
     before = [facts(layer) for layer in (outer, model, *model.layers)]
-    runs = [len(book) for network in (outer, model) for book in network._books]
+    runs = [len(book) for network in (outer, model) for book in network._collections]
     assert outer.compute_output_shape((2, 3)) == (2, 3)
     assert [facts(layer) for layer in (outer, model, *model.layers)] == before
-    assert [len(book) for network in (outer, model) for book in network._books] == runs
+    assert [len(book) for network in (outer, model) for book in network._collections] == runs
 
 
 def test_the_cell_of_a_layer_that_could_not_be_called_is_new_again():

@@ -44,7 +44,9 @@ def all_layers(model):
 
 def everything_about(model):
     layers = list(all_layers(model))
-    books = [[str(vars(b)) if hasattr(b, "_items") else list(b) for b in x._books] for x in layers]
+    books = [
+        [str(vars(b)) if hasattr(b, "_items") else list(b) for b in x._collections] for x in layers
+    ]
     return {
         "attributes": [dict(vars(layer)) for layer in layers],
         "calls": [(list(x.inbound_nodes), list(x.outbound_nodes)) for x in layers],

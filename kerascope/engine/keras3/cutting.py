@@ -20,8 +20,9 @@ from kerascope.engine.arguments import listed
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.binding import Call
 from kerascope.engine.input_layer import Input, InputLayer
+from kerascope.engine.layer_losses import only_of_call
 from kerascope.engine.node import Node
-from kerascope.engine.policies.nested import calls_in_order, only_of_call
+from kerascope.engine.policies.assigned import calls_in_order
 from kerascope.spellings import habits
 
 

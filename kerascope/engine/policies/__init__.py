@@ -7,8 +7,8 @@ from typing import Any
 
 from kerascope.engine.around import WholeCall
 from kerascope.engine.policies.cost import count_call
-from kerascope.engine.policies.failure import Remembering
-from kerascope.engine.policies.nested import inside_call
+from kerascope.engine.policies.enclosing import inside_call
+from kerascope.engine.policies.failure import FailureFacts
 from kerascope.engine.policies.undo import Transaction
 
 Layer = Any  # a type would be a circle
@@ -20,7 +20,7 @@ def around_call(layer: Layer, call: Any) -> WholeCall:
     The outermost is first. So a failed call is undone before its error notes the layer.
     """
     transaction = Transaction(layer)
-    return WholeCall([Remembering(layer, call), transaction], [transaction])
+    return WholeCall([FailureFacts(layer, call), transaction], [transaction])
 
 
 def around_repeat(layer: Layer, call: Any) -> WholeCall:

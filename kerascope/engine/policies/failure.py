@@ -1,9 +1,9 @@
-"""What an error remembers of the graph in which it happened.
+"""The facts that an error carries about the graph in which it happened.
 
-A call that fails makes no Node: what was built inside it is taken back, and the reader is left with
-a message. So the error takes with it which layer was called on what, and by which calls these
-tensors were made. That lives as long as the error does, and costs nothing where nothing fails.
-`viz.extract.failure` draws it.
+A call that fails makes no Node, and all that was built inside it is undone; what is left is a
+message. So the error carries which layer was called, on which tensors, and by which calls these
+were made. The facts live as long as the error does, and cost nothing where nothing fails.
+`viz.extract.failure` draws them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from kerascope.engine.around import CallPolicy
 Layer = Node = Any  # a type would be a circle
 
 
-class Remembering(CallPolicy):
-    """Notes on an error which layer's call it went through."""
+class FailureFacts(CallPolicy):
+    """Attaches to an error the call of a layer that it passed through."""
 
     def __init__(self, layer: Layer, call: Any) -> None:
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Note it."""
+        """Attach the call, or at least name the layer."""
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):
-            remember_call(error, self._layer, self._call.tensors)
+            attach_failed_call(error, self._layer, self._call.tensors)
         else:
             _name_the_layer(error, self._layer)
 
@@ -44,12 +44,11 @@ class FailedCall:
     layer : Layer
         The innermost layer whose call failed.
     tensors : list of Tensor
-        What it was called on.
+        Its inputs.
     makers : dict of Tensor to Node
         The call that made each tensor on the way from the inputs to `tensors`.
     around : list of (Layer, list of Tensor)
-        The calls inside which this happened, from the inside out; their tensors' makers are in
-        `makers` too.
+        The calls around it, from the inside out; their tensors' makers are in `makers` too.
     """
 
     layer: Layer
@@ -69,7 +68,7 @@ class FailedGraph:
     ----------
     class_name : str
     inputs, outputs : list
-        What the user gave; not all of it need be tensors.
+        As the user passed them; they may contain other things than tensors.
     makers : dict of Tensor to Node
         The call that made each tensor on the way to `inputs` and `outputs`.
     """
@@ -84,11 +83,11 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Stand for facts in a pickled error: it goes to another process without the layers."""
+    """Replace the facts in a pickled error: another process has none of the layers."""
 
 
-def remember_call(error: Exception, layer: Layer, tensors: list[Tensor]) -> None:
-    """Note on an error that it was raised by a call of this layer, or passed through it."""
+def attach_failed_call(error: Exception, layer: Layer, tensors: list[Tensor]) -> None:
+    """Attach a call of a layer to an error that it raised, or that passed through it."""
     failed = getattr(error, "failed_call", None)
     if not isinstance(failed, FailedCall):
         _attach(error, "failed_call", FailedCall(layer, tensors, makers_of(tensors)))
@@ -98,8 +97,8 @@ def remember_call(error: Exception, layer: Layer, tensors: list[Tensor]) -> None
 
 
 @contextmanager
-def remembering_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> Iterator[None]:
-    """Let an error inside the `with` block remember the graph that was to be made."""
+def attaching_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> Iterator[None]:
+    """Attach the graph that is being made to an error inside the `with` block."""
     try:
         yield
     except Exception as error:
@@ -109,7 +108,7 @@ def remembering_graph(class_name: str, inputs: list[Any], outputs: list[Any]) ->
 
 
 def makers_of(tensors: Iterable[Tensor]) -> dict[Tensor, Node]:
-    """Return the call that made each of these tensors, and of those that they were made from."""
+    """Return the call that made each of these tensors, and each of those that they depend on."""
     makers: dict[Tensor, Node] = {}
     waiting = list(tensors)
     while waiting:

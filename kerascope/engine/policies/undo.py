@@ -1,8 +1,8 @@
 """A call that fails changes nothing: neither its layer, nor the layers that it called inside.
 
 A call may build a layer, enter losses, updates and Nodes, and call further layers that do the
-same; on arrays it writes new values into variables. Each call keeps a `Transaction`; one that
-succeeds hands it to the call around it, which may still fail.
+same; on arrays it writes new values into variables. Each call has a `Transaction`. If the call
+succeeds, its transaction becomes part of that of the call around it, which may still fail.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from kerascope.engine.around import CallPolicy
 Layer = Any  # a type would be a circle
 
 
-_around: ContextVar[Transaction | None] = ContextVar("around", default=None)
+_current: ContextVar[Transaction | None] = ContextVar("transaction", default=None)
 
 
 class Transaction(CallPolicy):
-    """What a layer was before a call, to be put back if the call fails.
+    """The state of a layer before a call, which is restored if the call fails.
 
     Parameters
     ----------
     layer : Layer
     """
 
-    def __init__(self, layer: Layer, call: Any = None) -> None:
+    def __init__(self, layer: Layer) -> None:
         self.layer = layer
         self._before: dict[str, Any] | None = None if layer.built else layer._snapshot()
-        self._marks = [len(book) for book in layer._books]
+        self._marks = [len(items) for items in layer._collections]
         self._number_of_nodes = len(layer.inbound_nodes)
-        self._inside: list[Callable[[], Any]] = []  # each takes back one thing done inside the call
-        self._values: list[tuple[Variable, Any]] = []  # what variables had before, in this order
+        self._inside: list[Callable[[], Any]] = []  # each undoes one call inside this one
+        self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, in this order
 
     def resume(self) -> None:
-        """Let the calls made from now on belong to this one."""
-        self._token = _around.set(self)
+        """Let the calls made from now on belong to this transaction."""
+        self._token = _current.set(self)
 
     def pause(self) -> None:
-        """Let those of the call around it be its own again."""
-        _around.reset(self._token)
+        """Let them belong again to the transaction of the call around this one."""
+        _current.reset(self._token)
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
-        """Undo everything if the `with` block raises; calls made inside it belong to it."""
+        """Undo everything if the `with` block raises, the calls inside it too."""
         self.resume()
         try:
             yield
@@ -63,8 +63,8 @@ class Transaction(CallPolicy):
         self.undo()
 
     def succeeded(self) -> None:
-        """Leave the work as it is, unless a call around this one fails."""
-        outer = _around.get()
+        """Leave everything as it is, unless a call around this one fails."""
+        outer = _current.get()
         if outer is not None:
             outer._inside.append(self.undo)
             outer._values += self._values
@@ -73,20 +73,20 @@ class Transaction(CallPolicy):
     keep = succeeded
 
     def remember_value(self, variable: Variable) -> None:
-        """Note the value of a variable that is going to be written."""
+        """Store the value of a variable before it is written."""
         self._values.append((variable, variable.get_value()))
 
     def undo(self) -> None:
-        """Put the layer, and those that it called, back."""
-        set_values(reversed(self._values))  # of several values the oldest counts
+        """Restore the layer, and those that it called."""
+        set_values(reversed(self._values))  # of several values the oldest stays
         self._values = []
         while self._inside:
             self._inside.pop()()
         self._remove_nodes()
         if self._before is not None:
             self.layer._restore(self._before)
-        for book, mark in zip(self.layer._books, self._marks, strict=True):
-            book.forget_after(mark)
+        for items, mark in zip(self.layer._collections, self._marks, strict=True):
+            items.forget_after(mark)
 
     def _remove_nodes(self) -> None:
         nodes = self.layer.inbound_nodes
@@ -99,15 +99,15 @@ class Transaction(CallPolicy):
 
 @contextmanager
 def rolled_back(layer: Layer) -> Iterator[None]:
-    """Undo in the end all that calls in the `with` block have done, even if they succeed."""
-    undoing = Transaction(layer)
-    with undoing.if_it_fails():
+    """Undo the calls in the `with` block at its end, even if they succeed."""
+    transaction = Transaction(layer)
+    with transaction.if_it_fails():
         yield
-    undoing.undo()
+    transaction.undo()
 
 
 def remember_value(variable: Variable) -> None:
-    """Let the call that is being made, if there is one, put this value back if it fails."""
-    undoing = _around.get()
-    if undoing is not None:
-        undoing.remember_value(variable)
+    """Store the value of a variable, which is restored if the call that is running fails."""
+    transaction = _current.get()
+    if transaction is not None:
+        transaction.remember_value(variable)

@@ -1,0 +1,42 @@
+"""The penalties of a call on numbers: `layer.losses` has them until the next such call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from kerascope.backend.graph import Tensor
+
+Layer = Any  # a type would be a circle
+
+
+class LossesOfLastCall(NamedTuple):
+    """The penalties of a layer for the last call on numbers, and the layers that added some."""
+
+    own: list[Tensor]
+    layers: list[Layer]
+
+
+# What each layer adds in the outermost call on numbers that is running.
+entered_losses: ContextVar[dict[Layer, list[Tensor]] | None] = ContextVar("entered", default=None)
+
+
+@contextmanager
+def losses_of_a_call(layer: Layer) -> Iterator[None]:
+    """Replace the penalties of the last call on numbers by those of the call in the `with` block.
+
+    If the call fails, those of the last one stay.
+    """
+    entered: dict[Layer, list[Tensor]] = {}
+    token = entered_losses.set(entered)
+    try:
+        yield
+    finally:
+        entered_losses.reset(token)
+    if entered or layer._last_call is not None:
+        before = [] if layer._last_call is None else layer._last_call.layers
+        for one in [*before, layer, *entered]:
+            one._last_call = LossesOfLastCall(entered.get(one, []), [])
+        layer._last_call = LossesOfLastCall(entered.get(layer, []), list(entered))

@@ -1,0 +1,71 @@
+"""Calls inside calls: which layer's `call` is running, and in which call it was called itself.
+
+A layer of layers calls others in its own `call`. A model stores only the outermost call, in a Node.
+So what the inner layers add, such as the moving averages of a BatchNormalization, is entered under
+the inputs of that outermost call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from kerascope.backend.graph import ASSIGNED, Tensor
+from kerascope.engine.policies.assigned import enter_assigned
+
+Layer = Any  # a type would be a circle
+
+
+class EnclosingCall(NamedTuple):
+    """The call of a layer that is running, and the inputs of the outermost call around it.
+
+    This very list of inputs identifies the outermost call, and is that of its Node: another call on
+    the same tensors has another list.
+    """
+
+    layer: Layer
+    inputs: list[Tensor]
+    outermost: list[Tensor]
+
+
+enclosing_call: ContextVar[EnclosingCall | None] = ContextVar("enclosing", default=None)
+
+
+def is_inside_call() -> bool:
+    """Return whether the `call` of a layer is running."""
+    return enclosing_call.get() is not None
+
+
+@contextmanager
+def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
+    """Let this call of `layer` enclose the calls inside the `with` block.
+
+    What the call assigns to variables, as in Keras 3, is entered among the layer's updates.
+    """
+    outer = enclosing_call.get()
+    if outer is not None:
+        outer.layer.record_inner_call(layer, inputs, outer.inputs)
+    call = EnclosingCall(layer, inputs, inputs if outer is None else outer.outermost)
+    before = ASSIGNED.get()
+    assigned = dict(before or {})
+    token = enclosing_call.set(call)
+    token_of_assigned = ASSIGNED.set(assigned)
+    try:
+        yield
+    finally:
+        enclosing_call.reset(token)
+        ASSIGNED.reset(token_of_assigned)
+    if assigned:
+        enter_assigned(call, assigned, before)
+
+
+@contextmanager
+def outside_calls() -> Iterator[None]:
+    """Let no call enclose the calls inside the `with` block: they build a model inside a layer."""
+    token = enclosing_call.set(None)
+    try:
+        yield
+    finally:
+        enclosing_call.reset(token)
