@@ -17,8 +17,8 @@ two steps of Python's own machine, never inside a call of C. So the writes that 
 prepared one by one, as calls that run no Python code, and then made by a single call into C
 (`at_once`). What is raised before it finds nothing written, what is raised after it finds all.
 
-What the handler of a signal itself writes while a step is computed is not ordered with that step: a
-handler may note something and raise, and should leave models alone.
+A signal handler may raise, note something, read and save at any moment: it sees all variables of
+one step. What it sets or trains in the middle of a step is not ordered with that step.
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ def at_once(calls: Iterable[Call]) -> None:
 
     Examples
     --------
-    >>>     >>> x, y = np.zeros(2), np.ones(2)
+    >>> from functools import partial
+    >>> x, y = np.zeros(2), np.ones(2)
     >>> at_once([partial(np.add, x, y, x), partial(np.add, x, y, x)])
     >>> x.tolist()
     [2.0, 2.0]
