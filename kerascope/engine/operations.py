@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerascope.backend.graph import Apply, Tensor, is_eager
 from kerascope.backend.scopes import Scope
+from kerascope.callers import boundary
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 makers_of_layers = Registry("maker of layers", home="kerascope.layers.ops.operation")
 
 
+@boundary
 def enter_operations(tensors: Iterable[Tensor]) -> None:
     """Give a history to those tensors that ops computed from tensors which have one.
 

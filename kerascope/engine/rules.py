@@ -15,6 +15,7 @@ from kerascope.backend.ops import indexing
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
+from kerascope.callers import boundary
 from kerascope.engine import operations
 from kerascope.engine.arguments import accepts, taken_out
 from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
 
 
+@boundary
 def enter_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
     """Give a history to tensors that ops computed from outputs of layers, where that is done."""
     if is_eager() or not habits().wraps_operations or is_inside_call():

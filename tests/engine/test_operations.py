@@ -61,6 +61,14 @@ def test_each_apply_becomes_a_layer_with_a_node():
     assert node.output_tensors[0].owner.op.name == "add", "nothing is computed again"
 
 
+def test_each_node_knows_the_line_that_called():
+    x = Input((4,), name="x")
+    model = Model(x, K.sigmoid(Dense(4)(x) * 2))
+    for layer in [*residual_model().layers[1:], *model.layers[1:]]:
+        (node,) = layer.inbound_nodes
+        assert node.called_at.first.file == __file__, layer
+
+
 def test_names_are_counted_as_in_keras_3():
     x = Input((6,))
     model = Model(x, ((x + 1) + 2) + 3)
