@@ -203,7 +203,7 @@ class KerasFinder:
             return None
         if self.root == PACKAGE and ours in MOVED_INSIDE:
             warn(
-                f"{fullname} is {PACKAGE}.{MOVED_INSIDE[ours]} now; the old path ends with the "
+                f"{fullname} is {' and '.join(sources_of(ours))} now; the old path ends with the "
                 "next edition.",
                 DeprecationWarning,
             )

@@ -87,7 +87,7 @@ FUNCTIONS_OF_KERAS_1 = dict.fromkeys(
 MOVED_INSIDE: dict[str, str] = {
     "backend.phases": "backend.schedule",
     "backend.program.programs": "backend.program.dispatch",
-    "backend.tensor": "backend.graph",
+    "backend.tensor": "backend.graph backend.variables",
     "backend.traversal": "backend.graph",
     "callbacks.stopping": "callbacks.monitor",
     "compat.keras_ops_numbers": "layers.ops.keras_ops",
@@ -96,7 +96,7 @@ MOVED_INSIDE: dict[str, str] = {
     "engine.keras_loops": "engine.keras1.loops",
     "engine.nesting": "engine.arguments",
     "engine.network_config": "engine.network",
-    "engine.per_input": "engine.base_layer",
+    "engine.per_input": "engine.layer_losses",
     "engine.running": "engine.network",
     "initializers.fixed": "initializers.classes",
     "initializers.scaling": "initializers.classes",

@@ -87,6 +87,9 @@ class ItemsByInputs:
         return len(self._keys)
 
 
+PerInput = ItemsByInputs  # its name in pickles of the first edition
+
+
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
     """Return the items of the call that is wanted, and those of no call.
 
