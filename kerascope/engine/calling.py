@@ -38,7 +38,7 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.binding import Call, bound, call_on
 from kerascope.engine.node import Node, NodeCreated, mask_of
-from kerascope.engine.policies import around_body, around_call, around_repeat
+from kerascope.engine.policies import around_body, around_call
 from kerascope.engine.policies.eager_losses import losses_of_a_call
 from kerascope.engine.policies.enclosing import is_inside_call, outside_calls
 from kerascope.engine.policies.model_graph import (
@@ -115,16 +115,6 @@ def _call_inside(layer: Layer, call: Call) -> Any:
     for output, mask in zip(outputs, output_masks, strict=False):
         output._keras_mask = mask
     return packed(outputs)
-
-
-def repeat_call(
-    layer: Layer, call: Call, masks: list[Tensor | None]
-) -> tuple[list[Tensor], list[Tensor | None]]:
-    """Make a call again on other tensors; return the outputs and their masks."""
-    with around_repeat(layer, call):
-        layer.assert_input_compatibility(call.own_tensors)
-        outputs, output_masks, _ = run_body(layer, call, masks, again=True)
-    return outputs, output_masks
 
 
 def _build(layer: Layer, call: Call) -> None:

@@ -48,7 +48,7 @@ from kerascope.engine.arguments import (
 )
 from kerascope.engine.base_layer import ItemsByInputs, Layer, layers_within
 from kerascope.engine.binding import Call
-from kerascope.engine.calling import repeat_call
+from kerascope.engine.calling import run_body
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.keras3.cutting import cut_out, outputs_in_order
@@ -56,6 +56,7 @@ from kerascope.engine.layer_losses import only_of_call
 from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, mask_of
 from kerascope.engine.node_ids import calls_in
+from kerascope.engine.policies import around_repeat
 from kerascope.engine.policies.assigned import making_model
 from kerascope.engine.policies.failure import attaching_graph
 from kerascope.engine.policies.undo import rolled_back
@@ -852,7 +853,9 @@ def run_graph(
             computed_masks = [mask for _, mask in computed_data]
             layer = node.outbound_layer
             call = Call(computed_tensors, node.arguments)
-            output_tensors, output_masks = repeat_call(layer, call, computed_masks)
+            with around_repeat(layer, call):
+                layer.assert_input_compatibility(call.own_tensors)
+                output_tensors, output_masks, _ = run_body(layer, call, computed_masks, again=True)
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
             network.record_inner_call(layer, computed_tensors, inputs)
