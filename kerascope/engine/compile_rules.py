@@ -6,8 +6,10 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from kerascope.backend.graph import Tensor
-from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.callers import warn
+from kerascope.errors import ArgumentError
+from kerascope.registry import Registry, did_you_mean
+from kerascope.spellings import habits, translate
 
 rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compile_rules")
 
@@ -15,6 +17,15 @@ rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compi
 COMPILE_ARGUMENTS = (
     *("optimizer", "loss", "metrics", "loss_weights"),
     *("sample_weight_mode", "weighted_metrics", "target_tensors"),
+)
+
+
+_HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
+
+_NOT_EAGERLY = (
+    "{}: compile: run_eagerly=True changes nothing here: training always runs a graph, and the "
+    "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
+    "layer or the model on an array; to see them during fit, run the script with kerascope debug."
 )
 
 
@@ -87,6 +98,30 @@ def adapt_to_targets(model: Any, y: Any, where: str) -> None:
     """
     if model.heeding_ranks:
         rules_by_name.lookup("keras3")().adapt_to_targets(model, y, where)
+
+
+def complete_arguments(
+    model: Any, arguments: dict[str, Any], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of `compile`, with the old names among `kwargs` translated.
+
+    Raises
+    ------
+    ArgumentError
+        `kwargs` has a name that no Keras knows.
+    """
+    given = translate("compile", kwargs)
+    arguments = {**arguments, "loss": given.pop("loss", arguments["loss"])}
+    arguments = rules().arguments(model._waiting_to_compile or vars(model), arguments)
+    if given.get("run_eagerly"):
+        warn(_NOT_EAGERLY.format(model.label))
+    for option in _HOW_TO_RUN:
+        given.pop(option, None)
+    if given:
+        unknown = sorted(given)[0]
+        hint = did_you_mean(unknown, COMPILE_ARGUMENTS)
+        raise ArgumentError(f"{model.label}: compile: unknown argument {unknown!r}. {hint}")
+    return arguments
 
 
 def last_arguments(model: Any) -> dict[str, Any]:

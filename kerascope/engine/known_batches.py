@@ -126,6 +126,12 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
     return arrays
 
 
+def are_current(model: Any) -> bool:
+    """Return whether batches that trained the model are known, and no layer changed since."""
+    known = model._known_batches.get("train_function")
+    return known is not None and known.function is model.train_function and known.is_current
+
+
 def is_one_batch(model: Any, ins: list[Any], batch_size: int | None) -> bool:
     """Return whether the arrays for the predict function certainly make a single batch."""
     known = model._known_batches.get("predict_function")

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Mapping
-from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from kerascope import edge, optimizers
-from kerascope.backend.atomic import LOCKS, reset_together
+from kerascope.backend.atomic import reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.scopes import (
@@ -34,8 +33,7 @@ from kerascope.backend.scopes import (
     done_now,
 )
 from kerascope.backend.shapes import UNKNOWN
-from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
-from kerascope.backend.update_order import assigned_by_several_calls
+from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.backend.variables import Variable
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
@@ -49,48 +47,29 @@ from kerascope.engine.arguments import (
     to_list,
     unpack_singleton,
 )
-from kerascope.engine.base_layer import layers_within
 from kerascope.engine.compiling import Compilation, compile_events
+from kerascope.engine.course import call_on_batch, one_at_a_time
 from kerascope.engine.feeding import FitOptions
 from kerascope.engine.feeds import (
-    generator_arguments,
-    generator_feed,
     makes_batches,
 )
 from kerascope.engine.input_layer import Input
-from kerascope.engine.keras3.own_loss import computed_loss, own_total_loss, writes_own_loss
+from kerascope.engine.keras1.model import ModelOfKeras1
+from kerascope.engine.keras3.model import ModelOfKeras3
+from kerascope.engine.keras3.own_loss import own_total_loss, writes_own_loss
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.policies.model_graph import call_of_model
 from kerascope.engine.run import TRAINED
 from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
-from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
-from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
-from kerascope.registry import did_you_mean, get_custom_objects
-from kerascope.spellings import habits, translate
+from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError
+from kerascope.registry import get_custom_objects
+from kerascope.spellings import habits
 from kerascope.stage import Stage, is_watched
 
-_HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
 
-_NOT_EAGERLY = (
-    "{}: compile: run_eagerly=True changes nothing here: training always runs a graph, and the "
-    "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
-    "layer or the model on an array; to see them during fit, run the script with kerascope debug."
-)
-
-_FIT_GENERATOR = (
-    *("steps_per_epoch", "epochs", "verbose", "callbacks"),
-    *("validation_data", "validation_steps", "class_weight"),
-    *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
-    *("validation_batch_size", "validation_freq"),
-)
-_OVER_BATCHES = (
-    *("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose", "callbacks"),
-)
-
-
-class Model(Network):
+class Model(Network, ModelOfKeras1, ModelOfKeras3):
     """A network with `compile`, `fit`, `evaluate` and `predict`.
 
     Parameters
@@ -144,8 +123,6 @@ class Model(Network):
     stateful_metrics: dict[str, Any]
     sample_weight_modes: list[str | None]
     trained: list[int]
-    heeding_ranks: frozenset[int] = frozenset()
-    flat_targets: frozenset[int] = frozenset()
     _has_trained_on_labels: bool = False
     _known_at_compile: Mapping[str, Any] = MappingProxyType({})
     train_function: Function | None = None
@@ -177,9 +154,9 @@ class Model(Network):
         optimizer : str or Optimizer
             "rmsprop", or an object with other settings.
         loss : str, callable, list or dict
-            One for all outputs, or one for each; None leaves an output untrained. Without any, a
-            model of dialect "3" can be evaluated by its metrics, and not be trained; what it was
-            compiled with before, losses or metrics, it keeps, as in Keras 3.
+            One for all outputs, or one for each. None leaves an output untrained. In Keras 3 a
+            model without any loss can be evaluated by its metrics, and losses and metrics of an
+            earlier `compile` are kept where this one gives none.
         metrics : list or dict, optional
             Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
         loss_weights : list or dict, optional
@@ -200,20 +177,8 @@ class Model(Network):
             The arguments do not fit the outputs. The model stays as it was.
         """
         arguments = locals()
-        arguments = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
-        given = translate("compile", kwargs)
-        arguments["loss"] = given.pop("loss", loss)
-        arguments = compile_rules.rules().arguments(
-            self._waiting_to_compile or vars(self), arguments
-        )
-        if given.get("run_eagerly"):
-            warn(_NOT_EAGERLY.format(self.label))
-        for option in _HOW_TO_RUN:
-            given.pop(option, None)
-        if given:
-            unknown = sorted(given)[0]
-            hint = did_you_mean(unknown, compile_rules.COMPILE_ARGUMENTS)
-            raise ArgumentError(f"{self.label}: compile: unknown argument {unknown!r}. {hint}")
+        given = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
+        arguments = compile_rules.complete_arguments(self, given, kwargs)
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
                 self._require_that_it_runs()
@@ -269,9 +234,9 @@ class Model(Network):
         return list(vars(self).get("stateful_metrics", {}).values())
 
     def reset_metrics(self) -> None:
-        """Let the metrics that have a state forget all batches; training does so at each epoch.
+        """Reset the metrics that keep a state. Training does so at the beginning of each epoch.
 
-        In dialect "3" `train_on_batch` and `test_on_batch` do so, too, before they begin.
+        In Keras 3 `train_on_batch` and `test_on_batch` do so too.
         """
         reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
 
@@ -311,7 +276,7 @@ class Model(Network):
         batch_size : int
             Default 32.
         epochs : int
-            Number of the last epoch. Default 1 (in dialect "1.2": 10).
+            Number of the last epoch. Default 1 (in Keras 1: 10).
         verbose : {0, 1, 2}
             0 silent, 1 a bar in a terminal and lines elsewhere, 2 lines.
         callbacks : list of Callback, optional
@@ -321,13 +286,13 @@ class Model(Network):
         shuffle : {True, False, "batch"}
             Anew for each epoch. Default True.
         class_weight : dict of int to float, optional
-            Ignored if there is a `sample_weight`; in dialect "3" only one may be given.
+            Ignored if there is a `sample_weight`. In Keras 3 only one may be given.
         sample_weight : array_like, optional
         initial_epoch : int
             To go on with an earlier run.
         steps_per_epoch, validation_steps : int, optional
-            Batches in an epoch where no array tells; of arrays, how often all of them are taken. In
-            dialect "3" batches of the arrays; training goes on in the next epoch where it ended.
+            Batches in an epoch of a generator; with arrays, how often an epoch takes all of them.
+            In Keras 3 it is batches of the arrays too, and the next epoch continues behind them.
         validation_batch_size : int, optional
             Default: `batch_size`.
         validation_freq : int or list of int
@@ -450,98 +415,6 @@ class Model(Network):
         events = predict_events(f, feed, verbose, False, self, callbacks)
         return packed(self._output_structure, Stage("predict", events, self).run())
 
-    # --- the same on what a generator or a Sequence makes -----------------------------------------
-
-    def fit_generator(self, generator: Any, *args: Any, **kwargs: Any) -> History:
-        """Train on batches that a generator or a `Sequence` makes.
-
-        Parameters
-        ----------
-        generator : generator or Sequence
-            Yields (x, y) or (x, y, sample_weight), for ever; a Sequence has a length.
-        steps_per_epoch : int, optional
-            Needed for a generator.
-        epochs, verbose, callbacks, initial_epoch, validation_batch_size, validation_freq
-            As for `fit`.
-        validation_data : tuple, generator or Sequence, optional
-        validation_steps : int, optional
-            Needed if that is a generator.
-        class_weight : dict, optional
-        max_queue_size : int
-            How many batches the workers make ahead. Default 10.
-        workers : int
-            How many threads make batches; 0: none, they are made here, when they are needed. That
-            is also what happens if `workers` is not given (Keras starts one thread then).
-        use_multiprocessing : bool
-            The workers are processes: for work in Python itself, which threads do one after the
-            other. They are forked on Linux. Elsewhere, and if the script told
-            `multiprocessing.set_start_method` so, each is a fresh Python: the script's work must
-            stand under `if __name__ == "__main__":`, and the Sequence be one that can be pickled.
-        shuffle : bool
-            Read a Sequence's batches in another order each epoch. Default True.
-
-        Raises
-        ------
-        DtypeError
-            The generator cannot be sent to a process that is not forked.
-        WorkerError
-            A process ended before it gave its batch; or the script has no such `if`.
-
-        Notes
-        -----
-        The batches come in the same order whatever `workers` is. Threads are not the default
-        because a generator that is read ahead draws its random numbers earlier, so that a seed
-        would give another run each time, and because it must not use the model that is trained.
-        """
-        return self.fit_generator_stage(generator, *args, **kwargs).run()
-
-    def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
-        """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
-        given, workers = generator_arguments("fit_generator", _FIT_GENERATOR, args, kwargs)
-        feeds = functools.partial(feeding.feeds_of_generator, self, generator, workers)
-        return self._fit_stage(feeds, FitOptions(**given))
-
-    def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the loss, or [loss, metrics...], over the batches of a generator or `Sequence`.
-
-        Parameters
-        ----------
-        generator : generator or Sequence
-        steps : int, optional
-            Needed for a generator.
-        verbose : {0, 1}
-        max_queue_size, workers, use_multiprocessing
-            As for `fit_generator`.
-        """
-        given, workers = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
-        generator = feeding.ready_for_generator(self, generator, "test_function")
-        f, steps = self._make_test_function(), given.pop("steps", None)
-        standardize = feeding.batch_arrays(self, "test_function")
-        with generator_feed(generator, steps, standardize, False, workers) as feed:
-            events = evaluate_events(f, feed, self, emit_events=False, **given)
-            return unpack_singleton(Stage("evaluate", events, self).run())
-
-    def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the outputs for batches that a generator or a `Sequence` makes.
-
-        Parameters
-        ----------
-        generator : generator or Sequence
-            Yields x, or (x, y) of which y is left out.
-        steps : int, optional
-            Needed for a generator.
-        verbose : {0, 1}
-        max_queue_size, workers, use_multiprocessing
-            As for `fit_generator`.
-        """
-        given, workers = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
-        generator = feeding.ready_for_generator(self, generator, "predict_function")
-        f, steps = self._make_predict_function(), given.pop("steps", None)
-        standardize = feeding.batch_arrays(self, "predict_function")
-        with generator_feed(generator, steps, standardize, False, workers) as feed:
-            events = predict_events(f, feed, emit_events=False, model=self, **given)
-            return packed(self._output_structure, Stage("predict", events, self).run())
-
     # --- one batch --------------------------------------------------------------------------------
 
     def train_on_batch(
@@ -573,12 +446,8 @@ class Model(Network):
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
-        """Call a function; where the habit says so, its metrics tell of this batch alone."""
-        if not self.stateful_metrics or not habits().counts_zero_weights:
-            return function(ins)
-        with nullcontext() if is_watched() else LOCKS.steps:
-            self.reset_metrics()
-            return function(ins)
+        """Call a function; metrics that keep a state may have to drop earlier batches first."""
+        return call_on_batch(self, function, ins) if self.stateful_metrics else function(ins)
 
     def _told(self, numbers: list[Any], return_dict: bool) -> Any:
         """Return the loss, [loss, metrics...], or a dict of them by name."""
@@ -652,9 +521,7 @@ class Model(Network):
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
-        # In Keras 3's training a layer inside knows of the phase only if `call` hands it on.
-        phase = learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
-        with call_of_model(self, inputs), phase:
+        with call_of_model(self, inputs), rules.phase_of_model():
             returned = rules.call_of(self, kwargs)(packed(input_structure, inputs), **kwargs)
             output_structure, outputs = listed_with_structure(returned)
             rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
@@ -692,36 +559,6 @@ class Model(Network):
         self._refuse_uncalled_methods(name)
         self._make_ready(x, to_train=name != "predict_function")
 
-    def compute_loss(
-        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None,
-        training: bool = True,
-    ) -> Any:  # fmt: skip
-        """Return the loss of predictions: what `compile` was told, and the penalties.
-
-        In dialect "3" a subclass may write it anew, with `keras.ops`: compiling runs it once, on
-        symbols, and training and evaluation use what it returns.
-
-        Parameters
-        ----------
-        x : array, optional
-            Read only for penalties on what layers compute of it.
-        y, y_pred, sample_weight : array, or list or dict of arrays
-        training : bool
-            Not read: the loss is the same in both phases.
-        """
-        return computed_loss(self, x, y, y_pred, sample_weight)
-
-    def _refuse_uncalled_methods(self, name: str) -> None:
-        """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
-        for method, instead in UNCALLED_METHODS[name].items():
-            is_own_helper = method.startswith("compute_") and not habits().calls_compute_loss
-            if hasattr(type(self), method) and not is_own_helper:
-                raise RefusedError(
-                    f"{self.label}: its class writes {method}, which nothing here would call. "
-                    f"{instead} {out_of_scope('train_step')}",
-                    subject=self,
-                )
-
     # --- the three functions ----------------------------------------------------------------------
 
     @property
@@ -747,8 +584,7 @@ class Model(Network):
         if self.train_function is not None:
             self._check_trainable_weights_consistency()
             return self.train_function
-        # Of two threads one makes it: the optimizer has one set of slots.
-        with nullcontext() if is_watched() else LOCKS.steps:
+        with one_at_a_time():  # the optimizer has one set of slots
             made: Function = self._train_function_stage(None).run()
             return made
 
@@ -773,7 +609,7 @@ class Model(Network):
             training_updates = yield self._updates_stage()
             with doing(self._compiled_at):
                 count = (self.optimizer.iterations, self.optimizer.iterations + 1)
-                updates = [*self._checked(self.updates), *self.metrics_updates]
+                updates = [*self._checked_updates(self.updates), *self.metrics_updates]
                 updates += [*training_updates, count]
                 self.train_function = function(
                     inputs,
@@ -795,7 +631,7 @@ class Model(Network):
             self.test_function = function(
                 self._inputs_with_targets,
                 [self.total_loss, *self.metrics_tensors],
-                updates=[*self._checked(self.state_updates), *self.metrics_updates],
+                updates=[*self._checked_updates(self.state_updates), *self.metrics_updates],
                 name="test_function",
             )
         return self.test_function
@@ -805,30 +641,14 @@ class Model(Network):
             self.predict_function = function(
                 self._feed_inputs + ([PHASE] if self.uses_learning_phase else []),
                 self.outputs,
-                updates=self._checked(self.state_updates),
+                updates=self._checked_updates(self.state_updates),
                 name="predict_function",
             )
         return self.predict_function
 
-    def _checked(self, updates: list[tuple[Variable, Tensor]]) -> list[tuple[Variable, Tensor]]:
-        """Return update pairs; none of a layer that assigns in its `call` is lost."""
-        variable = assigned_by_several_calls(updates)
-        if variable is not None:
-            own = [x for x in layers_within(self) if any(v is variable for v, _ in x.updates)]
-            raise ArgumentError(
-                f"{own[-1].label}: assigns to '{variable.name}' in several calls in one model, of "
-                f"which a step could write only one. Call it once, or make all calls in the "
-                f"`call` of one layer or of a subclassed model.",
-                subject=own[-1],
-            )
-        return updates
-
     def _check_trainable_weights_consistency(self) -> None:
-        """Warn if `trainable` was changed after `compile`; batches that are known tell quickly."""
-        known = self._known_batches.get("train_function")
-        if known is not None and known.function is self.train_function and known.is_current:
-            return
-        if self._is_trainable_elsewhere():
+        """Warn if `trainable` was changed after `compile`."""
+        if not known_batches.are_current(self) and self._is_trainable_elsewhere():
             warn(
                 f"{self.label}: Discrepancy between trainable weights and collected trainable "
                 "weights: `trainable` was changed after `compile`. Call `model.compile` again to "

@@ -59,6 +59,14 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     return kwargs, learning_phase_scope(int(bool(training)))
 
 
+def phase_of_model() -> Any:
+    """Return the learning phase around the `call` of a subclassed model that makes its graph.
+
+    In Keras 3 a layer inside knows the phase only if `call` passes it on.
+    """
+    return learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
+
+
 def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
     """Add the penalty on a layer's outputs, if it has an `activity_regularizer`, to its losses."""
     regularizer = getattr(layer, "activity_regularizer", None)
