@@ -1,7 +1,8 @@
-"""Which epochs and batches the training loop sees.
+"""Which epochs and batches the training loop goes through.
 
-A resumed run begins in the middle. Batches that nobody listens to are trained on here, without
-events: that is faster, and changes no number.
+Usually that is all of them. Two things change it. A run that continues an interrupted one begins in
+the middle. And batches that no observer and no callback needs are trained on here, without events:
+that is faster, and changes no number (`FastPath`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from kerascope.backend.atomic import LOCKS
 from kerascope.backend.function import Function
 from kerascope.callbacks import CallbackList
 from kerascope.callers import warn
-from kerascope.engine.run import ResumePoint
-from kerascope.errors import NumericsWarning
+from kerascope.engine.run import Run
+from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
 from kerascope.stage import current_runner, is_watched
 from kerascope.unrecorded import RepeatWithEvents
@@ -27,11 +28,11 @@ Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
 
 
 class Course:
-    """Which epochs and batches of a `fit` the loop sees, and where it begins.
+    """The epochs and batches that the loop of one `fit` goes through.
 
     Parameters
     ----------
-    model, f, feed, callbacks, emit_events, resume_point, val_epochs
+    model, f, feed, callbacks, emit_events, run, val_epochs
         As in `fit_events`.
     """
 
@@ -42,14 +43,14 @@ class Course:
         feed: Any,
         callbacks: CallbackList,
         emit_events: bool,
-        resume_point: ResumePoint | None,
+        run: Run | None,
         val_epochs: Container[int] | None,
     ) -> None:
         self.losses = LossWatch()
         self.check_loss = self.losses.look
         self._loop = model, f, feed, callbacks
         self._emit_events = emit_events
-        self._resume_point = resume_point
+        self._resume_point = None if run is None else run.resume_point
         self._val_epochs = val_epochs
         self._done = 0  # batches of the first epoch
 
@@ -68,10 +69,9 @@ class Course:
         return self._batches(epoch, done)
 
     def is_validated(self, epoch: int) -> bool:
-        """Tell whether the validation data are evaluated after an epoch.
+        """Return whether the validation data are evaluated after an epoch.
 
-        A training that was stopped in the middle of an epoch ends without it in Keras 1 and 2, and
-        with it in Keras 3.
+        After `stop_training` in the middle of an epoch they are evaluated in Keras 3 only.
         """
         if self._loop[0].stop_training and not habits().trains_as_keras_3:
             return False
@@ -91,10 +91,11 @@ class Course:
 
 
 class FastPath:
-    """Trains on batches without emitting events, while nothing listens to them.
+    """Trains on batches without emitting events, while nothing needs them.
 
-    That is so if nobody watches or walks, and no callback needs batches; or if no callback needs
-    the begin of a batch, and the runner offers `batches`, which takes them as wholes.
+    That is the case if there is no observer, the stage is not walked, and no callback needs
+    batches. It is also the case if no callback needs the beginning of a batch, and the runner
+    offers `batches`, which records each batch as a whole.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class FastPath:
     Attributes
     ----------
     is_enabled : bool
-        Whether there may be such batches. Then those that are heard must not be kept.
+        Whether there may be such batches. Then observers must not keep the arrays of the others.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class FastPath:
         self.is_enabled |= callbacks.only_hear_of_ends and self._ask is not None
 
     def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
-        """Yield the batches that have to be heard; before each, train on those that need not be."""
+        """Yield the batches that need events; before each, train on those that need none."""
         numbered: Numbered = enumerate(batches, done)
         while True:
             batch: Any = None
@@ -144,7 +145,7 @@ class FastPath:
             yield batch
 
     def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
-        """Train on as many batches as need not be heard."""
+        """Train on batches as long as they need no events."""
         model, callbacks, losses = self.model, self.callbacks, self.losses
         call: Callable[[list[Any]], Any] = self._f
         if not self._is_alone:
@@ -168,6 +169,51 @@ class FastPath:
                 batches.close()  # the caller finds no batch left
 
 
+def number_of_epochs(epochs: Any, where: str) -> int:
+    """Return the number of the last epoch. If none is given it is 1, or 10 in Keras 1.
+
+    Raises
+    ------
+    ArgumentError
+        It is not a whole number, or negative.
+    """
+    epochs = habits().epochs if epochs is None else epochs
+    if not isinstance(epochs, (int, np.integer)) or epochs < 0:
+        raise ArgumentError(f"{where}: epochs is {epochs!r}; expected a whole number >= 0.")
+    return int(epochs)
+
+
+def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
+    """Return after which epochs, counted from 0, the validation data are evaluated.
+
+    Raises
+    ------
+    ArgumentError
+        `validation_freq` is neither a whole number from 1 on nor a list of epochs, from 1 on.
+
+    Examples
+    --------
+    >>> list(validation_epochs(2, 5, "fit"))
+    [1, 3]
+    """
+    if isinstance(validation_freq, np.ndarray):
+        validation_freq = validation_freq.tolist()
+    if _is_count(validation_freq):
+        return range(int(validation_freq) - 1, epochs, int(validation_freq))
+    is_list = isinstance(validation_freq, (list, tuple, set, range))
+    if is_list and all(map(_is_count, validation_freq)):
+        return {number - 1 for number in validation_freq}
+    raise ArgumentError(
+        f"{where}: validation_freq is {validation_freq!r}; expected a whole number >= 1, or a list "
+        "of epochs such as [1, 5]."
+    )
+
+
+def _is_count(number: Any) -> bool:
+    is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+    return is_whole and bool(number >= 1)
+
+
 def one_at_a_time() -> AbstractContextManager[Any]:
     """Return a `with` block that one thread enters at a time; work that is observed may pause."""
     return nullcontext() if is_watched() else LOCKS.steps
@@ -183,20 +229,20 @@ def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
 
 
 def is_finite(loss: Any) -> bool:
-    """Tell whether a loss is a number: for one number Python's own test is ten times faster."""
+    """Return whether a loss is finite. For one number, Python's own test is ten times faster."""
     if isinstance(loss, (float, np.floating)):
         return math.isfinite(loss)
     return bool(np.isfinite(loss))
 
 
 class LossWatch:
-    """Warns of the first loss of a run that is no finite number."""
+    """Warns about the first loss of a run that is not finite."""
 
     def __init__(self) -> None:
         self.warned = False
 
     def look(self, loss: Any, epoch: int, batch_index: int) -> None:
-        """Look at the loss of a batch."""
+        """Warn if the loss of a batch is the first that is not finite."""
         if self.warned or is_finite(loss):
             return
         self.warned = True

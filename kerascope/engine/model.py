@@ -377,13 +377,13 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         if y is None and makes_batches(x):
             given: dict[str, Any] = {"verbose": verbose, "callbacks": callbacks}
             told = self.evaluate_generator(x, steps=steps, **given)
-            return self._told(to_list(told), return_dict)
+            return self._as_returned(to_list(told), return_dict)
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
         feed = feeding.labelled_feed(self, ins, batch_size, steps)
         events = evaluate_events(
             self._make_test_function(), feed, self, verbose, emit_events=False, callbacks=callbacks
         )
-        return self._told(Stage("evaluate", events, self).run(), return_dict)
+        return self._as_returned(Stage("evaluate", events, self).run(), return_dict)
 
     def predict(
         self,
@@ -429,14 +429,14 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         weights = sample_weight, class_weight
         ins = self._ins_for("train_function", x, y, weights, "train_on_batch")
         assert self.train_function is not None
-        return self._told(self._of_one_batch(self.train_function, ins), return_dict)
+        return self._as_returned(self._of_one_batch(self.train_function, ins), return_dict)
 
     def test_on_batch(
         self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
         """Return the loss of one batch, or the list [loss, metrics...], without training."""
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "test_on_batch")
-        return self._told(self._of_one_batch(self._make_test_function(), ins), return_dict)
+        return self._as_returned(self._of_one_batch(self._make_test_function(), ins), return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
@@ -449,7 +449,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         """Call a function; metrics that keep a state may have to drop earlier batches first."""
         return call_on_batch(self, function, ins) if self.stateful_metrics else function(ins)
 
-    def _told(self, numbers: list[Any], return_dict: bool) -> Any:
+    def _as_returned(self, numbers: list[Any], return_dict: bool) -> Any:
         """Return the loss, [loss, metrics...], or a dict of them by name."""
         if habits().logs_so_far:
             numbers = [as_number(x) for x in numbers]

@@ -21,9 +21,7 @@ Lessons: chapters 8 to 11.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from heapq import heappop, heappush
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +40,6 @@ from kerascope.engine.arguments import (
     listed_tensors,
     names_in,
     packed,
-    restored_places,
     to_list,
     unpack_singleton,
 )
@@ -51,28 +48,25 @@ from kerascope.engine.binding import Call
 from kerascope.engine.calling import run_body
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.keras1.network import NetworkOfKeras1
 from kerascope.engine.keras3.cutting import cut_out, outputs_in_order
 from kerascope.engine.layer_losses import only_of_call
-from kerascope.engine.layer_type import serialized
-from kerascope.engine.node import KerasHistory, Node, mask_of
-from kerascope.engine.node_ids import calls_in
-from kerascope.engine.policies import around_repeat
-from kerascope.engine.policies.assigned import making_model
+from kerascope.engine.network_config import check_names, config_of_graph, network_from_config
+from kerascope.engine.node import Node, mask_of
+from kerascope.engine.node_ids import calls_in, find_call
+from kerascope.engine.policies import around_repeat, leaving_no_trace
 from kerascope.engine.policies.failure import attaching_graph
-from kerascope.engine.policies.undo import rolled_back
-from kerascope.engine.stand_ins import called, made, mask_rules
 from kerascope.engine.summary import print_summary
 from kerascope.errors import (
     ArgumentError,
-    ConfigError,
     DtypeError,
     GraphError,
     NotBuiltError,
     NotYetError,
     ShapeError,
 )
-from kerascope.registry import Registry, custom_object_scope, did_you_mean
-from kerascope.spellings import habits, translate
+from kerascope.registry import Registry, did_you_mean
+from kerascope.spellings import translate
 from kerascope.stage import Stage
 
 # Reading a model means making layers, which this row does not know; so what writes and reads files
@@ -89,7 +83,7 @@ class Runs(dict[Any, list[Any]]):
             self.popitem()
 
 
-class Network(Layer):
+class Network(Layer, NetworkOfKeras1):
     """A directed acyclic graph of layers.
 
     Parameters
@@ -166,7 +160,7 @@ class Network(Layer):
             if self.outputs is not outputs:
                 outputs = self.outputs
                 graph_map = map_graph(inputs, outputs, network=self)
-            _check_names((layer.name for layer in graph_map.layers), ArgumentError)
+            check_names((layer.name for layer in graph_map.layers), ArgumentError)
         self._input_structure, self._output_structure = input_structure, output_structure
         self._begin_graph(inputs, outputs, graph_map)
 
@@ -225,8 +219,8 @@ class Network(Layer):
         """Run the graph on new inputs.
 
         The same symbolic inputs are run once: the second call returns the very tensors of the
-        first. (In eager mode, where inputs are numbers, nothing is kept. In dialect "3" each call
-        runs: its dropout is another one.)
+        first. (In eager mode, where inputs are numbers, nothing is kept. In Keras 3 each call runs,
+        with a dropout of its own.)
         """
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
@@ -236,8 +230,7 @@ class Network(Layer):
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
             return packed(self._output_structure, output_tensors)
-        runs_each_call = habits().wraps_operations or making_model.get() is not None
-        if cache_key not in self._output_tensor_cache or runs_each_call:
+        if cache_key not in self._output_tensor_cache or rules.runs_each_call():
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._output_tensor_cache[cache_key] = output_tensors
             self._output_mask_cache[cache_key] = output_masks
@@ -286,7 +279,7 @@ class Network(Layer):
         given = by_names(self._input_structure, self.input_names, input_shape)
         is_dict = isinstance(given, dict)
         shapes = self._in_order_of_inputs(given) if is_dict else listed_shapes(given)
-        with graph_mode(), rolled_back(self):
+        with graph_mode(), leaving_no_trace(self):
             inputs: list[Tensor] = [
                 placeholder(shape, dtype=x.dtype)
                 for shape, x in zip(shapes, self.inputs, strict=True)
@@ -344,11 +337,6 @@ class Network(Layer):
         return self.layers
 
     @property
-    def seen_nodes(self) -> list[str]:
-        """The marks "id-depth" that Keras 1's algorithm leaves on this graph."""
-        return map_graph(self.inputs, self.outputs, flavour="1").seen_nodes
-
-    @property
     def nodes_by_depth(self) -> dict[int, list[Node]]:
         """The nodes of the graph grouped by depth, deepest first."""
         return self.graph_map.nodes_by_depth
@@ -363,7 +351,6 @@ class Network(Layer):
         """The key of each node of the graph: `dense_1_ib-0`."""
         return self.graph_map.network_nodes
 
-    container_nodes = network_nodes
     _network_nodes = network_nodes
     _nodes_by_depth = nodes_by_depth
     _layers_by_depth = layers_by_depth
@@ -490,22 +477,7 @@ class Network(Layer):
         >>> Model(x, shared(shared(x))).node("shared@1").node_index
         1
         """
-        ids = self.node_ids
-        if node_id in ids:
-            return ids[node_id]
-        hint = did_you_mean(str(node_id), ids)
-        for outer, node in ids.items():
-            if not str(node_id).startswith(f"{outer}/"):
-                continue
-            rest = str(node_id).removeprefix(f"{outer}/")
-            for path, network in _networks_inside(node.outbound_layer).items():
-                if rest.startswith(path):
-                    return network.node(rest.removeprefix(path))
-            hint = f"What {node.outbound_layer.label} calls inside makes no node. "
-        raise ArgumentError(
-            f"{self.label}: there is no call {node_id!r}. {hint}Calls: {', '.join(ids)}.",
-            subject=self,
-        )
+        return find_call(self, node_id)
 
     # --- losses, updates and states ---------------------------------------------------------------
 
@@ -625,8 +597,8 @@ class Network(Layer):
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
 
-        Its words are those of an .h5 file: in dialect "3", and where only Keras 3 has a name for
-        what the model does, they are Keras 3's.
+        It has the words of an .h5 file. Keras 3's are used in dialect "3", and where only Keras 3
+        has a name for what the model does.
 
         `**kwargs` go to `json.dumps`: `indent=2`, ...
         """
@@ -659,18 +631,6 @@ class Network(Layer):
         """Read weights from a file of either kind; see `kerascope.saving.load_weights`."""
         load = file_functions.lookup("load_weights")
         load(self, filepath, by_name, skip_mismatch, reshape)
-
-    def save_weights_to_hdf5_group(self, f: Any) -> None:
-        """Write the weights into an open group: Keras 1's method."""
-        file_functions.lookup("save_weights")(self, f)
-
-    def load_weights_from_hdf5_group(self, f: Any) -> None:
-        """Read weights from an open group, in order: Keras 1's method."""
-        self.load_weights(f)
-
-    def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:
-        """Read weights from an open group by the names of layers: Keras 1's method."""
-        self.load_weights(f, by_name=True)
 
     # --- for people -------------------------------------------------------------------------------
 
@@ -737,20 +697,6 @@ class Network(Layer):
         )
 
 
-def _networks_inside(layer: Any) -> dict[str, Network]:
-    """Return the networks with a graph in a layer, by what stands before the ids of their calls.
-
-    That is nothing for the layer itself, and the names of the layers around it inside a wrapper.
-    """
-    if isinstance(layer, Network):
-        return {"": layer} if layer.outputs else {}
-    return {
-        f"{wrapped.name}/{path}": network
-        for wrapped in getattr(layer, "wrapped", [])
-        for path, network in _networks_inside(wrapped).items()
-    }
-
-
 # --- the tensors that a network is made of --------------------------------------------------------
 
 
@@ -765,11 +711,10 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
                 )
             if x._keras_history is None:
                 made_by = f"op {x.owner.op.name}" if x.owner is not None else "no layer"
-                remedy = "" if habits().wraps_operations else ' Dialect "3" does so by itself.'
                 raise ArgumentError(
                     f"{where}: {what} tensors to a Model must be the output of a Keras `Layer` (or "
-                    f"Input); '{x.name}' was made by {made_by}. Wrap the operation in Lambda."
-                    f"{remedy}",
+                    f"Input); '{x.name}' was made by {made_by}. "
+                    f"{rules.remedy_for_operation()}",
                     subject=x,
                 )
     if len(set(inputs)) != len(inputs):
@@ -782,15 +727,6 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
             warn(
                 f"{where}: Model inputs must come from a Keras Input layer, they cannot be the "
                 f"output of a previous non-Input layer. '{x.name}' comes from {layer.label}."
-            )
-
-
-def _check_names(names: Iterable[str], kind: type[ArgumentError | ConfigError]) -> None:
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise kind(
-                f'The name "{name}" is used {count} times in the model. All layer names should be '
-                "unique."
             )
 
 
@@ -893,216 +829,3 @@ def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) 
         f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
         subject=network,
     )
-
-
-# --- a graph network as data ----------------------------------------------------------------------
-
-
-NodeIndices = dict[tuple[str, int], int]
-
-
-def config_of_graph(network: Network) -> dict[str, Any]:
-    """Return the configuration of a graph network, ready for JSON."""
-    input_layers = [x._keras_history.layer for x in network.inputs]
-    layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
-    indices = _indices_inside(network, layers)
-    structures = {
-        "structure_of_inputs": network._input_structure,
-        "structure_of_outputs": network._output_structure,
-    }
-    return {
-        **{key: value for key, value in structures.items() if value is not None},
-        "name": network.name,
-        "trainable": network.trainable,
-        "layers": [_layer_entry(layer, indices) for layer in layers],
-        "input_layers": [_reference(x._keras_history, indices) for x in network.inputs],
-        "output_layers": [_reference(x._keras_history, indices) for x in network.outputs],
-    }
-
-
-def _indices_inside(network: Network, layers: list[Layer]) -> NodeIndices:
-    """Return the number of each call, counting only the calls inside the network."""
-    inside = set(network.network_nodes)
-    indices: NodeIndices = {}
-    for layer in layers:
-        kept = [n for n in layer.inbound_nodes if n.name in inside or n.is_input]
-        first = 1 if _is_network(layer) else 0
-        indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept, first)})
-    return indices
-
-
-def _is_network(layer: Layer) -> bool:
-    return any(node.begins and not node.is_input for node in layer.inbound_nodes)
-
-
-def _layer_entry(layer: Layer, indices: NodeIndices) -> dict[str, Any]:
-    return {
-        "name": layer.name,
-        "class_name": type(layer).__name__,
-        "config": layer.get_config(),
-        **mask_rules(layer),
-        "inbound_nodes": [
-            _call_entry(node, indices)
-            for node in layer.inbound_nodes
-            if (layer.name, node.node_index) in indices and not node.is_input
-        ],
-    }
-
-
-def _call_entry(node: Node, indices: NodeIndices) -> list[Any]:
-    arguments = serialized(node.arguments, f"{node.outbound_layer.label}: call {node.node_index}")
-    entry = []
-    for history in node.histories:
-        if history is None:
-            raise ConfigError(
-                f"{node.outbound_layer.label}: was called on a tensor that no layer made; "
-                f"such a call cannot be written in a configuration. Wrap the tensor in "
-                "Input(tensor=...)."
-            )
-        entry.append([*_reference(history, indices), arguments])
-    return entry
-
-
-def _reference(history: KerasHistory, indices: NodeIndices) -> list[Any]:
-    layer, node_index, tensor_index = history
-    return [layer.name, indices[layer.name, node_index], tensor_index]
-
-
-def network_from_config(
-    cls: type, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-) -> Any:
-    """Make a network from what `config_of_graph` returned.
-
-    Raises
-    ------
-    ConfigError
-        The configuration names calls that do not exist.
-    UnknownNameError
-        It names a layer class that is not known; pass it in `custom_objects`.
-    """
-    if "layers" in config and "input_layers" not in config:
-        raise ConfigError(
-            f"{cls.__name__}: the configuration has layers in a line, and no calls between them; "
-            f"expected a graph. Sequential.from_config reads it."
-        )
-    if "layers" not in config:
-        raise ConfigError(
-            f"the configuration of {cls.__name__} names no layers; expected a graph of them. Give "
-            f"the class a from_config of its own, or make the model in code, call it once, and "
-            f"load its weights: model.load_weights(path)."
-        )
-    config = counted_from_zero(config)
-    _check_names((entry["name"] for entry in config["layers"]), ConfigError)
-    with custom_object_scope(custom_objects or {}):
-        layers = {entry["name"]: made(entry) for entry in config["layers"]}
-    waiting = [
-        (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
-    ]
-    _repeat_calls(layers, _in_order(waiting))
-    inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
-    outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
-    network = cls(
-        inputs=packed(config.get("structure_of_inputs"), inputs),
-        outputs=packed(config.get("structure_of_outputs"), outputs),
-        name=config.get("name"),
-    )
-    if not config.get("trainable", True):
-        network.trainable = False
-    return network
-
-
-def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration in which the calls of nested networks are counted from 0 too.
-
-    Every call in a graph is used in it. So a nested network whose first call nobody names is one
-    whose calls are counted from 1.
-    """
-    entries, outputs = config["layers"], config["output_layers"]
-    nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
-    used = [*outputs, *(x for entry in entries for call in entry["inbound_nodes"] for x in call)]
-    first: dict[str, int] = {}
-    for name, index, *_ in used:
-        if name in nested:
-            first[name] = min(index, first.get(name, index))
-    from_one = {name for name, index in first.items() if index > 0}
-
-    def moved(references: list[Any]) -> list[Any]:
-        return [
-            [name, index - (name in from_one), *further] for name, index, *further in references
-        ]
-
-    if not from_one:
-        return config
-    calls = [[moved(call) for call in entry["inbound_nodes"]] for entry in entries]
-    layers = [{**entry, "inbound_nodes": c} for entry, c in zip(entries, calls, strict=True)]
-    return {**config, "layers": layers, "output_layers": moved(outputs)}
-
-
-def _holds_layers(config: Any) -> bool:
-    return isinstance(config, list) or (isinstance(config, dict) and "layers" in config)
-
-
-def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
-    """Return the calls so that each comes after those that it needs, else as they stand.
-
-    A file names them in such an order, as a rule. One that was made to hurt does not, and trying
-    again and again would take for ever.
-    """
-    counts: dict[str, int] = {}
-    numbers = {}
-    for number, (name, _) in enumerate(waiting):
-        index = counts[name] = counts.get(name, -1) + 1
-        numbers[name, index] = number
-    before: list[set[int]] = []
-    after: list[list[int]] = [[] for _ in waiting]
-    for (name, index), number in numbers.items():
-        own = [(name, index - 1), *((x[0], x[1]) for x in waiting[number][1])]
-        before.append({numbers[key] for key in own if key in numbers})
-        for other in before[number]:
-            after[other].append(number)
-    left = [len(needed) for needed in before]
-    ready = [number for number, needed in enumerate(left) if not needed]
-    order = []
-    while ready:
-        order.append(number := heappop(ready))
-        for other in after[number]:
-            left[other] -= 1
-            if not left[other]:
-                heappush(ready, other)
-    return [waiting[number] for number in dict.fromkeys([*order, *range(len(waiting))])]
-
-
-def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
-    """Call the layers again, each call when its inputs and the calls before it are there."""
-    while waiting:
-        still_waiting = []
-        blocked: set[str] = set()
-        for name, call in waiting:
-            if name in blocked or not all(_exists(layers, reference) for reference in call):
-                blocked.add(name)
-                still_waiting.append((name, call))
-                continue
-            arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
-            arguments = {key: restored_places(value) for key, value in arguments.items()}
-            again = Call([_tensor(layers, reference) for reference in call], arguments)
-            called(layers, name, again)
-        if len(still_waiting) == len(waiting):
-            raise ConfigError(
-                f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."
-            )
-        waiting = still_waiting
-
-
-def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
-    name, node_index, *_ = reference
-    return name in layers and 0 <= node_index < len(_calls(layers[name]))
-
-
-def _calls(layer: Layer) -> list[Node]:
-    """Return a layer's calls; a nested network's first node is its own making, not a call."""
-    return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
-
-
-def _tensor(layers: dict[str, Layer], reference: list[Any]) -> Any:
-    name, node_index, tensor_index, *_ = reference
-    return _calls(layers[name])[node_index].output_tensors[tensor_index]

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kerascope.backend.graph import Tensor
 from kerascope.engine.graph_map import GraphMap
 from kerascope.engine.node import Node
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
 
 # What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -69,6 +71,46 @@ def calls_in(model: HasGraph) -> list[CallInModel]:
         taken[name] = None
         found.append(CallInModel(node, name, depth, call, count))
     return found
+
+
+def find_call(model: Any, node_id: str) -> Node:
+    """Return one call by its id, also one inside a nested model.
+
+    Raises
+    ------
+    ArgumentError
+        There is none; a near miss is suggested.
+    """
+    ids: dict[str, Node] = {call.id: call.node for call in calls_in(model)}
+    if node_id in ids:
+        return ids[node_id]
+    hint = did_you_mean(str(node_id), ids)
+    for outer, node in ids.items():
+        if not str(node_id).startswith(f"{outer}/"):
+            continue
+        rest = str(node_id).removeprefix(f"{outer}/")
+        for path, network in _networks_inside(node.outbound_layer).items():
+            if rest.startswith(path):
+                return find_call(network, rest.removeprefix(path))
+        hint = f"What {node.outbound_layer.label} calls inside makes no node. "
+    raise ArgumentError(
+        f"{model.label}: there is no call {node_id!r}. {hint}Calls: {', '.join(ids)}.",
+        subject=model,
+    )
+
+
+def _networks_inside(layer: Any) -> dict[str, Any]:
+    """Return the networks with a graph in a layer, by the path to the ids of their calls.
+
+    The path is empty for the layer itself, and has the names of the layers around it in a wrapper.
+    """
+    if hasattr(type(layer), "graph_map"):
+        return {"": layer} if layer.outputs else {}
+    return {
+        f"{wrapped.name}/{path}": network
+        for wrapped in getattr(layer, "wrapped", [])
+        for path, network in _networks_inside(wrapped).items()
+    }
 
 
 def depths_of_calls(model: HasGraph) -> dict[Node, int]:

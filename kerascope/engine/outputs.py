@@ -1,4 +1,4 @@
-"""Outputs of batches, joined along the samples: what `predict` gathers."""
+"""Outputs of batches, joined along the samples: the result of `predict`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 class Rows:
     """Outputs of batches, joined along the samples.
 
-    Where the number of samples is known, each batch is written into its place at once.
+    If the number of samples is known, each batch is written into its place at once.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Rows:
         self._parts: list[list[Any]] = []
 
     def add(self, outs: list[Any], start: int, size: int) -> None:
-        """Take the outputs of one batch, whose first sample is number `start`."""
+        """Add the outputs of one batch, whose first sample is number `start`."""
         if start == 0 and not self._parts and self._results is None:
             self._begin(outs, size)
         if self._results is not None and not self._fit(outs, start, size):
@@ -36,7 +36,7 @@ class Rows:
             result[start : start + size] = out
 
     def joined(self) -> list[np.ndarray]:
-        """Return each output, all its rows."""
+        """Return each output with all its rows."""
         if self._results is not None:
             return self._results
         return [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
@@ -46,7 +46,7 @@ class Rows:
             self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
 
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
-        """Tell whether there is room for a batch, and its rows are such as those before."""
+        """Return whether there is room for a batch, and its rows are like those before."""
         assert self._results is not None
         assert self.samples is not None
         return start + size <= self.samples and all(

@@ -19,6 +19,7 @@ from kerascope.callers import boundary
 from kerascope.engine import operations
 from kerascope.engine.arguments import accepts, taken_out
 from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
+from kerascope.engine.policies.assigned import making_model
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.spellings import habits
 
@@ -57,6 +58,20 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     if training is None or isinstance(training, Tensor):
         return kwargs, nullcontext()
     return kwargs, learning_phase_scope(int(bool(training)))
+
+
+def runs_each_call() -> bool:
+    """Return whether a network runs again for the symbolic inputs of an earlier call.
+
+    It does so in Keras 3, and inside the `call` of a subclassed model.
+    """
+    return habits().wraps_operations or making_model.get() is not None
+
+
+def remedy_for_operation() -> str:
+    """Return what to do, for an error, if an op and no layer made an output of a model."""
+    by_itself = "" if habits().wraps_operations else ' Dialect "3" does so by itself.'
+    return f"Wrap the operation in Lambda.{by_itself}"
 
 
 def phase_of_model() -> Any:

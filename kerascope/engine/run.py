@@ -1,7 +1,7 @@
-"""One run of `fit`, as callbacks see it that back it up or begin it in the middle.
+"""One run of `fit`, for callbacks that store its progress or continue an interrupted run.
 
-`fit` makes a `Run` before the first callback is called, and hands it to those that have a
-`set_run` (`callbacks.BackupAndRestore`). Without such a callback, nothing of it is computed.
+`fit` makes a `Run` before it calls the first callback, and passes it to callbacks that have a
+`set_run` (`callbacks.BackupAndRestore`). Without such a callback, nothing in it is computed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ TRAINED: WeakSet[Any] = WeakSet()
 
 
 class ResumePoint(NamedTuple):
-    """Where a run begins that goes on: an epoch, how many of its batches are done, and how.
+    """Where a continued run begins: an epoch, the batches of it that are done, and the state.
 
-    `restore()` is called when all callbacks have been told of the beginning.
+    `restore()` sets the state. It is called after `on_train_begin` of all callbacks.
     """
 
     epoch: int
@@ -43,9 +43,10 @@ class ResumePoint(NamedTuple):
     restore: Callable[[], None]
 
     def begin(self, model: Any, epochs: int) -> tuple[range, int]:
-        """Return the epochs to train, and how many batches of the first are done.
+        """Return the epochs to train, and how many batches of the first one are done.
 
-        Between two epochs the state is restored here; in the middle of one, it has to begin first.
+        Between two epochs the state is restored here. In the middle of an epoch, that epoch has to
+        begin first.
         """
         if self.batch:
             return range(self.epoch, epochs), self.batch
@@ -66,7 +67,7 @@ class Run:
         "training" and, if there is one, "validation".
     initial_epoch : int
     endings : ExitStack
-        What has to happen when the run is over, however it ends.
+        Called when the run is over, with or without an error.
 
     Attributes
     ----------
@@ -92,12 +93,12 @@ class Run:
         self._function = train_function
 
     def begin_at(self, epoch: int, batch: int, restore: Callable[[], None]) -> None:
-        """Let the run begin when `batch` batches of an epoch are done, after `restore()`.
+        """Let the run begin behind batch `batch` of an epoch, after `restore()`.
 
         Raises
         ------
         ArgumentError
-            Somebody else said so already.
+            Another callback did so already.
         """
         if self.resume_point is not None:
             raise ArgumentError(
@@ -108,9 +109,9 @@ class Run:
 
     @functools.cached_property
     def variables(self) -> list[Variable]:
-        """All that the run reads or writes: weights, slots, rates, states, counts of draws.
+        """All variables that the run reads or writes: weights, slots, rates, states, draws.
 
-        Their order depends on nothing but the graphs.
+        Their order depends only on the graphs.
         """
         model, updates = self.model, self._function.updates
         found = leaves([*self._function.outputs, *(update.new_value for update in updates)])
@@ -125,12 +126,12 @@ class Run:
 
     @functools.cached_property
     def frozen(self) -> list[Variable]:
-        """The weights of the model that a step of this run leaves as they are."""
+        """The weights of the model that a step of this run does not change."""
         written = {update.variable for update in self._function.updates}
         return [weight for weight in self.model.weights if weight not in written]
 
     def steps_of_others(self) -> dict[Any, int]:
-        """Return how many steps every other model of the process was trained."""
+        """Return the number of training steps of every other model in the process."""
         optimizers = {model: model.optimizer for model in TRAINED if model is not self.model}
         return {
             model: int(optimizer.iterations.get_value())
@@ -145,7 +146,7 @@ class Run:
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """What must be the same in a run that goes on, as plain data, the most telling first."""
+        """What must be the same in a continued run, as plain data, the most important first."""
         model = self.model
         names = [getattr(f, "__name__", type(f).__name__) for f in model.loss_functions]
         return {
@@ -183,23 +184,23 @@ def _layer_facts(layer: Any) -> dict[str, Any]:
 
 
 def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
-    """Return its rule and what is fixed of it; the numbers that may change lie in variables."""
+    """Return its rule and its fixed settings; numbers that may change are in variables."""
     numbers = [name for name, value in vars(optimizer).items() if isinstance(value, Variable)]
     return {"optimizer": type(optimizer).__name__, "config": _fixed_config(optimizer, numbers)}
 
 
 def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what must be the same in each run of a script."""
+    """Return the settings that must be the same in each run of a script."""
     try:
         config = configured.get_config()
-    except Exception:  # one's own class may have none; then the rest has to tell enough
+    except Exception:  # a user's class may have none; the other facts have to suffice
         return {}
     fixed: dict[str, Any] = _without_names({k: v for k, v in config.items() if k not in left_out})
     return fixed
 
 
 def _without_names(value: Any) -> Any:
-    """Return a configuration without names and what is drawn anew, as plain data."""
+    """Return a configuration without names and random numbers, as plain data."""
     if isinstance(value, dict):
         return {
             str(key): _without_names(inner)

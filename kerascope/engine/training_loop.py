@@ -1,8 +1,15 @@
 """The loops over epochs and batches: fit, evaluate and predict.
 
-`fit_events` is the whole of training: for every batch it calls the train function, which computes
-the loss and commits the new weights, and tells the callbacks before and after. No layer is called
-here and no graph is walked; that was done once, when the function was made. Lesson: chapter 15.
+`fit_events` is the whole of training. For every batch it calls the train function, which computes
+the loss and writes the new weights, and it notifies the callbacks before and after. No layer is
+called here and no graph is walked: that was done once, when the function was made.
+
+The loop yields an event before and after each epoch and batch, and the function's stage in between,
+so that an observer or a debugger can stop there. Which epochs and batches it goes through is
+decided by a `Course`; where the arrays come from, by a feed (`feeds.py`).
+
+Keras 1 calls these loops `_fit_loop`, `_test_loop` and `_predict_loop`, Keras 2 `fit_loop`,
+`test_loop` and `predict_loop` in `engine/training_arrays.py`. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -17,11 +24,9 @@ from kerascope.backend.function import Function
 from kerascope.callbacks import CallbackList, History, Progbar
 from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.engine.arguments import packed, to_list
-from kerascope.engine.course import Course
+from kerascope.engine.course import Course, number_of_epochs, validation_epochs
 from kerascope.engine.outputs import Rows
 from kerascope.engine.run import Run
-from kerascope.errors import ArgumentError
-from kerascope.spellings import habits
 from kerascope.stage import is_watched
 
 
@@ -41,7 +46,7 @@ class BatchBegun(NamedTuple):
 
 
 class BatchEnded(NamedTuple):
-    """A batch was trained on; `outs` are its loss and metrics."""
+    """A batch was trained on. `outs` are its loss and metrics."""
 
     epoch: int
     batch_index: int
@@ -49,7 +54,7 @@ class BatchEnded(NamedTuple):
 
 
 class EpochEnded(NamedTuple):
-    """An epoch ended; `logs` has its means, and those of the validation data."""
+    """An epoch ended. `logs` has its means, and those of the validation data."""
 
     epoch: int
     logs: dict[str, Any]
@@ -68,32 +73,30 @@ def train_events(
     emit_events: bool,
 ) -> Generator[Any, Any, History]:
     """Make a model's functions and run the loop: what `fit` and `fit_generator` share."""
-    epochs = habits().epochs if epochs is None else epochs
-    if not isinstance(epochs, (int, np.integer)) or epochs < 0:
-        message = f"{model.label}: fit: epochs is {epochs!r}; expected a whole number >= 0."
-        raise ArgumentError(message)
-    val_epochs = validation_epochs(validation_freq, int(epochs), f"{model.label}: fit")
+    where = f"{model.label}: fit"
+    epochs = number_of_epochs(epochs, where)
+    val_epochs = validation_epochs(validation_freq, epochs, where)
     if val_feed:
         model._refuse_uncalled_methods("test_function")
     f = yield model.train_function_stage()
     val_f = model._make_test_function() if val_feed else None
-    told = callbacks_of_fit(model, callbacks, feed, val_feed, feed.batch_size, int(epochs), verbose)
+    callbacks = callbacks_of_fit(model, callbacks, feed, val_feed, feed.batch_size, epochs, verbose)
     with ExitStack() as endings:
         feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
-        run = Run(model, f, told.callbacks, feeds, initial_epoch, endings)
-        told.set_run(run)
+        run = Run(model, f, callbacks.callbacks, feeds, initial_epoch, endings)
+        callbacks.set_run(run)
         yield from fit_events(
             model,
             f,
             feed,
-            told,
-            epochs=int(epochs),
+            callbacks,
+            epochs=epochs,
             initial_epoch=initial_epoch,
             val_f=val_f,
             val_feed=val_feed,
             val_epochs=val_epochs,
             emit_events=emit_events,
-            resume_point=run.resume_point,
+            run=run,
         )
     return model.history
 
@@ -108,7 +111,7 @@ def callbacks_of_fit(
     verbose: int,
     names: list[str] | None = None,
 ) -> CallbackList:
-    """Return the callbacks of a `fit`, told what it does, and give the model a new history."""
+    """Return the callbacks of a `fit` with its model and parameters set; begin a new history."""
     labels = model.metrics_names
     model.history = History()
     return CallbackList.for_training(
@@ -141,15 +144,14 @@ def fit_events(
     val_feed: Any = None,
     val_epochs: Container[int] | None = None,
     emit_events: bool = True,
-    resume_point: Any = None,
+    run: Run | None = None,
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
-    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated. Which
-    epochs and batches come here is said by `Course`.
+    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated.
     """
     out_labels = model.metrics_names
-    course = Course(model, f, feed, callbacks, emit_events, resume_point, val_epochs)
+    course = Course(model, f, feed, callbacks, emit_events, run, val_epochs)
     model.stop_training = False
     callbacks.on_train_begin()
     epoch_logs: dict[str, Any] = {}
@@ -179,37 +181,6 @@ def fit_events(
     callbacks.on_train_end(course.last_logs(epoch_logs))
 
 
-def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
-    """Return after which epochs, counted from 0, the validation data are evaluated.
-
-    Raises
-    ------
-    ArgumentError
-        `validation_freq` is neither a whole number from 1 on nor a list of epochs, from 1 on.
-
-    Examples
-    --------
-    >>> list(validation_epochs(2, 5, "fit"))
-    [1, 3]
-    """
-    if isinstance(validation_freq, np.ndarray):
-        validation_freq = validation_freq.tolist()
-    if _is_count(validation_freq):
-        return range(int(validation_freq) - 1, epochs, int(validation_freq))
-    is_list = isinstance(validation_freq, (list, tuple, set, range))
-    if is_list and all(map(_is_count, validation_freq)):
-        return {number - 1 for number in validation_freq}
-    raise ArgumentError(
-        f"{where}: validation_freq is {validation_freq!r}; expected a whole number >= 1, or a list "
-        "of epochs such as [1, 5]."
-    )
-
-
-def _is_count(number: Any) -> bool:
-    is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-    return is_whole and bool(number >= 1)
-
-
 def evaluate_events(
     f: Function,
     feed: Any,
@@ -220,17 +191,17 @@ def evaluate_events(
 ) -> Generator[Any, Any, list[Any]]:
     """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
 
-    Of a metric with a state, which is reset first, the last result counts. Without `emit_events`
-    a batch has no stage, unless somebody watches.
+    A metric that keeps a state is reset first, and its last result counts. With
+    `emit_events=False` a batch has a stage only if an observer is present.
     """
-    told = _told(callbacks, model, feed, verbose)
-    begin, end = told.hooks("on_test_batch_begin"), told.hooks("on_test_batch_end")
+    called = _callback_list(callbacks, model, feed, verbose)
+    begin, end = called.hooks("on_test_batch_begin"), called.hooks("on_test_batch_end")
     labels, stateful = model.metrics_names, model.stateful_metric_names
     bar = Progbar(feed.samples or feed.steps, verbose=verbose, stateful_metrics=stateful)
     means = RunningMeans(stateful)
     model.reset_metrics()
     model.stop_evaluating = False
-    told.tell("on_test_begin", {})
+    called.tell("on_test_begin", {})
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
         for hook in begin:
@@ -245,18 +216,18 @@ def evaluate_events(
             hook(step, in_order(means.results()))
         if model.stop_evaluating:
             break
-    told.tell("on_test_end", in_order(means.results()))
+    called.tell("on_test_end", in_order(means.results()))
     return [means.result(label) for label in labels]
 
 
-def _told(callbacks: Any, model: Any, feed: Any, verbose: int) -> CallbackList:
-    """Return whom to tell of an evaluation or prediction: those of `fit`, or those given to it."""
+def _callback_list(callbacks: Any, model: Any, feed: Any, verbose: int) -> CallbackList:
+    """Return the callbacks of an evaluation or prediction: those of the `fit` around it, if any."""
     if isinstance(callbacks, CallbackList):
         return callbacks
-    told = CallbackList(callbacks)
-    told.set_model(model)
-    told.set_params({"verbose": verbose, "epochs": 1, "steps": feed.steps})
-    return told
+    made = CallbackList(callbacks)
+    made.set_model(model)
+    made.set_params({"verbose": verbose, "epochs": 1, "steps": feed.steps})
+    return made
 
 
 def predict_events(
@@ -269,15 +240,15 @@ def predict_events(
 ) -> Generator[Any, Any, list[np.ndarray]]:
     """Run a predict function over a feed; return its outputs joined along the samples.
 
-    Of `emit_events` see `evaluate_events`.
+    `emit_events` is as in `evaluate_events`.
     """
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
     rows = Rows(feed.samples)
-    told = _told(callbacks, model, feed, verbose)
-    begin, end = told.hooks("on_predict_batch_begin"), told.hooks("on_predict_batch_end")
+    called = _callback_list(callbacks, model, feed, verbose)
+    begin, end = called.hooks("on_predict_batch_begin"), called.hooks("on_predict_batch_end")
     if model is not None:
         model.stop_predicting = False
-    told.tell("on_predict_begin", {})
+    called.tell("on_predict_begin", {})
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
         for hook in begin:
@@ -291,5 +262,5 @@ def predict_events(
             hook(step, {"outputs": packed(model._output_structure, to_list(outs))})
         if getattr(model, "stop_predicting", False):
             break
-    told.tell("on_predict_end", {})
+    called.tell("on_predict_end", {})
     return [x[:seen] for x in rows.joined()] if end else rows.joined()

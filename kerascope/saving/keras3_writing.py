@@ -15,7 +15,8 @@ from kerascope.callers import warn
 from kerascope.engine.arguments import INPUTS, packed
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.network import Network, counted_from_zero
+from kerascope.engine.network import Network
+from kerascope.engine.network_config import counted_from_zero
 from kerascope.engine.node import Node
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError

@@ -9,7 +9,7 @@ from kerascope.engine.around import WholeCall
 from kerascope.engine.policies.cost import count_call
 from kerascope.engine.policies.enclosing import inside_call
 from kerascope.engine.policies.failure import FailureFacts
-from kerascope.engine.policies.undo import Transaction
+from kerascope.engine.policies.undo import Transaction, rolled_back
 
 Layer = Any  # a type would be a circle
 
@@ -33,3 +33,8 @@ def around_body(layer: Layer, call: Any) -> AbstractContextManager[None]:
     """Return what holds around a layer's own `call`, its penalties and its mask."""
     count_call(layer)
     return inside_call(layer, call.tensors)
+
+
+def leaving_no_trace(layer: Layer) -> AbstractContextManager[None]:
+    """Return a `with` block after which the layer, and those it called, are as before."""
+    return rolled_back(layer)

@@ -1,0 +1,40 @@
+"""What Keras 1 calls a network's, a Container's: marks of its walk, weights in open HDF5 groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.engine.graph_map import map_graph
+
+
+class NetworkOfKeras1:
+    """Names of Keras 1."""
+
+    inputs: Any
+    outputs: Any
+    network_nodes: Any
+    save_weights: Any
+    load_weights: Any
+
+    @property
+    def seen_nodes(self) -> list[str]:
+        """The marks "id-depth" that Keras 1's algorithm leaves on this graph."""
+        return map_graph(self.inputs, self.outputs, flavour="1").seen_nodes
+
+    @property
+    def container_nodes(self) -> list[str]:
+        """Keras 1's name of `network_nodes`."""
+        nodes: list[str] = self.network_nodes
+        return nodes
+
+    def save_weights_to_hdf5_group(self, f: Any) -> None:
+        """Write the weights into an open group."""
+        self.save_weights(f)
+
+    def load_weights_from_hdf5_group(self, f: Any) -> None:
+        """Read weights from an open group, in order."""
+        self.load_weights(f)
+
+    def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:
+        """Read weights from an open group by the names of layers."""
+        self.load_weights(f, by_name=True)
