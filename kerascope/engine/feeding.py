@@ -28,7 +28,7 @@ from kerascope.engine.feeds import (
     read_first,
     split_item,
 )
-from kerascope.engine.known_batches import note_arrays
+from kerascope.engine.known_batches import note_arrays, ready_arrays
 from kerascope.errors import DataError
 from kerascope.spellings import habits
 
@@ -98,13 +98,16 @@ def training_arrays(
 
 
 def arrays_to_predict(model: Any, x: Any, where: str | None = None) -> list[Any]:
-    """Return the arrays for the predict function.
+    """Return the arrays for the predict function; data like earlier ones are not checked again.
 
     Raises
     ------
     DataError
         The arrays have different numbers of samples, or none; checked if `where` is given.
     """
+    known = ready_arrays(model, "predict_function", x, None, 0.0)
+    if known is not None:
+        return known
     model._make_ready_for("predict_function", x)
     arrays = training_data.inputs_as_arrays(model, x)
     if where is not None:

@@ -1,14 +1,19 @@
 """Model: a network that can be trained.
 
-`compile` builds the loss graph (`compiling.py`); the first `fit` makes the train function: inputs
-are the model's inputs, targets and sample weights, outputs are the loss and the metrics, updates
-are what the optimizer says. `fit` then calls that function batch by batch (`training_loop.py`).
-`train_function`, `test_function` and `predict_function` are made when they are first needed, and
-made anew after the next `compile`.
+`compile` makes one tensor, the total loss, of the outputs (`compiling.py`). Three functions are
+made of it when they are first needed, and again after the next `compile`:
 
-`fit`, `evaluate` and `predict` make the data fit the model (`training_data.py`), put them into
-batches (`feeds.py`), and hand these and the function to a loop. Keras 1 and 2 keep this class in
-`engine/training.py`, `training_arrays.py` and `training_generator.py`. Lessons: chapters 12 to 15.
+- `train_function` returns the loss and the metrics for inputs, targets and sample weights, and
+  updates the weights as the optimizer says;
+- `test_function` returns the same, and updates no weights;
+- `predict_function` returns the outputs for inputs.
+
+`fit`, `evaluate` and `predict` each choose one of them, make the data fit it and put them into
+batches (`feeding.py`), and pass both to a loop (`training_loop.py`). `train_on_batch` and the
+others of its kind call the function once.
+
+Keras 1 and 2 have this class in `engine/training.py`, `training_arrays.py` and
+`training_generator.py`. Lessons: chapters 12 (`compile`), 14 (the functions) and 15 (`fit`).
 """
 
 from __future__ import annotations
@@ -56,7 +61,6 @@ from kerascope.engine.feeds import (
 from kerascope.engine.input_layer import Input
 from kerascope.engine.keras1.model import ModelOfKeras1
 from kerascope.engine.keras3.model import ModelOfKeras3
-from kerascope.engine.keras3.own_loss import own_total_loss, writes_own_loss
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.engine.pickling import pickle_model, unpickle_model
@@ -83,7 +87,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     optimizer : Optimizer or None
         None before `compile`.
     loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
-        What `compile` was given.
+        As given to `compile`.
     loss_functions : list of callable
     targets, sample_weights : list of Tensor
         `[dense_3_target]`, `[dense_3_sample_weights]`.
@@ -91,9 +95,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     metrics_names : list of str
         `['loss', 'acc']`.
     metrics_tensors : list of Tensor
-        What the names after the first stand for.
+        The values of the names after the first.
     train_function, test_function, predict_function : Function or None
-        Made when first needed.
+        Each is made when it is first needed.
 
     Examples
     --------
@@ -147,7 +151,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         target_tensors: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Say how the model is to be trained.
+        """Set the loss, the metrics and the optimizer of the training.
 
         Parameters
         ----------
@@ -160,12 +164,12 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         metrics : list or dict, optional
             Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
         loss_weights : list or dict, optional
-            Factors of the losses of several outputs in the total. A `K.variable` may be set anew
+            Factors of the losses of several outputs in the total. A `K.variable` may be changed
             during training.
         sample_weight_mode : {None, "temporal"}, optional
             "temporal" weights each time step: weights of shape (samples, times).
         weighted_metrics : list, optional
-            Metrics that heed the sample weights.
+            Metrics that use the sample weights.
         target_tensors : Tensor, list or dict, optional
             Used instead of placeholders for the targets.
 
@@ -198,10 +202,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return Stage("compile", events, self, around=advancing(asked))
 
     def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
-        own = {"has_own_loss": writes_own_loss(self)}
-        compiled: Compilation = yield from compile_events(self, {**arguments, **own})
-        if compiled.has_own_loss:
-            compiled.total_loss = own_total_loss(self, compiled)
+        compiled: Compilation = yield from compile_events(self, arguments)
         self._compiled_at = done_now()
         facts = vars(compiled)
         facts["_collected_trainable_weights"] = facts.pop("trainable_weights")
@@ -219,18 +220,23 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self.train_function = self.test_function = self.predict_function = None
 
     @property
+    def output_masks_of_graph(self) -> list[Tensor | None]:
+        """The mask of each output."""
+        return [mask_of(x) for x in self.outputs]
+
+    @property
     def is_compiled(self) -> bool:
         """True once `compile` has been called."""
         return self.total_loss is not None or self._waiting_to_compile is not None
 
     @property
     def stateful_metric_names(self) -> list[str]:
-        """Metrics that average for themselves, over all batches since they were reset."""
+        """Metrics that keep a state: they average over all batches since they were reset."""
         return list(vars(self).get("stateful_metrics", ()))
 
     @property
     def stateful_metric_functions(self) -> list[Any]:
-        """The metrics that `stateful_metric_names` names."""
+        """The metrics of `stateful_metric_names`."""
         return list(vars(self).get("stateful_metrics", {}).values())
 
     def reset_metrics(self) -> None:
@@ -240,10 +246,105 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         """
         reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
 
+    # --- the three functions ----------------------------------------------------------------------
+
     @property
-    def output_masks_of_graph(self) -> list[Tensor | None]:
-        """The mask of each output."""
-        return [mask_of(x) for x in self.outputs]
+    def _feed_inputs(self) -> list[Tensor]:
+        return [x for x in self.inputs if isinstance(x, Placeholder)]
+
+    @property
+    def _feed_targets(self) -> list[Tensor]:
+        return [x for x in self.targets if isinstance(x, Placeholder) and x not in self.inputs]
+
+    @property
+    def _feed_sample_weights(self) -> list[Tensor]:
+        """The placeholders of the weights. Without an array they keep their default, 1."""
+        return self.sample_weights if self._feed_inputs or self._feed_targets else []
+
+    @property
+    def _inputs_with_targets(self) -> list[Tensor]:
+        """The placeholders of the train function and the test function."""
+        fed = self._feed_inputs + self._feed_targets + self._feed_sample_weights
+        return [*fed, PHASE] if self.uses_learning_phase else fed
+
+    def _make_train_function(self) -> Function:
+        if self.train_function is not None:
+            self._check_trainable_weights_consistency()
+            return self.train_function
+        with one_at_a_time():  # the optimizer has one set of slots
+            made: Function = self._train_function_stage(None).run()
+            return made
+
+    def train_function_stage(self) -> Stage:
+        """Return the making of `train_function` as a stage; it starts the optimizer's stage."""
+        return self._train_function_stage(self._make_train_function)
+
+    def _train_function_stage(self, shortcut: Callable[[], Function] | None) -> Stage:
+        return Stage("make_train_function", self._train_function_events(), self, shortcut)
+
+    def _train_function_events(self) -> Generator[Any, Any, Function]:
+        self._check_trainable_weights_consistency()
+        if isinstance(self.total_loss, Constant):
+            raise NotCompiledError(
+                f"{self.label}: it has no loss to be trained by, only metrics. Give compile a "
+                "loss: compile(optimizer, loss='mse').",
+                subject=self,
+            )
+        if self.train_function is None:
+            TRAINED.add(self)
+            inputs = self._inputs_with_targets
+            training_updates = yield self._updates_stage()
+            with doing(self._compiled_at):
+                count = (self.optimizer.iterations, self.optimizer.iterations + 1)
+                updates = [*self._checked_updates(self.updates), *self.metrics_updates]
+                updates += [*training_updates, count]
+                self.train_function = function(
+                    inputs,
+                    [self.total_loss, *self.metrics_tensors],
+                    updates=updates,
+                    name="train_function",
+                )
+        return self.train_function
+
+    def _updates_stage(self) -> Stage:
+        with doing(self._compiled_at):
+            stage: Stage = self.optimizer.updates_stage(
+                self.total_loss, self._collected_trainable_weights
+            )
+            return stage
+
+    def _make_test_function(self) -> Function:
+        if self.test_function is None:
+            self.test_function = function(
+                self._inputs_with_targets,
+                [self.total_loss, *self.metrics_tensors],
+                updates=[*self._checked_updates(self.state_updates), *self.metrics_updates],
+                name="test_function",
+            )
+        return self.test_function
+
+    def _make_predict_function(self) -> Function:
+        if self.predict_function is None:
+            self.predict_function = function(
+                self._feed_inputs + ([PHASE] if self.uses_learning_phase else []),
+                self.outputs,
+                updates=self._checked_updates(self.state_updates),
+                name="predict_function",
+            )
+        return self.predict_function
+
+    def _check_trainable_weights_consistency(self) -> None:
+        """Warn if `trainable` was changed after `compile`."""
+        if not known_batches.are_current(self) and self._is_trainable_elsewhere():
+            warn(
+                f"{self.label}: Discrepancy between trainable weights and collected trainable "
+                "weights: `trainable` was changed after `compile`. Call `model.compile` again to "
+                "make it count."
+            )
+
+    def _is_trainable_elsewhere(self) -> bool:
+        """Return whether `trainable` was changed after `compile`."""
+        return set(self.trainable_weights) != set(self._collected_trainable_weights)
 
     # --- fit, evaluate, predict -------------------------------------------------------------------
 
@@ -318,7 +419,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             The loss became NaN or infinite; the message names the batch.
         """
         arguments = locals()
-        defaults = vars(FitOptions())
+        defaults = vars(FitOptions())  # what is not given is not passed: a generator takes less
         given = {n: arguments[n] for n in defaults if arguments[n] is not defaults[n]}
         return self.fit_stage(x, y, **{**given, **kwargs}).run()
 
@@ -335,7 +436,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return self._fit_stage(feeds, FitOptions(**given))
 
     def _fit_stage(self, feeds_of: Callable[..., Any], options: FitOptions) -> Stage:
-        """Return `fit` as a stage; if nobody watches it, without events of batches."""
+        """Return `fit` as a stage. Without an observer it runs without events of batches."""
 
         def drain() -> Any:
             return Stage("fit", self._fit_events(feeds_of, options, emit_events=False), self).run()
@@ -372,12 +473,12 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
 
         `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` the
-        numbers come by name, as in Keras 3. The callbacks are told by `on_test_begin` and its kin.
+        numbers come by name, as in Keras 3. Callbacks are notified by `on_test_begin` and so on.
         """
         if y is None and makes_batches(x):
             given: dict[str, Any] = {"verbose": verbose, "callbacks": callbacks}
-            told = self.evaluate_generator(x, steps=steps, **given)
-            return self._as_returned(to_list(told), return_dict)
+            numbers = self.evaluate_generator(x, steps=steps, **given)
+            return self._as_returned(to_list(numbers), return_dict)
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
         feed = feeding.labelled_feed(self, ins, batch_size, steps)
         events = evaluate_events(
@@ -395,14 +496,12 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     ) -> Any:
         """Return the outputs for `x`: an array, or a list or dict, with a row for each sample.
 
-        `x` may be a generator or a `Sequence`: see `predict_generator`. The callbacks are told by
-        `on_predict_begin` and its kin.
+        `x` may be a generator or a `Sequence`: see `predict_generator`. Callbacks are notified by
+        `on_predict_begin` and so on.
         """
         if makes_batches(x):
             return self.predict_generator(x, steps=steps, verbose=verbose, callbacks=callbacks)
-        ins = known_batches.ready_arrays(self, "predict_function", x, None, 0.0)
-        if ins is None:
-            ins = feeding.arrays_to_predict(self, x, "predict")
+        ins = feeding.arrays_to_predict(self, x, "predict")
         f = self._make_predict_function()
         is_one = steps is None and known_batches.is_one_batch(self, ins, batch_size)
         feed = None if is_one else feeding.feed(self, ins, batch_size, steps)
@@ -425,7 +524,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         class_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
+        """Train on one batch; return its loss, or [loss, metrics...], from before the update."""
         weights = sample_weight, class_weight
         ins = self._ins_for("train_function", x, y, weights, "train_on_batch")
         assert self.train_function is not None
@@ -440,9 +539,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
-        ins = known_batches.ready_arrays(self, "predict_function", x, None, 0.0)
-        if ins is None:
-            ins = feeding.arrays_to_predict(self, x)
+        ins = feeding.arrays_to_predict(self, x)
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
@@ -494,14 +591,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             ins = feeding.arrays_for(self, name, x, y, weights, where, makes)
         return ins
 
-    def _is_trainable_elsewhere(self) -> bool:
-        """Tell whether `trainable` was changed after `compile`."""
-        return set(self.trainable_weights) != set(self._collected_trainable_weights)
-
-    # --- a model that was not told its input shape ------------------------------------------------
+    # --- a model whose input shape is not known yet -----------------------------------------------
 
     def _set_inputs(self, x: Any) -> None:
-        """Learn the input shapes from data, and build the graph on Inputs of these shapes."""
+        """Take the input shapes from data, and build the graph on Inputs of these shapes."""
         if self.outputs:
             return
         is_dict = isinstance(x, dict)
@@ -558,102 +651,6 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         """Make sure that the model can run one of its three functions, by name."""
         self._refuse_uncalled_methods(name)
         self._make_ready(x, to_train=name != "predict_function")
-
-    # --- the three functions ----------------------------------------------------------------------
-
-    @property
-    def _feed_inputs(self) -> list[Tensor]:
-        return [x for x in self.inputs if isinstance(x, Placeholder)]
-
-    @property
-    def _feed_targets(self) -> list[Tensor]:
-        return [x for x in self.targets if isinstance(x, Placeholder) and x not in self.inputs]
-
-    @property
-    def _feed_sample_weights(self) -> list[Tensor]:
-        """The placeholders of the weights; where no array is fed, they keep their default, 1."""
-        return self.sample_weights if self._feed_inputs or self._feed_targets else []
-
-    @property
-    def _inputs_with_targets(self) -> list[Tensor]:
-        """What is fed to train and to test."""
-        fed = self._feed_inputs + self._feed_targets + self._feed_sample_weights
-        return [*fed, PHASE] if self.uses_learning_phase else fed
-
-    def _make_train_function(self) -> Function:
-        if self.train_function is not None:
-            self._check_trainable_weights_consistency()
-            return self.train_function
-        with one_at_a_time():  # the optimizer has one set of slots
-            made: Function = self._train_function_stage(None).run()
-            return made
-
-    def train_function_stage(self) -> Stage:
-        """Return the making of `train_function` as a stage, which starts the optimizer's."""
-        return self._train_function_stage(self._make_train_function)
-
-    def _train_function_stage(self, shortcut: Callable[[], Function] | None) -> Stage:
-        return Stage("make_train_function", self._train_function_events(), self, shortcut)
-
-    def _train_function_events(self) -> Generator[Any, Any, Function]:
-        self._check_trainable_weights_consistency()
-        if isinstance(self.total_loss, Constant):
-            raise NotCompiledError(
-                f"{self.label}: it has no loss to be trained by, only metrics. Give compile a "
-                "loss: compile(optimizer, loss='mse').",
-                subject=self,
-            )
-        if self.train_function is None:
-            TRAINED.add(self)
-            inputs = self._inputs_with_targets
-            training_updates = yield self._updates_stage()
-            with doing(self._compiled_at):
-                count = (self.optimizer.iterations, self.optimizer.iterations + 1)
-                updates = [*self._checked_updates(self.updates), *self.metrics_updates]
-                updates += [*training_updates, count]
-                self.train_function = function(
-                    inputs,
-                    [self.total_loss, *self.metrics_tensors],
-                    updates=updates,
-                    name="train_function",
-                )
-        return self.train_function
-
-    def _updates_stage(self) -> Stage:
-        with doing(self._compiled_at):
-            stage: Stage = self.optimizer.updates_stage(
-                self.total_loss, self._collected_trainable_weights
-            )
-            return stage
-
-    def _make_test_function(self) -> Function:
-        if self.test_function is None:
-            self.test_function = function(
-                self._inputs_with_targets,
-                [self.total_loss, *self.metrics_tensors],
-                updates=[*self._checked_updates(self.state_updates), *self.metrics_updates],
-                name="test_function",
-            )
-        return self.test_function
-
-    def _make_predict_function(self) -> Function:
-        if self.predict_function is None:
-            self.predict_function = function(
-                self._feed_inputs + ([PHASE] if self.uses_learning_phase else []),
-                self.outputs,
-                updates=self._checked_updates(self.state_updates),
-                name="predict_function",
-            )
-        return self.predict_function
-
-    def _check_trainable_weights_consistency(self) -> None:
-        """Warn if `trainable` was changed after `compile`."""
-        if not known_batches.are_current(self) and self._is_trainable_elsewhere():
-            warn(
-                f"{self.label}: Discrepancy between trainable weights and collected trainable "
-                "weights: `trainable` was changed after `compile`. Call `model.compile` again to "
-                "make it count."
-            )
 
     # --- to measure and to copy it ----------------------------------------------------------------
 

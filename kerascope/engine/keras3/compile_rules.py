@@ -17,6 +17,7 @@ from kerascope.backend.state import floatx
 from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
 from kerascope.engine.compile_rules import CompileRules, last_arguments, rules_by_name
+from kerascope.engine.keras3.own_loss import own_total_loss, writes_own_loss
 from kerascope.engine.layer_losses import weight_of_penalty
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.training_data import fed_targets, ranks_of
@@ -36,9 +37,19 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
+        """Compile; if the model's class writes `compute_loss`, that makes the total loss."""
+        given = {**arguments, "has_own_loss": writes_own_loss(model)}
+        compiled = yield from self._compiled(model, given, events)
+        if compiled.has_own_loss:
+            compiled.total_loss = own_total_loss(model, compiled)
+        return compiled
+
+    def _compiled(
+        self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
+    ) -> Generator[Any, Any, Any]:
         """Compile; if a loss refuses targets of the output's rank, try it without their last axis.
 
-        Which of the two it gets the data will tell.
+        Which of the two it gets is decided by the data.
         """
         try:
             return (yield from events(model, arguments.copy()))
