@@ -1,21 +1,18 @@
 """Network: a graph of layers that is itself a layer.
 
-Keras 1 calls it Container, tf.keras and Keras 3 Functional.
-
 A *graph network* is made from tensors, `Network(inputs, outputs)`: it maps the graph between them
-once and runs it by falling depth whenever it is called. A *subclassed network* writes its own
-`call`. Being a Layer, a network can be called on new inputs and so be nested in another.
+once (`graph_map.py`), and runs it by falling depth whenever it is called. A *subclassed network*
+defines its own `call`. A network is a Layer, so it can be called on new inputs and be nested in
+another network.
 
-Running it (chapter 10) is one forward pass, node by node. `tensor_map` begins with the inputs.
-Every node finds its input tensors there, calls its layer, and enters what comes out under its own
-output tensors; in the end the network's outputs are found there too. What is entered are tensors:
-symbols when a model is called on symbols, numbers when it is called on arrays.
+Running it is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with the
+inputs. Every node looks up its input tensors there, calls its layer, and enters the result under
+its own output tensors. In the end the network's outputs are looked up there too. The results are
+tensors: symbols when the network is called on symbols, numbers when it is called on arrays.
 
-As data (`get_config`) it has Keras 2's form: each layer with its own configuration and, for each of
-its calls, where the inputs come from, as `[layer name, node index, tensor index, arguments]`. Node
-indices count only the calls that belong to this network.
-
-Lessons: chapters 8 to 11.
+Keras 1 calls it Container, in `engine/topology.py`; Keras 2 Network, in `engine/network.py`;
+tf.keras and Keras 3 Functional. Lessons: chapters 8 and 9 (the map), 10 (running it) and 11 (the
+cache of outputs).
 """
 
 from __future__ import annotations
@@ -69,16 +66,16 @@ from kerascope.registry import Registry, did_you_mean
 from kerascope.spellings import translate
 from kerascope.stage import Stage
 
-# Reading a model means making layers, which this row does not know; so what writes and reads files
-# stands one row higher, in `kerascope.saving`, which enters it here. It is found when it is used.
+# Reading a model means making layers, which this folder does not import. So the functions that read
+# and write files are in `kerascope.saving`. They are looked up here when they are first used.
 file_functions = Registry("function of keras.engine.saving", home="kerascope.saving")
 
 
 class Runs(dict[Any, list[Any]]):
-    """What came out of a network for inputs on which it was run, in the order of the runs."""
+    """A network's outputs for each list of inputs on which it ran, in the order of the runs."""
 
     def forget_after(self, number: int) -> None:
-        """Take out all that came after the first `number` runs."""
+        """Remove all but the first `number` runs."""
         while len(self) > number:
             self.popitem()
 
@@ -89,21 +86,21 @@ class Network(Layer, NetworkOfKeras1):
     Parameters
     ----------
     inputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where the graph begins: what `Input` returned. Lists and dicts may stand in each other.
+        Where the graph begins: tensors made by `Input`. Lists and dicts may be nested.
     outputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where it ends. What the network gives has the same form.
+        Where it ends. A call of the network returns its outputs in the same form.
     name : str, optional
 
     Attributes
     ----------
     graph_map : GraphMap
-        What the walk through the graph found.
+        The result of the walk through the graph.
     nodes_by_depth, layers_by_depth : dict of int to list
         Deepest first; the outputs lie at depth 0.
     layers : list of Layer
         By falling depth.
     input_layers, output_layers : list of Layer
-        Whose tensors the inputs and outputs are.
+        The layers that made the inputs and outputs.
 
     Raises
     ------
@@ -167,7 +164,7 @@ class Network(Layer, NetworkOfKeras1):
     def _begin_graph(
         self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
     ) -> None:
-        """Become the graph between these tensors; a map that is not given is made when needed."""
+        """Become the graph between these tensors. Without a map, it is made when needed."""
         self._is_graph_network = True
         self.inputs = inputs
         self.outputs = outputs
@@ -191,7 +188,7 @@ class Network(Layer, NetworkOfKeras1):
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
-        """Note for which inputs the network is made; its layers make their weights themselves."""
+        """Store the input shape; the layers make their weights themselves."""
         self._shape_of_build = input_shape
         self.built = True
 
@@ -298,7 +295,7 @@ class Network(Layer, NetworkOfKeras1):
             )
 
     def _layers_that_cannot_run(self) -> list[Layer]:
-        """Return the layers, those inside others too, that were not known when it was loaded."""
+        """Return the layers, at any depth, that were unknown when the network was loaded."""
         return [layer for layer in layers_within(self) if layer._why_it_cannot_run is not None]
 
     def _require_that_it_runs(self) -> None:
@@ -310,7 +307,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def graph_map(self) -> GraphMap:
-        """What the walk from the outputs to the inputs finds; see `engine.graph_map`.
+        """The result of the walk from the outputs to the inputs; see `engine.graph_map`.
 
         Raises
         ------
@@ -399,7 +396,7 @@ class Network(Layer, NetworkOfKeras1):
     def input_names(self) -> list[str]:
         """The name of each input: the keys of a dict of arrays.
 
-        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        If the model was given a dict it is a key (they come sorted), otherwise the layer's name.
         """
         return names_in(self._input_structure, [layer.name for layer in self.input_layers])
 
@@ -413,7 +410,7 @@ class Network(Layer, NetworkOfKeras1):
     def output_names(self) -> list[str]:
         """The name of each output: the keys of a dict of targets or losses.
 
-        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        If the model was given a dict it is a key (they come sorted), otherwise the layer's name.
         """
         own = [layer.name for layer in self.output_layers]
         return distinct_names(names_in(self._output_structure, own))
@@ -489,23 +486,23 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def losses(self) -> list[Tensor]:
-        """Penalties of the layers, as far as they belong to this graph's own calls."""
+        """Penalties of the layers that belong to this graph's own calls."""
         return self._collected("get_losses_for", self._losses)
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of the layers, as far as they belong to this graph's own calls."""
+        """Update pairs of the layers that belong to this graph's own calls."""
         if not self.trainable:
             return self.state_updates
         return self._collected("get_updates_for", self._updates)
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """Those update pairs of the graph's own calls that carry a state from batch to batch."""
+        """The update pairs of the graph's own calls that carry a state from batch to batch."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return those of `state_updates` for exactly these inputs."""
+        """Return the `state_updates` for exactly these inputs."""
         return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
 
     @property
@@ -540,7 +537,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def uses_learning_phase(self) -> bool:
-        """Tell whether an output differs between training and test."""
+        """Whether an output differs between training and test."""
         return any(x._uses_learning_phase for x in self.outputs)
 
     @property
@@ -553,7 +550,7 @@ class Network(Layer, NetworkOfKeras1):
         self._is_stateful = bool(value)
 
     def reset_states(self) -> None:
-        """Reset the states of all stateful layers, of those in networks inside too."""
+        """Reset the states of all stateful layers, also in nested networks."""
         reset_together(self._resets_inside(), "reset_states")
 
     def _resets_inside(self) -> list[Any]:
@@ -597,8 +594,8 @@ class Network(Layer, NetworkOfKeras1):
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
 
-        It has the words of an .h5 file. Keras 3's are used in dialect "3", and where only Keras 3
-        has a name for what the model does.
+        It has the words of an .h5 file. Keras 3's words are used if the script speaks Keras 3, and
+        where only Keras 3 has a name for what the model does.
 
         `**kwargs` go to `json.dumps`: `indent=2`, ...
         """
@@ -608,8 +605,8 @@ class Network(Layer, NetworkOfKeras1):
     def to_yaml(self, **kwargs: Any) -> str:
         """Return the configuration as YAML; `models.model_from_yaml` reads it.
 
-        What is written is JSON, which every reader of YAML understands: so nothing needs to be
-        installed. `**kwargs` go to `json.dumps`.
+        It is JSON, which every reader of YAML understands, so no other package is needed.
+        `**kwargs` go to `json.dumps`.
         """
         return self.to_json(**{"indent": 2, **kwargs})
 
@@ -750,9 +747,9 @@ class NodeComputed(NamedTuple):
     depth : int
         The node's depth in this network.
     computed_tensors : list of Tensor
-        What the layer was called on now.
+        The inputs of the layer in this run.
     output_tensors : list of Tensor
-        What came out.
+        Its outputs.
     """
 
     node: Node
