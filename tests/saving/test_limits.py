@@ -20,7 +20,7 @@ from layer_contract import inputs_for, unpacked
 
 import kerascope as ks
 from kerascope.cli.commands import main
-from kerascope.engine import network
+from kerascope.engine import network_config
 from kerascope.errors import ConfigError, KerascopeError, KerascopeWarning
 from kerascope.layers import LSTM, Dense, Input, Layer
 from kerascope.limits import Limits, current_budget
@@ -296,8 +296,8 @@ def test_the_layers_of_a_file_may_stand_in_any_order():
 
 def test_a_long_file_in_the_worst_order_takes_one_go(monkeypatch):
     looked: list[Any] = []
-    exists = network._exists
-    monkeypatch.setattr(network, "_exists", lambda *a: (looked.append(0), exists(*a))[1])
+    exists = network_config._exists
+    monkeypatch.setattr(network_config, "_exists", lambda *a: (looked.append(0), exists(*a))[1])
     config = chain(500)
     config["config"]["layers"].reverse()
     model_from_json(json.dumps(config))
