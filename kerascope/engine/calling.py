@@ -108,9 +108,9 @@ def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 def _call_inside(layer: Layer, call: Call) -> Any:
     """Run the body, and record nothing."""
+    masks = [mask_of(x) for x in call.tensors]
     with around_call(layer, call):
         _build(layer, call)
-        masks = [mask_of(x) for x in call.tensors]
         outputs, output_masks, packed = run_body(layer, call, masks)
     for output, mask in zip(outputs, output_masks, strict=False):
         output._keras_mask = mask
