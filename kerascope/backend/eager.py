@@ -23,7 +23,6 @@ from kerascope.backend.function import Function, function
 from kerascope.backend.graph import (
     ASSIGNED,
     EAGER,
-    OPERATORS,
     Constant,
     Op,
     Placeholder,
@@ -33,6 +32,7 @@ from kerascope.backend.graph import (
     graph_mode,
     is_eager,
 )
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope, name_scope

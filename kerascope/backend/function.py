@@ -38,9 +38,9 @@ from kerascope.backend.function_checks import (
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.program.inspecting import Inspectable, add_context, drained, step_listeners
-from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
+from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.backend.update_order import chained
-from kerascope.backend.variables import Variable
+from kerascope.backend.variables import Reading, Variable
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.stage import Stage, is_watched
 

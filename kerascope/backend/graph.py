@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from kerascope.backend.arrays import name_of_numbers, with_few_numbers, with_numbers
 from kerascope.backend.dtypes import as_numbers, constant_dtype
 from kerascope.backend.op_hints import OpHints
+from kerascope.backend.operators import OPERATORS, Operators
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.callers import frames_up_from
@@ -44,37 +45,7 @@ from kerascope.settings import config
 # --- tensors --------------------------------------------------------------------------------------
 
 
-# What Python's operators mean on tensors: `ops/` fills this table, so that this file needs none of
-# its ops.
-OPERATORS: dict[str, Callable[..., Any]] = {}
-
-
-# NumPy's names of the same operators.
-_UFUNCS = {
-    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow"},
-    **{"matmul": "matmul", "negative": "neg", "absolute": "abs"},
-    **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
-    **{"equal": "eq", "not_equal": "ne", "floor_divide": "floordiv", "remainder": "mod"},
-    **{"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "invert": "invert"},
-}
-# What calls such an operator along an axis: np.sum(x) reaches a tensor as np.add.reduce(x).
-_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"} | {
-    "logical_and": "all",
-    "logical_or": "any",
-}
-
-
-def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
-    def method(self: Tensor, *others: Any) -> Any:
-        if reflected:
-            return OPERATORS[name](*others, self)
-        return OPERATORS[name](self, *others)
-
-    method.__name__ = f"__{'r' if reflected else ''}{name}__"
-    return method
-
-
-class Tensor:
+class Tensor(Operators):
     """A symbolic value: its shape and type are known, its numbers are not.
 
     Parameters
@@ -109,7 +80,6 @@ class Tensor:
         "owner",
         "shape",
     )
-    __array_priority__ = 1000  # np.ones(3) * tensor asks the tensor
 
     def __init__(
         self,
@@ -173,60 +143,6 @@ class Tensor:
             subject=self,
         )
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Take over NumPy's operators, `np.ones(3) * tensor`; refuse its other functions."""
-        name = _UFUNCS.get(ufunc.__name__)
-        if name is not None and method == "__call__" and not kwargs:
-            return OPERATORS[name](*inputs)
-        written = ufunc.__name__
-        if method == "reduce":
-            written = _REDUCTIONS.get(written, written)
-        raise DtypeError(
-            f"tensor '{self.name}': np.{written} needs numbers, and a symbolic tensor holds "
-            f"none. Use the function of K: K.{written} if there is one.",
-            subject=self,
-        )
-
-    __add__ = _operator("add")
-    __radd__ = _operator("add", reflected=True)
-    __sub__ = _operator("sub")
-    __rsub__ = _operator("sub", reflected=True)
-    __mul__ = _operator("mul")
-    __rmul__ = _operator("mul", reflected=True)
-    __truediv__ = _operator("truediv")
-    __rtruediv__ = _operator("truediv", reflected=True)
-    __pow__ = _operator("pow")
-    __rpow__ = _operator("pow", reflected=True)
-    __matmul__ = _operator("matmul")
-    __rmatmul__ = _operator("matmul", reflected=True)
-    __neg__ = _operator("neg")
-    __abs__ = _operator("abs")
-    __float__ = _operator("float")
-    __int__ = _operator("int")
-    __floordiv__ = _operator("floordiv")
-    __rfloordiv__ = _operator("floordiv", reflected=True)
-    __mod__ = _operator("mod")
-    __rmod__ = _operator("mod", reflected=True)
-    __and__ = _operator("and")
-    __rand__ = _operator("and", reflected=True)
-    __or__ = _operator("or")
-    __ror__ = _operator("or", reflected=True)
-    __xor__ = _operator("xor")
-    __rxor__ = _operator("xor", reflected=True)
-    __invert__ = _operator("invert")
-    __lt__ = _operator("lt")
-    __le__ = _operator("le")
-    __gt__ = _operator("gt")
-    __ge__ = _operator("ge")
-    __getitem__ = _operator("getitem")
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> Any:
-        return OPERATORS["=="](self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return OPERATORS["!="](self, other)
-
 
 class Placeholder(Tensor):
     """A tensor that is fed at each call of a function.
@@ -288,6 +204,30 @@ class Constant(Tensor):
         )
 
 
+TensorLike = Tensor | ArrayLike  # what becomes a tensor
+
+
+def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
+    """Return `value` if it is a tensor, else a Constant of it; a list of tensors is stacked.
+
+    A Python number, or an array of floats, takes the float type of `like` (by default
+    `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
+    graph into float64. Whole numbers of Python are int32, as in Keras, unless they are too large.
+
+    Raises
+    ------
+    DtypeError
+        `value` is neither a tensor nor numbers.
+    """
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(x, Tensor) for x in value):
+        stacked: Tensor = OPERATORS["stack"](value)
+        return stacked
+    array = as_numbers(value, "tensor")
+    return Constant(array, constant_dtype(value, array, None if like is None else like.dtype))
+
+
 # --- ops and their calls --------------------------------------------------------------------------
 
 
@@ -297,28 +237,7 @@ EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager"
 # What was assigned to variables and is not written yet, but read already: see `eager.assigning`.
 ASSIGNED: ContextVar[dict[Tensor, Tensor] | None] = ContextVar("assigned", default=None)
 
-
 _Kind = TypeVar("_Kind")
-
-
-@dataclass_transform(frozen_default=True)
-def parametric(kind: type[_Kind]) -> type[_Kind]:
-    """Make a class of ops with parameters a frozen dataclass; a decorator for our own ops.
-
-    How they are compared and written stands in `Op` once. To make these methods anew for each of
-    some sixty classes would take a good part of the time of the first import.
-    """
-    return dataclass(frozen=True, eq=False, repr=False)(kind)
-
-
-_parameters_of: dict[type, tuple[str, ...]] = {}
-
-
-def _parameter_names(op: Op) -> tuple[str, ...]:
-    names = _parameters_of.get(type(op))
-    if names is None:
-        names = _parameters_of[type(op)] = tuple([field.name for field in fields(op)])
-    return names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -362,12 +281,12 @@ class Op(OpHints):
     @property
     def parameters(self) -> dict[str, Any]:
         """The op's parameters by name."""
-        return {name: getattr(self, name) for name in _parameter_names(self)}
+        return {name: getattr(self, name) for name in _parameter_names(type(self))}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, x) == getattr(other, x) for x in _parameter_names(self))
+        return all(getattr(self, x) == getattr(other, x) for x in _parameter_names(type(self)))
 
     def __hash__(self) -> int:
         return hash((type(self), *self.parameters.values()))
@@ -406,6 +325,26 @@ class Op(OpHints):
             return evaluate(self, tensors)
         outputs = Apply(self, tensors, name).outputs
         return outputs[0] if self.n_outputs == 1 else outputs
+
+
+@cache
+def _snake_name(name: str) -> str:
+    return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
+
+
+@cache
+def _parameter_names(kind: type[Op]) -> tuple[str, ...]:
+    return tuple([field.name for field in fields(kind)])
+
+
+@dataclass_transform(frozen_default=True)
+def parametric(kind: type[_Kind]) -> type[_Kind]:
+    """Make a class of ops with parameters a frozen dataclass; a decorator for our own ops.
+
+    How they are compared and written stands in `Op` once. To make these methods anew for each of
+    some sixty classes would take a good part of the time of the first import.
+    """
+    return dataclass(frozen=True, eq=False, repr=False)(kind)
 
 
 class ShapeOfFirst(Op):
@@ -463,35 +402,6 @@ class Apply:
     def __repr__(self) -> str:
         listed = ", ".join(x.name for x in self.inputs)
         return printable(f"{self.op.name}({listed}) -> {self.outputs[0].name}")
-
-
-TensorLike = Tensor | ArrayLike  # what becomes a tensor
-
-
-def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
-    """Return `value` if it is a tensor, else a Constant of it; a list of tensors is stacked.
-
-    A Python number, or an array of floats, takes the float type of `like` (by default
-    `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
-    graph into float64. Whole numbers of Python are int32, as in Keras, unless they are too large.
-
-    Raises
-    ------
-    DtypeError
-        `value` is neither a tensor nor numbers.
-    """
-    if isinstance(value, Tensor):
-        return value
-    if isinstance(value, (list, tuple)) and any(isinstance(x, Tensor) for x in value):
-        stacked: Tensor = OPERATORS["stack"](value)
-        return stacked
-    array = as_numbers(value, "tensor")
-    return Constant(array, constant_dtype(value, array, None if like is None else like.dtype))
-
-
-@cache
-def _snake_name(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
 def is_eager() -> bool:

@@ -21,17 +21,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum, IntEnum
+from enum import IntEnum
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.atomic import LOCKS
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, applies_in_order
 from kerascope.backend.program.foreign import is_ours, on_read_only
-from kerascope.backend.variables import Variable
+from kerascope.backend.variables import Reading, Variable, read_together
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
 # --- when an op is needed at all: always, or only if a condition turns out so ---------------------
@@ -289,21 +288,6 @@ def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
     return False
 
 
-class Reading(Enum):
-    """Which array of a variable a call computes with."""
-
-    BORROWED = "its own, which is lent and never changes: somebody may keep it"
-    COPIED = "a copy: another thread may write the variable"
-    IN_PLACE = "its own, which nobody writes and nobody keeps"
-
-
-def read(variable: Variable, reading: Reading) -> np.ndarray:
-    """Return the array of a variable."""
-    if reading is Reading.IN_PLACE:
-        return variable.room
-    return variable.get_value(borrow=reading is Reading.BORROWED)
-
-
 class Step(NamedTuple):
     """One op of the schedule.
 
@@ -337,8 +321,8 @@ class Step(NamedTuple):
         return repr(self.apply)
 
 
-class ForeignStep(Step):
-    """A step of somebody else's op: it cannot write into the arrays that it is given."""
+class CustomStep(Step):
+    """A step of an op from outside kerascope: it cannot write into its input arrays."""
 
     __slots__ = ()
 
@@ -489,7 +473,7 @@ class Schedule:
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
             inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
-            kind = Step if is_ours(type(apply.op)) else ForeignStep
+            kind = Step if is_ours(type(apply.op)) else CustomStep
             steps.append(kind(apply, inputs, outputs, last, own, phases[apply]))
         steps.reverse()
         return steps
@@ -500,10 +484,7 @@ class Schedule:
         values[: len(arrays)] = arrays
         for slot, array in self.fixed:
             values[slot] = array
-        # All variables are those of one step.
-        with LOCKS.steps if reading is Reading.BORROWED else LOCKS.writing:
-            for slot, variable in self.variables:
-                values[slot] = read(variable, reading)
+        read_together(self.variables, reading, values)
         return values
 
     def foreign(self, values: list[Any], reading: Reading) -> dict[int, Any]:

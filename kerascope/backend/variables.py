@@ -10,7 +10,8 @@ Lesson: chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from enum import Enum
 from functools import partial
 from operator import setitem
 from typing import Any
@@ -19,7 +20,8 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS, Call, lend, move, set_values, take_over
 from kerascope.backend.dtypes import as_numbers, checked_dtype
-from kerascope.backend.graph import ASSIGNED, OPERATORS, Constant, Tensor, is_eager
+from kerascope.backend.graph import ASSIGNED, Constant, Tensor, is_eager
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.scopes import current_scope, scoped
 from kerascope.errors import GraphError, ShapeError
 from kerascope.settings import config
@@ -206,3 +208,26 @@ class Variable(Tensor):
     def assign_sub(self, value: Any) -> Any:
         """Subtract from the numbers."""
         return self.assign(self - value)
+
+
+# --- how a call of a function reads its variables -------------------------------------------------
+
+
+class Reading(Enum):
+    """Which array of a variable a call computes with."""
+
+    BORROWED = "its own, which never changes from then on: the caller may keep it"
+    COPIED = "a copy, because another thread may write the variable"
+    IN_PLACE = "its own, which no other thread writes and no caller keeps"
+
+
+def read_together(
+    variables: Iterable[tuple[int, Variable]], reading: Reading, values: list[Any]
+) -> None:
+    """Put the arrays of variables into their slots in `values`, all of them as of one step."""
+    with LOCKS.steps if reading is Reading.BORROWED else LOCKS.writing:
+        for slot, variable in variables:
+            if reading is Reading.IN_PLACE:
+                values[slot] = variable.room
+            else:
+                values[slot] = variable.get_value(borrow=reading is Reading.BORROWED)

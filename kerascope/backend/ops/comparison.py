@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, as_tensor, graph_mode, is_eager
+from kerascope.backend.graph import as_tensor, graph_mode, is_eager
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import Elementwise, promoted
 from kerascope.backend.scopes import current_scope
 from kerascope.backend.types import Tensor, TensorLike

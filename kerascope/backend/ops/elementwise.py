@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from kerascope.backend.dtypes import is_float
-from kerascope.backend.graph import OPERATORS, ShapeOfFirst, as_tensor, parametric
+from kerascope.backend.graph import ShapeOfFirst, as_tensor, parametric
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.ops.templates import COPY, full

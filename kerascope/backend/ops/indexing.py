@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.dtypes import checked_dtype
-from kerascope.backend.graph import OPERATORS, Constant, Op, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.graph import Constant, Op, ShapeOfLast, as_tensor, parametric
 from kerascope.backend.op_hints import FIRST_INPUT
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.shapes import merge_shapes

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.graph import Op, ShapeOfLast, as_tensor, parametric
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
 from kerascope.backend.ops.indexing import GetItem, Span, known_values
 from kerascope.backend.ops.templates import reduction

@@ -17,8 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, parametric
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.op_hints import FIRST_INPUT
+from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import ones_like, promoted, unbroadcast
 from kerascope.backend.ops.reduction import sum
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose

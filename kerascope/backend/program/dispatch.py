@@ -17,8 +17,8 @@ from kerascope.backend.program.checks import checked_loops, own_failure
 from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.verified import VerifiedProgram
-from kerascope.backend.schedule import Reading, Schedule
-from kerascope.backend.variables import Variable
+from kerascope.backend.schedule import Schedule
+from kerascope.backend.variables import Reading, Variable
 from kerascope.errors import VerificationError
 from kerascope.printable import printable
 from kerascope.settings import verify_of_environment

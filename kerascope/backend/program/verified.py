@@ -23,8 +23,8 @@ from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
-from kerascope.backend.schedule import Reading, Schedule, is_needed, perform_on
-from kerascope.backend.variables import Variable
+from kerascope.backend.schedule import Schedule, is_needed, perform_on
+from kerascope.backend.variables import Reading, Variable
 from kerascope.errors import VerificationError
 
 TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors
