@@ -1,11 +1,16 @@
 """The symbolic reverse sweep: from a loss to its derivatives, each of them again a graph.
 
-The sweep visits every op between the loss and the tensors asked for, last one first. At each op it
-holds d loss / d output, asks the op for d loss / d input, and adds that to what other users of the
-same input have sent. Nothing is computed here; the graph that comes out can be run, drawn, stepped
-through and differentiated again. Theano's `T.grad` and TensorFlow's `tf.gradients` do the same.
+The sweep visits every op between the loss and the given tensors, the last one first. At each op
+d loss / d output is complete, because every op that reads the output was visited before. The op's
+`grad` returns d loss / d input, and that is added to what the other readers of the same input have
+sent. Nothing is computed here: the result is a graph, which can be run, drawn, stepped through and
+differentiated again. Theano's `T.grad` and TensorFlow's `tf.gradients` do the same; `K.gradients`
+is Keras's name for it.
 
-Lesson: chapter 13.
+Read `sweep`, then `backpropagate`, which begins it. Where a switch chooses between branches, sums
+are more than additions: see `branches.py`.
+
+Lessons: chapters 13 (symbolic differentiation) and 14 (gradients become updates).
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.branches import Sums
 from kerascope.backend.dtypes import is_float
-from kerascope.backend.graph import EAGER, Apply, Constant, Tensor, applies_between, as_tensor
+from kerascope.backend.graph import Apply, Constant, Tensor, applies_between, as_tensor, is_eager
 from kerascope.backend.ops.broadcasting import ones_like
 from kerascope.backend.scopes import gradient_scope
 from kerascope.callers import boundary
@@ -26,24 +31,24 @@ __all__ = ["gradients"]
 
 
 class Seeded(NamedTuple):
-    """The sweep has begun: d loss / d loss is one."""
+    """The event that the sweep begins: d loss / d loss is one."""
 
     loss: Tensor
     gradient: Tensor
 
 
 class Swept(NamedTuple):
-    """One op was asked for its derivatives.
+    """The event that one op was visited.
 
     Attributes
     ----------
     apply : Apply
         The call whose inputs received gradients.
     output_grads : list of Tensor
-        d loss / d output, as it stood when the op was reached: complete. In a branch of a switch it
-        is what it is if that branch is chosen.
+        d loss / d output for each output, complete. In a branch of a switch, its value if that
+        branch is chosen.
     terms : list of Tensor or None
-        What the op sends to each of its inputs.
+        What the op sends to each of its inputs: of the input's shape, None where nothing flows.
     """
 
     apply: Apply
@@ -70,8 +75,7 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
     Raises
     ------
     GradientError
-        The loss is not a tensor of floats, or it was computed in eager mode, where nothing keeps
-        the way back to the variables.
+        The loss is not a tensor of floats, or it was computed in eager mode, which keeps no graph.
 
     Examples
     --------
@@ -91,7 +95,7 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
 
 
 def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
-    """Return the sweep as a stage; its events are `Seeded` and `Swept`."""
+    """Return the sweep as a stage; its events are one `Seeded`, then a `Swept` for each op."""
     wrt = [variables] if isinstance(variables, Tensor) else list(variables)
     for x in wrt:
         if not isinstance(x, Tensor):
@@ -100,7 +104,7 @@ def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
                 f"{type(x).__name__}; expected tensors, such as layer.trainable_weights."
             )
     loss = as_tensor(loss)
-    if EAGER.get() is not None and isinstance(loss, Constant):
+    if is_eager() and isinstance(loss, Constant):
         raise GradientError(
             f"K.gradients: the loss '{loss.name}' was computed in eager mode: it is a number, and "
             f"the way back to the variables was not kept. Make a graph: call the layer on an "
@@ -112,7 +116,7 @@ def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
 
 @boundary
 def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[Tensor | None]]:
-    """Sweep from `loss` back to `wrt`."""
+    """Sweep from `loss` back to `wrt`: return d loss / d x for each x, None if there is none."""
     if not is_float(loss.dtype):
         raise GradientError(
             f"gradients: the loss '{loss.name}' is of type {loss.dtype}; expected floats. "
@@ -127,14 +131,22 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
 
 
 def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept, None, None]:
-    """Sweep from the tensors whose gradients stand in `grads` back to `wrt`, and fill it up."""
+    """Visit the ops between `wrt` and the tensors in `grads`, last one first; complete `grads`.
+
+    Parameters
+    ----------
+    grads : dict of Tensor to Tensor
+        d loss / d y of the tensors y from which the sweep begins. Each gradient has the shape of
+        its tensor. Filled in place.
+    wrt : list of Tensor
+    """
     sums = Sums(grads)
     for apply in reversed(applies_between(wrt, grads)):
         if not any(y in grads for y in apply.outputs):
             continue
         with gradient_scope(apply):
             output_grads = sums.of_outputs(apply)
-            terms = _terms(apply, apply.op.grad(apply.inputs, apply.outputs, output_grads))
+            terms = checked_terms(apply, apply.op.grad(apply.inputs, apply.outputs, output_grads))
             for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
                 if term is not None and is_float(x.dtype):
                     sums.add(apply, position, term)
@@ -143,8 +155,8 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
         sums.leave_branches(wrt)
 
 
-def _terms(apply: Apply, given: Any) -> list[Tensor | None]:
-    """Hold an op to its contract: a list of one gradient for each input, of the input's rank."""
+def checked_terms(apply: Apply, given: Any) -> list[Tensor | None]:
+    """Return what an op's `grad` gave as a list: one gradient for each input, of its rank."""
     if given is None or isinstance(given, Tensor):
         what = "nothing" if given is None else f"the tensor '{given.name}'"
         raise GradientError(
@@ -169,9 +181,9 @@ def _terms(apply: Apply, given: Any) -> list[Tensor | None]:
 
 
 def blocking_ops(loss: Tensor, variable: Tensor) -> list[Apply]:
-    """Return the calls on the way from `variable` to `loss` at which every gradient stops.
+    """Return the calls between `variable` and `loss` whose ops let no gradient pass.
 
-    Empty when the loss does not depend on the variable at all.
+    Empty if the loss does not depend on the variable at all.
     """
     stops = []
     for apply in applies_between([variable], [loss]):

@@ -22,19 +22,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.atomic import set_values
-from kerascope.backend.branches import Branches
+from kerascope.backend.branches import Branches, entered, shared, switched
 from kerascope.backend.dtypes import is_float
 from kerascope.backend.function import Function, function
 from kerascope.backend.gradient import Swept, gradient_stage
 from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor
-from kerascope.backend.ops.broadcasting import zeros_like
-from kerascope.backend.ops.control import Switch
 from kerascope.backend.scopes import name_scope, root_scope
 from kerascope.backend.state import PHASE
 from kerascope.backend.variables import Variable
@@ -402,7 +399,7 @@ class _Sweep:
         """Enter what one op sends to its inputs."""
         box = self.forward.homes[event.apply]
         outputs = [y for y in event.apply.outputs if y in self._arrived]
-        branches = _shared([self._inside.get(y, ()) for y in outputs])
+        branches = shared([self._inside.get(y, ()) for y in outputs])
         senders: dict[Tensor, None] = {}
         for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
             if y in self.drawn and y in self._arrived:
@@ -411,13 +408,9 @@ class _Sweep:
             else:
                 senders.update(self._senders.get(y, {}))
         self.entered.setdefault(box, False)
-        op = event.apply.op
         for operand, (x, term) in enumerate(zip(event.apply.inputs, event.terms, strict=True)):
             if term is not None and is_float(x.dtype):
-                own = branches
-                if operand in op.lazy:
-                    branch = (event.apply.inputs[0], op.lazy[operand])
-                    own = branches if branch in branches else (*branches, branch)
+                own = entered(branches, event.apply, operand)
                 self._send(box, operand, x, term, own, senders)
 
     def _send(
@@ -430,7 +423,7 @@ class _Sweep:
         senders: dict[Tensor, None],
     ) -> None:
         """Enter one term on its way to a tensor."""
-        self._inside[x] = _shared([self._inside.get(x, branches), branches])
+        self._inside[x] = shared([self._inside.get(x, branches), branches])
         self._arrived.add(x)
         if x not in self.drawn:
             self._senders.setdefault(x, {}).update(senders)
@@ -453,19 +446,10 @@ class _Sweep:
         return Backward(gradients, contributions, stopped)
 
 
-def _shared(several: Sequence[Branches]) -> Branches:
-    """Return the branches around all of these."""
-    alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))
-    return tuple(level[0] for level in alike)
-
-
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
     """Return a gradient of `x` inside some branches as one that holds in any case."""
     with root_scope(), name_scope("gradients"):
-        for condition, wanted in reversed(branches):
-            zeros = zeros_like(x)
-            gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))
-    return gradient
+        return switched(x, gradient, branches)
 
 
 # --- the numbers of gradients ---------------------------------------------------------------------
