@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from kerascope import edge
-from kerascope.backend.graph import Tensor
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.shapes import UNKNOWN, Shape, product
 from kerascope.backend.state import count_params
-from kerascope.backend.variables import Variable
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.costs import Cost, cost_of_call
 from kerascope.engine.node import KerasHistory, Node

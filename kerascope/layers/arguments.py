@@ -10,9 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kerascope.backend.graph import Tensor
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.shapes import Shape
-from kerascope.backend.variables import Variable
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
 

@@ -19,9 +19,8 @@ import numpy as np
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.shapes import Shape, Shapes, Size
-from kerascope.backend.variables import Variable
 from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
-from kerascope.backend.variables import Variable
+from kerascope.backend import Tensor, Variable
 from kerascope.engine.node import Node
 from kerascope.layers import Add, Dense, Input
 

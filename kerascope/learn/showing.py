@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
-from kerascope.backend.variables import Variable
+from kerascope.backend import Tensor, Variable
 from kerascope.learn.verdicts import NOTHING, Text, Unmet
 
 LONGEST = 90

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend import function, placeholder
+from kerascope.backend import Tensor, Variable, function, placeholder
 from kerascope.backend import sum as total
-from kerascope.backend.graph import Tensor
-from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError
 
 Step = Callable[[list[Any]], Any]

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
-from kerascope.backend.variables import Variable
+from kerascope.backend import Tensor, Variable
 from kerascope.callers import boundary
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.base import (

@@ -25,10 +25,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from kerascope.backend import Constant, Tensor, Variable
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import Seeded, Swept
-from kerascope.backend.graph import Constant, Tensor
-from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import LayerBuilt

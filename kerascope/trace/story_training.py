@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend import provenance
+from kerascope.backend import Tensor, Variable, provenance
 from kerascope.backend.function import Function, Update
-from kerascope.backend.graph import Tensor
 from kerascope.backend.schedule import Phase, Step
-from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import to_list
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.stage import Stage

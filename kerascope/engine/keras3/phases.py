@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.eager import assigning
-from kerascope.backend.graph import Tensor
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase_scope
-from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import Packing, listed
 from kerascope.engine.policies.undo import Transaction, rolled_back
 from kerascope.errors import ArgumentError, PhaseAskedError

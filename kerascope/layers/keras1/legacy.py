@@ -11,10 +11,9 @@ from typing import Any
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.ops.windows import conv_output_length
 from kerascope.backend.shapes import Shape, Shapes
-from kerascope.backend.variables import Variable
 from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec

@@ -14,11 +14,10 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Tensor
+from kerascope.backend import Tensor, Variable
 from kerascope.backend.provenance import short_place
 from kerascope.backend.shapes import UNKNOWN, Shape
 from kerascope.backend.state import count_params
-from kerascope.backend.variables import Variable
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend import Apply, Constant, Placeholder, Tensor, Variable
 from kerascope.backend.dtypes import is_float
-from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor
 from kerascope.backend.ops.scan import Scan
-from kerascope.backend.variables import Variable
 from kerascope.engine.node_ids import clean
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import shapes_text
