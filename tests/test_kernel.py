@@ -96,7 +96,6 @@ class Exceptions(NamedTuple):
 
 HABITS = "a value that depends on the dialect"
 EXCEPTIONS = [
-    Exceptions("backend/schedule.py", "lock", 2, 0, "all variables are read as of one step"),
     Exceptions("engine/base_layer.py", "budget", 11, 0, "a file's layers and weights are limited"),
     Exceptions("engine/base_layer.py", "undo", 2, 1, "building from a shape calls the layer"),
     Exceptions("engine/base_layer.py", "keras 3", 2, 0, "one of the classes Layer is made of"),
@@ -159,6 +158,7 @@ HELPERS = [
     "backend/arrays.py",
     "backend/dtypes.py",
     "backend/op_hints.py",
+    "backend/operators.py",
     "backend/variables.py",
     "backend/shapes.py",
     "backend/scopes.py",

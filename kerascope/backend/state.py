@@ -185,11 +185,12 @@ def phase_is_open() -> bool:
 @contextmanager
 def learning_phase_scope(value: int | Tensor) -> Iterator[None]:
     """Fix the learning phase to 0, 1 or `PHASE` for what is built inside the `with` block."""
-    token = _phase_in_scope.set(value)
+    before = _phase_in_scope.get()
     try:
+        _phase_in_scope.set(value)  # inside: an interrupt right after it is undone as well
         yield
     finally:
-        _phase_in_scope.reset(token)
+        _phase_in_scope.set(before)
 
 
 def set_learning_phase(value: int) -> None:

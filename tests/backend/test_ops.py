@@ -81,7 +81,7 @@ def op_classes():
         inner = [k for k in waiting.pop().__subclasses__() if k.__module__.startswith(ops.__name__)]
         waiting.extend(inner)
         found.extend(k for k in inner if not k.__subclasses__())
-    return sorted(found, key=lambda k: k.__qualname__)
+    return sorted(set(found), key=lambda k: k.__qualname__)
 
 
 # What a `Scan` becomes by itself: in a loop of which not all is wanted, and in eager mode.

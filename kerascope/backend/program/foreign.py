@@ -21,6 +21,7 @@ PROMISES = (
     *("ufunc", "kernel", "is_view", "is_exact", "needs_only_shapes", "inputs_read_by_shape"),
     *("may_share", "leaner"),
 )
+PLAIN = Op.__mro__  # classes that promise nothing of any `perform`
 
 
 class Foreign(Op):
@@ -118,17 +119,17 @@ def _is_as_it_says(kind: type[Any]) -> bool:
         return True
     others = [base for base in kind.__mro__ if not is_ours(base)]
     written = {name for base in others for name in vars(base) if not name.startswith("__")}
-    if any(is_ours(base) and base is not Op for base in kind.__mro__):
+    if any(is_ours(base) and base not in PLAIN for base in kind.__mro__):
         return written <= {"grad"}
     return all(_was_said_of_it(kind, name) for name in PROMISES)
 
 
 def _was_said_of_it(kind: type[Any], name: str) -> bool:
     """Tell whether a promise was not made before the `perform` that there is now."""
-    classes = [base for base in kind.__mro__ if base is not Op]
+    classes = [base for base in kind.__mro__ if base not in PLAIN]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)
 
 
 def _says_whether_it_is_pure(kind: type[Op]) -> bool:
-    return any("is_pure" in vars(base) for base in kind.__mro__[:-1] if base is not Op)
+    return any("is_pure" in vars(base) for base in kind.__mro__ if base not in PLAIN)
