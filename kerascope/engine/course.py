@@ -37,19 +37,13 @@ class Course:
     """
 
     def __init__(
-        self,
-        model: Any,
-        f: Function,
-        feed: Any,
-        callbacks: CallbackList,
-        emit_events: bool,
-        run: Run | None,
-        val_epochs: Container[int] | None,
-    ) -> None:
+        self, model: Any, f: Function, feed: Any, callbacks: CallbackList, emit_events: bool,
+        run: Run | None, val_epochs: Container[int] | None,
+    ) -> None:  # fmt: skip
+        self.model, self.f, self.feed, self.callbacks = model, f, feed, callbacks
+        self.emit_events = emit_events
         self.losses = LossWatch()
         self.check_loss = self.losses.look
-        self._loop = model, f, feed, callbacks
-        self._emit_events = emit_events
         self._resume_point = None if run is None else run.resume_point
         self._val_epochs = val_epochs
         self._done = 0  # batches of the first epoch
@@ -57,13 +51,13 @@ class Course:
     def epochs(self, wanted: range) -> range:
         """Return the epochs to train."""
         if self._resume_point is not None:
-            wanted, self._done = self._resume_point.begin(self._loop[0], wanted.stop)
+            wanted, self._done = self._resume_point.begin(self.model, wanted.stop)
         return wanted
 
     def begin_epoch(self, epoch: int) -> Numbered:
         """Begin an epoch, and return its batches that need events, with their numbers."""
         done, self._done = self._done, 0
-        self._loop[0].reset_metrics()
+        self.model.reset_metrics()
         if self._resume_point is not None and done:
             self._resume_point.restore()
         return self._batches(epoch, done)
@@ -73,19 +67,18 @@ class Course:
 
         After `stop_training` in the middle of an epoch they are evaluated in Keras 3 only.
         """
-        if self._loop[0].stop_training and not habits().trains_as_keras_3:
+        if self.model.stop_training and not habits().trains_as_keras_3:
             return False
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what `on_train_end` is given: from Keras 2.3 on, the logs of the last epoch."""
+        """Return the argument of `on_train_end`: from Keras 2.3 on, the logs of the last epoch."""
         return epoch_logs if habits().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
-        model, f, feed, callbacks = self._loop
-        fast = FastPath(model, f, feed, callbacks, epoch, self.losses, self._emit_events)
-        batches = feed.epoch(kept=not fast.is_enabled, done=done)
-        if done and model.stop_training:
+        fast = FastPath(self, epoch)
+        batches = self.feed.epoch(kept=not fast.is_enabled, done=done)
+        if done and self.model.stop_training:
             batches.close()
         yield from fast.slow_batches(batches, done)
 
@@ -99,8 +92,8 @@ class FastPath:
 
     Parameters
     ----------
-    model, f, feed, callbacks, epoch, losses, emit_events
-        As in `fit_events`.
+    course : Course
+    epoch : int
 
     Attributes
     ----------
@@ -108,26 +101,13 @@ class FastPath:
         Whether there may be such batches. Then observers must not keep the arrays of the others.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        f: Function,
-        feed: Any,
-        callbacks: CallbackList,
-        epoch: int,
-        losses: LossWatch,
-        emit_events: bool,
-    ) -> None:
-        self.model = model
-        self.callbacks = callbacks
+    def __init__(self, course: Course, epoch: int) -> None:
+        self.course = course
         self.epoch = epoch
-        self.losses = losses
-        self._f = f
-        self._feed = feed
-        self._is_alone = not emit_events and not is_watched()
+        self._is_alone = not course.emit_events and not is_watched()
         self._ask = None if self._is_alone else getattr(current_runner(), "batches", None)
-        self.is_enabled = callbacks.only_count_batches and self._is_alone
-        self.is_enabled |= callbacks.only_hear_of_ends and self._ask is not None
+        self.is_enabled = course.callbacks.only_count_batches and self._is_alone
+        self.is_enabled |= course.callbacks.only_hear_of_ends and self._ask is not None
 
     def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
         """Yield the batches that need events; before each, train on those that need none."""
@@ -146,10 +126,11 @@ class FastPath:
 
     def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
         """Train on batches as long as they need no events."""
-        model, callbacks, losses = self.model, self.callbacks, self.losses
-        call: Callable[[list[Any]], Any] = self._f
+        course, callbacks = self.course, self.course.callbacks
+        model, losses = course.model, course.losses
+        call: Callable[[list[Any]], Any] = course.f
         if not self._is_alone:
-            journal = self._ask(self._f, self._feed, callbacks) if self._ask else None
+            journal = self._ask(course.f, course.feed, callbacks) if self._ask else None
             if journal is None:
                 return
             call, numbered = journal.call, journal.quietly(numbered)

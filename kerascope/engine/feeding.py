@@ -52,12 +52,6 @@ class FitOptions:
     validation_batch_size: int | None = None
     validation_freq: Any = 1
 
-    @property
-    def of_the_loop(self) -> dict[str, Any]:
-        """The options that the loop over epochs takes."""
-        names = ("epochs", "verbose", "initial_epoch", "validation_freq")
-        return {name: getattr(self, name) for name in names}
-
 
 # --- arrays for a function ------------------------------------------------------------------------
 
@@ -135,11 +129,7 @@ def phase_flags(model: Any, phase: float) -> list[float]:
 
 
 def feed(
-    model: Any,
-    ins: list[Any],
-    batch_size: int | None,
-    steps: int | None,
-    shuffle: bool | str = False,
+    model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
     """Return a feed of arrays. Its batches have the size that the Inputs require, if they do.
 
@@ -163,11 +153,7 @@ def feed(
 
 
 def labelled_feed(
-    model: Any,
-    ins: list[Any],
-    batch_size: int | None,
-    steps: int | None,
-    shuffle: bool | str = False,
+    model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
     """Return a feed of inputs, targets and weights of samples; it knows which are the weights."""
     made = feed(model, ins, batch_size, steps, shuffle)

@@ -298,12 +298,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
                 count = (self.optimizer.iterations, self.optimizer.iterations + 1)
                 updates = [*self._checked_updates(self.updates), *self.metrics_updates]
                 updates += [*training_updates, count]
-                self.train_function = function(
-                    inputs,
-                    [self.total_loss, *self.metrics_tensors],
-                    updates=updates,
-                    name="train_function",
-                )
+                outputs = [self.total_loss, *self.metrics_tensors]
+                self.train_function = function(inputs, outputs, updates, name="train_function")
         return self.train_function
 
     def _updates_stage(self) -> Stage:
@@ -448,16 +444,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
         with feeds_of(options, bool(callbacks)) as (feed, val_feed):
-            return (
-                yield from train_events(
-                    self,
-                    feed,
-                    val_feed,
-                    callbacks=callbacks,
-                    emit_events=emit_events,
-                    **options.of_the_loop,
-                )
-            )
+            return (yield from train_events(self, feed, val_feed, callbacks, options, emit_events))
 
     def evaluate(
         self,
@@ -569,14 +556,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return x, y, [array if array.flags.writeable else array.copy() for array in weights]
 
     def _ins_for(
-        self,
-        name: str,
-        x: Any,
-        y: Any,
-        weights: tuple[Any, Any],
-        where: str,
-        *,
-        makes: bool = True,
+        self, name: str, x: Any, y: Any, weights: tuple[Any, Any], where: str, *, makes: bool = True
     ) -> list[Any]:
         """Return the arrays that one of the functions takes; make it, unless that comes later.
 

@@ -25,6 +25,7 @@ from kerascope.callbacks import CallbackList, History, Progbar
 from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.engine.arguments import packed, to_list
 from kerascope.engine.course import Course, number_of_epochs, validation_epochs
+from kerascope.engine.feeding import FitOptions
 from kerascope.engine.outputs import Rows
 from kerascope.engine.run import Run
 from kerascope.stage import is_watched
@@ -61,43 +62,28 @@ class EpochEnded(NamedTuple):
 
 
 def train_events(
-    model: Any,
-    feed: Any,
-    val_feed: Any,
-    *,
-    epochs: Any,
-    verbose: int,
-    callbacks: Any,
-    initial_epoch: int,
-    validation_freq: Any,
-    emit_events: bool,
+    model: Any, feed: Any, val_feed: Any, callbacks: Any, options: FitOptions, emit_events: bool
 ) -> Generator[Any, Any, History]:
     """Make a model's functions and run the loop: what `fit` and `fit_generator` share."""
     where = f"{model.label}: fit"
-    epochs = number_of_epochs(epochs, where)
-    val_epochs = validation_epochs(validation_freq, epochs, where)
+    epochs = number_of_epochs(options.epochs, where)
+    val_epochs = validation_epochs(options.validation_freq, epochs, where)
     if val_feed:
         model._refuse_uncalled_methods("test_function")
     f = yield model.train_function_stage()
     val_f = model._make_test_function() if val_feed else None
-    callbacks = callbacks_of_fit(model, callbacks, feed, val_feed, feed.batch_size, epochs, verbose)
+    callbacks = callbacks_of_fit(
+        model, callbacks, feed, val_feed, feed.batch_size, epochs, options.verbose
+    )
+    first = options.initial_epoch
     with ExitStack() as endings:
         feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
-        run = Run(model, f, callbacks.callbacks, feeds, initial_epoch, endings)
+        run = Run(model, f, callbacks.callbacks, feeds, first, endings)
         callbacks.set_run(run)
         yield from fit_events(
-            model,
-            f,
-            feed,
-            callbacks,
-            epochs=epochs,
-            initial_epoch=initial_epoch,
-            val_f=val_f,
-            val_feed=val_feed,
-            val_epochs=val_epochs,
-            emit_events=emit_events,
-            run=run,
-        )
+            model, f, feed, callbacks, epochs=epochs, initial_epoch=first, val_f=val_f,
+            val_feed=val_feed, val_epochs=val_epochs, emit_events=emit_events, run=run,
+        )  # fmt: skip
     return model.history
 
 
