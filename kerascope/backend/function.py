@@ -1,16 +1,19 @@
 """`K.function`: from a graph to something that computes.
 
-A call runs in three phases: every output and every new value is computed; then the new values are
-checked; only then are they written into their variables. So the outputs of a call belong to the
-weights *before* it, and a call that raised, or was left half way while it was stepped through, has
-changed nothing. Nor can Ctrl-C divide the writing: see `atomic.py`. Theano's `theano.function` is
-the model. An op that itself writes a variable of its function breaks these phases: whether what is
-computed after it sees the old value or the new one is not promised.
+A call runs in three phases. It computes every output and every new value, op by op in the order of
+the schedule; it checks the new values; and only then it writes them into their variables, all at
+once. So the outputs of a call belong to the weights *before* it, and a call that raised, or was
+abandoned while it was stepped through, has changed nothing. Even Ctrl-C cannot divide the writing:
+see `atomic.py`. If an op itself writes a variable of its function, it is not promised whether ops
+after it read the old value or the new one.
 
-A call that is watched is stepped through. One that nobody watches, and that comes again with arrays
-of the same shapes, runs as a program: see `backend/program/`.
+`Function._events` is the whole of a call. Observers get an event for each of its steps. Without
+observers, the second call with arrays of the same shapes runs as a NumPy program, which computes
+the same numbers faster: see `program/`.
 
-Lesson: chapter 14.
+The train, test and predict functions of a model are made here. Theano calls it `theano.function`.
+
+Lessons: chapters 11 (the steps of a function) and 14 (update tuples).
 """
 
 from __future__ import annotations
@@ -61,17 +64,17 @@ def function(
         Usually placeholders.
     outputs : Tensor or list of Tensor
     updates : iterable of (Variable, Tensor), optional
-        The first pair of a variable wins. Those that calls of layers have added follow each other:
-        see `update_order.py`.
+        Of several pairs of a variable the first one counts, but the pairs that calls of layers have
+        added are applied one after the other: see `update_order.py`.
     name : str, optional
-        What the function is called in a trace.
+        Its name in traces.
     rewrites : list of str, optional
-        The rules by which its program may be made shorter; by default all. With `()`
-        every op of the graph is written as it stands. No result depends on it.
+        The rules that may shorten its program; by default all. With `()` the program contains
+        every op of the graph as it is. The results are the same.
     verify : bool, optional
-        Whether what a program computes is computed step by step too, and compared bit for bit
-        before it counts; each loop also with its interpreter, to roundings where it is rewritten.
-        By default what the environment variable KERASCOPE_VERIFY says: 1 or 0.
+        Whether each result of a program is compared bit for bit with that of the steps before it is
+        used. A loop is compared with its interpreter; if it is rewritten, up to rounding.
+        By default as in the environment variable KERASCOPE_VERIFY: 1 or 0.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def function(
     DisconnectedGraphError
         An output needs a placeholder that is not among the inputs.
     VerificationError
-        At a call: what was to be verified differs. No variable was changed.
+        By a call with `verify`: the results differ. No variable was changed.
 
     Examples
     --------
@@ -128,7 +131,7 @@ class Function(Inspectable):
     ) -> None:
         self.name = name
         self.inputs = checked_inputs(inputs)
-        self._doors = [(x, np.dtype(x.dtype)) for x in self.inputs]
+        self._input_dtypes = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
         updates = chained(pairs(updates))
@@ -159,7 +162,7 @@ class Function(Inspectable):
         Returns
         -------
         list of np.ndarray
-            NumPy scalars where a tensor has no axes. They share memory with nothing.
+            A NumPy scalar for a tensor without axes. They share no memory with other arrays.
 
         Raises
         ------
@@ -176,17 +179,10 @@ class Function(Inspectable):
         outputs = self._programs(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
-    def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
-        """Drain the events of a call; listeners look at each step, if there are any."""
-        values: list[Any] = []
-        events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
-        result = drained(events, values, step_listeners(facts))
-        return [result] if self._single else list(result)
-
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
         """Return one call as a stage; events: each `Step` when it is done, then each `Update`.
 
-        Steps that a switch does not need are passed over without an event.
+        A step that no switch needs in this call has no event.
         """
         compute = functools.partial(with_float_settings, self._compute, inputs)
         events = self._events(inputs)
@@ -222,7 +218,7 @@ class Function(Inspectable):
             if self._is_to_be_written(update.variable, values)
         ]
         outputs = [owned(array, foreign) for array in results[: len(self.outputs)]]
-        if reading is Reading.BORROWED:  # who walks or watches may keep what was computed
+        if reading is Reading.BORROWED:  # observers may keep the values
             outputs = [y.copy() if isinstance(y, np.ndarray) else y for y in outputs]
         # Invariant: the variables change all together or not at all.
         take_over([(update.variable, array) for update, array in written])
@@ -231,9 +227,16 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
-        """Tell whether a new value counts: that of a follower only if a step has read it."""
+        """Return whether a new value is written: a follower's only if its variable was read."""
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)
+
+    def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
+        """Compute a call step by step for `Programs`; its listeners get the values of each step."""
+        values: list[Any] = []
+        events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
+        result = drained(events, values, step_listeners(facts))
+        return [result] if self._single else list(result)
 
     def _arrays(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         if not isinstance(inputs, (list, tuple)):
@@ -253,5 +256,5 @@ class Function(Inspectable):
             and x.flags.c_contiguous
             and fits(x.shape, tensor.shape)
             else as_input(x, tensor)
-            for x, (tensor, dtype) in zip(inputs, self._doors, strict=True)
+            for x, (tensor, dtype) in zip(inputs, self._input_dtypes, strict=True)
         ]

@@ -1,19 +1,20 @@
-"""The op graph: Op, Apply, and the tensors between them.
+"""The op graph: Tensor, Op and Apply, and the order in which a graph is computed.
 
-An `Op` is the definition of a function, an `Apply` is one call of it, a `Tensor` is a value that a
-call will produce. `y = x ** 2` computes nothing: it makes an Apply of the op Power whose inputs are
-x and 2 and whose output is y. The numbers come later, from `K.function`. Theano calls the first
-class Variable; for us a variable is a tensor that holds state, as in Keras: a placeholder is fed at
-each call of a function, a constant is fixed, a variable holds state, and all other tensors are
-outputs of an Apply.
+A `Tensor` is a value that is not computed yet, an `Op` is the definition of a function, and an
+`Apply` is one call of it. `y = x ** 2` computes nothing: it makes an Apply of the op Power, whose
+inputs are x and 2 and whose output is y. The numbers come later, from `K.function`.
 
-Tensors hash and compare by identity: `x in inputs` asks for this very tensor. `K.equal` compares
-values.
+There are four kinds of tensors. A placeholder gets its value at each call of a function, a constant
+never changes, a variable holds state (see `variables.py`), and every other tensor is an output of
+an Apply, its `owner`. Theano has the same classes and calls the tensors variables; in Keras 3 a
+tensor without numbers is a `KerasTensor`.
 
-Read the tensors first, then Op and Apply, then the walks over the graph that they make; before them
-stand the names of element types, and how a tensor's numbers are written.
+Tensors hash and compare by identity, so `x in inputs` is true for this very tensor only. `K.equal`
+compares values.
 
-Lessons: chapters 3 (data types) and 13 (symbolic differentiation).
+Read the tensors first, then Op and Apply, then the walks over the graph that they make.
+
+Lessons: chapters 2 (the backend), 3 (data types) and 13 (symbolic differentiation).
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ class Tensor(Operators):
     Parameters
     ----------
     shape : tuple of int or None
-        None marks a size that only a run will tell.
+        None for an axis whose size is known only when a function is called.
     dtype : str
         NumPy's name of the element type.
     name : str
-        What a person reads; need not be unique.
+        For messages and pictures; need not be unique.
     owner : Apply, optional
         The call that computes it.
     index : int
@@ -66,7 +67,7 @@ class Tensor(Operators):
     _keras_history : KerasHistory or None
         (layer, node_index, tensor_index), set by the layer that made it.
     _keras_mask : Tensor or None
-        Mask that goes with a tensor that has no history.
+        The mask of a tensor without a history.
     """
 
     __slots__ = (
@@ -145,14 +146,15 @@ class Tensor(Operators):
 
 
 class Placeholder(Tensor):
-    """A tensor that is fed at each call of a function.
+    """A tensor that gets its value at each call of a function: `Input` makes one.
 
     Parameters
     ----------
     shape, dtype, name
         As for `Tensor`.
     default : float or array, optional
-        Value for the functions that do not feed it: the learning phase has one, and sample weights.
+        Value in functions that do not have it among their inputs. The learning phase has one, and
+        so do sample weights.
     """
 
     __slots__ = ("default",)
@@ -194,7 +196,7 @@ class Constant(Tensor):
         return with_few_numbers(self.name, self.value)
 
     def __bool__(self) -> bool:
-        """Tell whether a single number is not 0: so `if K.sum(x) > 0` works in eager mode."""
+        """Return whether a single number is not 0: so `if K.sum(x) > 0` works in eager mode."""
         if self.value.size == 1:
             return bool(self.value)
         raise ShapeError(
@@ -208,7 +210,7 @@ TensorLike = Tensor | ArrayLike  # what becomes a tensor
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
-    """Return `value` if it is a tensor, else a Constant of it; a list of tensors is stacked.
+    """Return `value` as a tensor: numbers become a Constant, a list of tensors is stacked.
 
     A Python number, or an array of floats, takes the float type of `like` (by default
     `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
@@ -231,10 +233,10 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
 # --- ops and their calls --------------------------------------------------------------------------
 
 
-# In eager mode, what computes an op at once instead of making an Apply: see `backend/eager.py`.
+# In eager mode, the function that computes an op at once, without an Apply: see `eager.py`.
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
 
-# What was assigned to variables and is not written yet, but read already: see `eager.assigning`.
+# Values that were assigned to variables and are not written yet: see `eager.assigning`.
 ASSIGNED: ContextVar[dict[Tensor, Tensor] | None] = ContextVar("assigned", default=None)
 
 _Kind = TypeVar("_Kind")
@@ -244,8 +246,8 @@ _Kind = TypeVar("_Kind")
 class Op(OpHints):
     """The definition of a function on tensors.
 
-    A subclass says the four things below. One that has parameters is a frozen dataclass besides,
-    whose fields they are; they are also its label in a picture.
+    A subclass defines the four methods below. If it has parameters, it is a frozen dataclass too,
+    with the parameters as fields; pictures show them.
 
     - `infer_shape(*inputs)`: the output's shape;
     - `infer_dtype(*inputs)`: its type; by default that of the first input;
@@ -253,9 +255,11 @@ class Op(OpHints):
     - `grad(inputs, outputs, output_grads)`: one tensor for each input, or None where no gradient
       flows. They are symbolic, so a gradient is again a graph.
 
+    What else a compiled function may ask has defaults in the base class, `OpHints`.
+
     An op with several outputs sets `n_outputs`; its shapes, types and arrays then come in tuples.
-    One that uses an input only if its first input is true (or false) says so in `lazy`; `grad` then
-    returns for that input what it gets if it is used.
+    An op that uses an input only if its first input is true (or false) declares that in `lazy`; the
+    gradient that `grad` returns for such an input is the one that holds if the input is used.
 
     Examples
     --------
@@ -271,7 +275,7 @@ class Op(OpHints):
     """
 
     n_outputs: ClassVar[int] = 1
-    lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # input -> what the first must be
+    lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # position -> what the first must be
 
     @property
     def name(self) -> str:
@@ -311,7 +315,20 @@ class Op(OpHints):
     def grad(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_grads: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
-        """Return d loss / d input for each input, from d loss / d output; None where none flows."""
+        """Return d loss / d input for each input, from d loss / d output.
+
+        Parameters
+        ----------
+        inputs, outputs : list of Tensor
+            Of one call of the op.
+        output_grads : list of Tensor
+            d loss / d output for each output, of its shape.
+
+        Returns
+        -------
+        list of Tensor or None
+            One for each input, of its shape; None where no gradient flows.
+        """
         return [None] * len(inputs)
 
     def __call__(self, *inputs: Any, name: str | None = None) -> Any:
@@ -341,8 +358,8 @@ def _parameter_names(kind: type[Op]) -> tuple[str, ...]:
 def parametric(kind: type[_Kind]) -> type[_Kind]:
     """Make a class of ops with parameters a frozen dataclass; a decorator for our own ops.
 
-    How they are compared and written stands in `Op` once. To make these methods anew for each of
-    some sixty classes would take a good part of the time of the first import.
+    `Op` has their comparison and their repr. Generating these methods for each of some sixty
+    classes would take a good part of the time of the first import.
     """
     return dataclass(frozen=True, eq=False, repr=False)(kind)
 
@@ -356,7 +373,7 @@ class ShapeOfFirst(Op):
 
 
 class ShapeOfLast(Op):
-    """An op whose result has the shape of its last input, of which it often reads no more."""
+    """An op whose result has the shape of its last input; often it reads nothing else of it."""
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
         """Return that shape."""
@@ -371,9 +388,9 @@ class Apply:
     op : Op
     inputs, outputs : list of Tensor
     scope : Scope
-        Where it was made: the layer's name and the line of the user's script.
+        The name scopes that were open, such as the layer's.
     frames : Frames
-        The user's code that made it: of a function of his, a layer's `call`, a loss.
+        The lines of the user's code that made it: in a function, a layer's `call`, a loss.
     """
 
     __slots__ = ("frames", "inputs", "op", "outputs", "scope")
@@ -405,13 +422,13 @@ class Apply:
 
 
 def is_eager() -> bool:
-    """Tell whether ops compute at once."""
+    """Return whether ops compute at once."""
     return EAGER.get() is not None
 
 
 @contextmanager
 def graph_mode() -> Iterator[None]:
-    """Let ops make a graph inside the `with` block, whatever is around it."""
+    """Let ops make a graph inside the `with` block, also in eager mode."""
     token = EAGER.set(None)
     try:
         yield
@@ -427,10 +444,8 @@ def graph_mode() -> Iterator[None]:
 def applies_in_order(outputs: Iterable[Tensor], fed: Iterable[Tensor] = ()) -> list[Apply]:
     """Return every Apply that `outputs` need, each after those that it needs itself.
 
-    What computes a `fed` tensor is left out.
-
-    The order is that of a depth-first search through the inputs from left to right: the same graph
-    gives the same order in every process.
+    Applies that only `fed` tensors need are left out. The order is that of a depth-first search
+    through the inputs from left to right, so it is the same in every process.
 
     Examples
     --------

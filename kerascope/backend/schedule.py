@@ -2,19 +2,23 @@
 
 Every tensor of the function gets a *slot*, a place in one list of arrays. A step performs one op:
 it takes arrays from its input slots and puts the result into its output slots. The order and the
-slots are fixed once, when the function is made.
+slots are fixed once, when the function is made. Theano's linkers and TensorFlow's sessions have the
+same task.
 
 Not every op is performed in every call. `K.switch(condition, x, y)` with a scalar condition uses
-one of its branches, and what is computed for the other branch alone need not be computed in this
-call: in test mode Dropout draws nothing and BatchNormalization takes no statistics. Theano's
-`ifelse` and TensorFlow's `cond` are lazy so. An op says by `Op.lazy` which of its inputs wait for
-its first one. From there the claims "needed if ..." go back through the graph (`needs_of`): an op
-is needed if any of its users is.
+one of its branches, and ops that only the other branch needs are not computed in this call: in test
+mode Dropout draws nothing and BatchNormalization takes no statistics. Theano's `ifelse` and
+TensorFlow's `cond` are lazy in the same way. `Op.lazy` declares which inputs of an op depend on its
+first one. From there conditions go back through the graph (`needs_of`): an op is needed if any op
+that reads it is needed.
 
-And the order is that of the phases of a training step (`in_phases`): forward, loss, metrics, then
-backward, then the update. A search from the results backward would compute one weight's gradient,
-then its new value, then the next weight's gradient. That gives the same numbers, but it is not how
-the algorithm is told, and the new values of many small weights could not be computed together.
+The order is that of the phases of a training step (`in_phases`): forward, loss, metrics, then
+backward, then the update. A depth-first search from the results would compute one weight's
+gradient, then its new value, then the next weight's gradient. The numbers would be the same, but
+textbooks explain backpropagation phase by phase, and many small new values can be computed together
+only if they follow each other.
+
+Lessons: chapters 11 (the steps of a function) and 14 (update tuples).
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from kerascope.errors import ArgumentError, DisconnectedGraphError
 # --- when an op is needed at all: always, or only if a condition turns out so ---------------------
 
 
-# One condition and what it must be; all that must hold at once; any of which is enough.
+# A condition and the value it must have; several that must hold together; alternatives of these.
 Literal = tuple[Tensor, bool]
 Conjunction = frozenset[Literal]
 Need = frozenset[Conjunction]
@@ -80,8 +84,8 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
     """Return when `need` holds and the condition is as wanted.
 
-    Switches may lie inside each other by the hundred. Only so many conditions are remembered: the
-    claim then holds more often.
+    Switches may be nested by the hundred. Conditions beyond `MOST_CONDITIONS` are dropped: the op
+    is then computed more often than needed, never less often.
     """
     possible = [c for c in need if (condition, not wanted) not in c]
     literal = frozenset([(condition, wanted)])
@@ -89,7 +93,7 @@ def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
 
 
 def simplified(need: Need) -> Need:
-    """Return the same claim in fewer words, or ALWAYS if it stays long.
+    """Return an equal need with fewer alternatives, or ALWAYS if many remain.
 
     "c and d, or not c and d" is "d"; "d, or c and d" is "d".
     """
@@ -109,9 +113,9 @@ def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
 
 
 def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
-    """Return the claim without conditions that are computed only at `position` or later.
+    """Return the need without conditions that are computed only at `position` or later.
 
-    It then holds more often: an op is rather computed in vain than missed.
+    The op is then computed more often than needed, never less often.
     """
     conjunctions = [
         frozenset(
@@ -145,7 +149,7 @@ class Phase(IntEnum):
 
     @property
     def word(self) -> str:
-        """How readers call it: gradients are clipped in the backward phase."""
+        """The phase as events name it: gradients are clipped in the backward phase."""
         return "backward" if self is Phase.CLIP else self.name.lower()
 
 
@@ -158,7 +162,7 @@ PHASE_OF_SCOPE = {
 
 
 def phase_of_scope(scope: str) -> Phase:
-    """Return the phase that a scope names; what names none is forward.
+    """Return the phase that a scope names; by default the forward phase.
 
     Examples
     --------
@@ -175,17 +179,17 @@ def phase_of_scope(scope: str) -> Phase:
 
 
 def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply, Phase]:
-    """Return the phase of each call: no call's is earlier than one that it needs.
+    """Return the phase of each call; it is never earlier than that of a call whose output it reads.
 
-    What only new values need belongs to the update, such as the moving averages of a layer, but not
-    gradients.
+    Calls that only new values need belong to the update, such as the moving averages of a layer;
+    gradients do not.
 
     Parameters
     ----------
     applies : list of Apply
         In an order in which they can be computed.
     outputs : list of Tensor
-        What the function returns.
+        Those of the function.
     """
     needed = {tensor.owner for tensor in outputs}
     own: dict[Apply, Phase] = {}
@@ -203,10 +207,10 @@ def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply
 
 
 def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Apply]:
-    """Return the calls with all of one phase together, each still after those that it needs.
+    """Return the calls sorted by phase, each still after those that it needs.
 
-    Backward, the last layer is first, with all of its gradients. In the other phases the order
-    stays as it was.
+    The backward phase begins with the last layer and all of its gradients. In the other phases the
+    order stays as it was.
 
     Examples
     --------
@@ -231,10 +235,10 @@ def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Appl
 
 
 def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
-    """Return the calls of the sweep, those of the last layer first.
+    """Return the calls of the backward phase, those of the last layer first.
 
-    It is made from its end: of the calls that no other waits for, that of the first layer is the
-    last. Inside a layer, and where there are no layers, they are in the order of a search.
+    The order is built from its end: of the calls whose readers are all placed, the one of the first
+    layer comes last. Inside a layer, and without layers, it is that of a depth-first search.
     """
     place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
     found = {apply: number for number, apply in enumerate(_searched(applies))}
@@ -263,7 +267,7 @@ def _outer(scope: str) -> str:
 
 
 def _searched(applies: Sequence[Apply]) -> list[Apply]:
-    """Return calls in the order of a search that begins at the last of their results."""
+    """Return calls in the order of a depth-first search that begins at their last result."""
     own = set(applies)
     read = {x for apply in applies for x in apply.inputs}
     fed = [x for x in read if x.owner not in own]
@@ -278,7 +282,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Tell whether all of some conjunction holds, by the values of their conditions."""
+    """Return whether all conditions of some conjunction have the values they must have."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -298,10 +302,10 @@ class Step(NamedTuple):
     inputs, outputs : tuple of int
         Slots.
     last_uses : tuple of int
-        Slots that no later step reads: their arrays are let go.
+        Slots that no later step reads: their arrays are freed.
     guards : tuple
-        When the step is needed: any of these conjunctions, each of pairs (slot of a condition, what
-        it must be). Empty: always.
+        The step is needed if any of these conjunctions holds. Each consists of pairs (slot of a
+        condition, value it must have). Empty: always needed.
     phase : Phase
     """
 
@@ -346,7 +350,7 @@ class Schedule:
     Parameters
     ----------
     inputs : list of Tensor
-        Fed at each call. Any tensor can be fed; what computes it is then left out.
+        Any tensors, whose arrays come with each call; ops that only they need are left out.
     results : list of Tensor
         Outputs and new values of variables.
     followers : dict of Variable to Tensor, optional
@@ -361,7 +365,7 @@ class Schedule:
     variables : list of (int, Variable)
         Read at the start of each call.
     guards_of_followers : dict of Variable to Guards
-        When a follower is to be written: if any of the conjunctions holds; with none, never.
+        A follower is written if any of these conjunctions holds; if there are none, never.
 
     Raises
     ------
@@ -407,7 +411,7 @@ class Schedule:
         return self.slots.setdefault(tensor, len(self.slots))
 
     def _admit(self, tensor: Tensor, apply: Apply | None) -> None:
-        """Give a slot to a tensor that is read, and find out where its array will come from."""
+        """Give a slot to a tensor that is read, and note where its array comes from."""
         if tensor in self.slots:
             return
         if isinstance(tensor, Variable):
@@ -426,7 +430,7 @@ class Schedule:
             )
 
     def _guards(self, applies: Sequence[Apply], needs: Mapping[Apply, Need]) -> list[Guards]:
-        """Return the guards of each step, by conditions that are known when it is reached."""
+        """Return the guards of each step, with conditions that are computed before it."""
         positions = {apply: position for position, apply in enumerate(applies)}
         known = [
             known_before(needs[apply], position, positions) for apply, position in positions.items()
@@ -490,8 +494,7 @@ class Schedule:
     def foreign(self, values: list[Any], reading: Reading) -> dict[int, Any]:
         """Return the arrays that belong to callers, variables and constants, by their ids.
 
-        The arrays too: as long as they are held, no other one gets such an id. A copy of a variable
-        belongs to nobody else.
+        The dict holds the arrays as well, so that no other array gets one of these ids.
         """
         found = [values[slot] for slot in range(len(self.inputs))]
         if reading is not Reading.COPIED:

@@ -1,11 +1,13 @@
 """Variables: the tensors that hold state, such as the weights of a layer.
 
-A variable owns an array. `set_value` writes into it; a function writes its updates when everything
-is computed. Whoever reads gets a copy, or, with `borrow`, an array that never changes again: the
-variable takes another one for its next value. Theano calls them shared variables; Keras 3 has the
-same class with the methods `assign`, `numpy` and the property `value`.
+A variable owns an array. `set_value` writes into it, and so do the updates of a function, when all
+of them are computed. `get_value` returns a copy, or with `borrow` an array that never changes: the
+variable gets another array for its next value. Theano calls variables shared variables; Keras 3's
+`Variable` has the methods `assign` and `numpy`, and the property `value`.
 
-Lesson: chapter 3.
+All variables share two locks: see `atomic.py`.
+
+Lessons: chapters 3 (data types) and 14 (update tuples).
 """
 
 from __future__ import annotations
@@ -37,16 +39,15 @@ class Variable(Tensor):
     dtype : str, optional
         Default `config.floatx`.
     name : str, optional
-        What a person reads.
+        For messages and pictures.
     constraint : callable, optional
         Kept for the optimizer, which applies it to each new value.
 
     Attributes
     ----------
     default_update : Tensor or None
-        New value that every function which uses the variable gives it, unless its updates say
-        otherwise: a random op's count of draws moves on so. (Theano's shared variables have the
-        same.)
+        New value in every function that uses the variable and has no update of its own for it. A
+        random op counts its draws so. (Theano's shared variables have the same attribute.)
     """
 
     __slots__ = ("_is_shared", "_value", "constraint", "default_update")
@@ -77,7 +78,7 @@ class Variable(Tensor):
             with LOCKS.writing:
                 return self._value.copy()
         with LOCKS.steps:
-            if LOCKS.calls:  # an op asks, in the middle of a call that will write in place
+            if LOCKS.calls:  # in the middle of a call that writes in place
                 return self._value.copy()
             return lend(self)
 
@@ -110,7 +111,7 @@ class Variable(Tensor):
         return array
 
     def commit(self, array: np.ndarray) -> None:
-        """Take over an array that a function has computed; who holds it too sees it unchanged."""
+        """Take over an array that a function has computed, without writing into it any more."""
         take_over([(self, array)])
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
@@ -134,7 +135,7 @@ class Variable(Tensor):
 
     @property
     def is_lent(self) -> bool:
-        """Whether somebody else may hold the array, so that it must not be written."""
+        """Whether others may hold the array, so that it must not be written."""
         return self._is_shared or not self._value.flags.writeable
 
     def move_to(self, room: np.ndarray) -> None:
@@ -143,7 +144,7 @@ class Variable(Tensor):
         Parameters
         ----------
         room : array
-            Of the variable's shape and type, C-contiguous; nobody else writes it.
+            Of the variable's shape and type, C-contiguous, and written by nothing else.
         """
         with LOCKS.steps:
             move(self, room)
@@ -155,7 +156,7 @@ class Variable(Tensor):
 
     @property
     def value(self) -> Any:
-        """The numbers, as in Keras 3; where a graph is made, a tensor that will have them."""
+        """The numbers, as in Keras 3; where a graph is being made, a tensor with that value."""
         if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
             return OPERATORS["identity"](self)
         return self.get_value()
