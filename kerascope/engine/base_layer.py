@@ -35,6 +35,7 @@ from kerascope.backend.state import (
 from kerascope.backend.variables import Variable
 from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
+from kerascope.engine import rules
 from kerascope.engine.arguments import (
     accepts,
     listed,
@@ -49,8 +50,9 @@ from kerascope.engine.keras1.layer import LayerOfKeras1
 from kerascope.engine.keras3.layer import LayerOfKeras3, checked_dtype
 from kerascope.engine.layer_calls import LayerCalls
 from kerascope.engine.layer_losses import PLAIN, ItemsByInputs, LayerLosses
-from kerascope.engine.layer_type import LayerType, OldName, layer_registry, serialized
+from kerascope.engine.layer_type import LayerType, layer_registry, serialized
 from kerascope.engine.node import Node
+from kerascope.engine.policies.cost import count_layer, first_value
 from kerascope.engine.policies.eager_losses import LossesOfLastCall
 from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import (
@@ -60,11 +62,10 @@ from kerascope.errors import (
     NotBuiltError,
     ShapeError,
 )
-from kerascope.limits import PARTS_OF_A_LAYER, Budget, building, current_budget
 from kerascope.not_yet import out_of_scope
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
-from kerascope.spellings import ATTRIBUTES, VALUES, changed_habits, habits, weight_name
+from kerascope.spellings import weight_name
 
 __all__ = ["InputSpec", "Layer", "Node"]
 
@@ -132,14 +133,10 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
     _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
     _assigns = False  # whether its `call` assigns to variables, which it does in every phase
-    _budget: Budget | None = None  # under which it was made, if its configuration was read
     _last_call: LossesOfLastCall | None = None
 
     def __init__(self, **kwargs: Any) -> None:
-        budget = current_budget()
-        if budget is not None:
-            budget.take_parts(PARTS_OF_A_LAYER, f"at a layer {type(self).__name__}")
-            self._budget = budget.later
+        count_layer(self)
         name = kwargs.pop("name", None)
         self.name = name or self._default_name()
         self.trainable = kwargs.pop("trainable", True)
@@ -149,7 +146,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         self.built = False
         self.stateful = False
         self.supports_masking = False
-        self._ends_masks = habits().ends_masks
+        self._ends_masks = rules.ends_masks()
         self.input_spec = None
         self.inbound_nodes = []
         self.outbound_nodes = []
@@ -172,15 +169,9 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     def _default_name(self) -> str:
         """Return the class's name in lower case with a number: `dense_1`."""
-        class_name, words = type(self).__name__, habits().class_words
-        if words is None:
-            prefix = snake_case(class_name)
-        else:
-            prefix = words.get(class_name, class_name.lower())
-        number = get_uid(prefix)
-        if not habits().counts_from_zero:
-            return f"{prefix}_{number}"
-        return prefix if number == 1 else f"{prefix}_{number - 1}"
+        class_name = type(self).__name__
+        word = rules.word_of_class(class_name) or snake_case(class_name)
+        return rules.numbered(word, get_uid(word))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {printable(self.name)}>"
@@ -204,15 +195,14 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def trainable(self) -> bool:
         """Whether training changes the weights.
 
-        In dialect "3" the layers inside are set with this one, as far as they are there already.
+        In Keras 3 setting it also sets it for the layers inside.
         """
         return self.__dict__["trainable"]
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
         vars(self)["trainable"] = value
-        is_made = "inbound_nodes" in vars(self)
-        if is_made and habits().freezes_inside:
+        if "inbound_nodes" in vars(self) and rules.freezes_inside():
             for layer in self._sublayers:
                 layer.trainable = value
 
@@ -306,7 +296,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
         """Make a layer from what `get_config` returned."""
-        with changed_habits(has_other_slope=False):
+        with rules.reading_config():
             made: Layer = made_from(cls, config)
         return made
 
@@ -437,32 +427,17 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         word = name or f"weight_{len(self.weights) + 1}"
         dtype = dtype or self.dtype
         initializer = initializers.get(initializer or "glorot_uniform")
-        value = self._first_value(initializer, tuple(shape), dtype, word)
+        shape, full_name = tuple(shape), weight_name(self.name, word)
+        compute = partial(_initial, initializer, shape, dtype, full_name)
+        value = first_value(self, word, shape, dtype, compute)
         with graph_mode():
-            weight = variable(
-                value, dtype, weight_name(self.name, word), constraints.get(constraint)
-            )
+            weight = variable(value, dtype, full_name, constraints.get(constraint))
             if regularizer is not None:
                 with name_scope("weight_regularizer"):
                     penalty: Any = regularizers.get(regularizer)
                     self._add_penalty(weight, penalty(weight))
         (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
         return weight
-
-    def _first_value(self, initializer: Any, shape: Shape, dtype: str, word: str) -> Any:
-        """Return what a weight begins with, if there is room for it: see `kerascope.limits`."""
-        budget = current_budget() or self._budget
-        if budget is not None:
-            budget.take_numbers(shape, f"a weight {word!r} in {self.label}")
-            if budget is current_budget() and budget.weights_are_read_next:
-                return np.zeros(shape, dtype)
-        with building(budget):
-            is_function = hasattr(initializer, "__name__")
-            if is_function and accepts(initializer, "name"):  # as Keras 1 calls its functions
-                initializer = partial(initializer, name=weight_name(self.name, word))
-            if accepts(initializer if is_function else type(initializer).__call__, "dtype"):
-                return initializer(shape, dtype=dtype)
-            return initializer(shape)
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -557,6 +532,16 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         return list(found)
 
 
+def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
+    """Return what an initializer computes; a function of Keras 1 also takes the weight's name."""
+    is_function = hasattr(initializer, "__name__")
+    if is_function and accepts(initializer, "name"):
+        initializer = partial(initializer, name=name)
+    if accepts(initializer if is_function else type(initializer).__call__, "dtype"):
+        return initializer(shape, dtype=dtype)
+    return initializer(shape)
+
+
 def snake_case(name: str) -> str:
     """Return a class name as a layer's: `BatchNormalization` is `batch_normalization`."""
     words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name.lstrip("_"))
@@ -613,7 +598,3 @@ def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[
             yield member
         elif deep and type(member) in _CONTAINERS and not any(member is one for one in around):
             yield from _layers_in(member, (*around, member), deep)
-
-
-for _old, _new in ATTRIBUTES.items():  # `layer.W`, as Keras 1 says
-    setattr(Layer, _old, OldName(_new, VALUES.get(_old, {})))

@@ -1,8 +1,13 @@
-"""What a layer is called on: the inputs and arguments of a call, by name, as tensors."""
+"""Binding: from the arguments of a call of a layer to a list of input tensors.
+
+`layer(x, states, training=True)` has an input `x` and further arguments. Those are bound to the
+names that `layer.call` gives them; tensors among them are inputs, too.
+"""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,12 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """What a layer is called on.
+    """The inputs and arguments of one call of a layer.
 
     Attributes
     ----------
     tensors : list of Tensor
-        Every tensor that the call depends on: the inputs, then those among the arguments.
+        All tensors that the call depends on: the inputs, then those among the arguments.
     places : dict
         The further arguments by name; an `InputPlace` stands for each tensor that is in `tensors`.
     """
@@ -44,7 +49,7 @@ class Call:
 
     @cached_property
     def own_tensors(self) -> list[Tensor]:
-        """The inputs alone."""
+        """The inputs, without the tensors among the arguments."""
         return self.tensors[: len(self.tensors) - number_of_places(self.places)]
 
     @property
@@ -59,7 +64,7 @@ class Call:
 
     @property
     def input_shape(self) -> Any:
-        """The shape of the inputs, or the list or dict of them."""
+        """The shape of the input, or a list or dict of shapes."""
         return self._as_given([x.shape for x in self.own_tensors])
 
     def _as_given(self, items: list[Any]) -> Any:
@@ -68,10 +73,10 @@ class Call:
         return filled({INPUTS: self.places[INPUTS]}, items)[INPUTS]
 
 
-def bound(
+def bind(
     layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Tensor], dict[str, Any]]:
-    """Return the inputs of a call as a list of tensors, and its further arguments by name."""
+    """Return the inputs of a call as a list of tensors, and the further arguments by name."""
     arguments = with_constants(_by_name(layer, args, kwargs))
     found, put = flattened(inputs) if isinstance(inputs, dict) else ([], unpack_singleton)
     if found and not layer.input_spec and all(isinstance(x, (Tensor, np.ndarray)) for x in found):
@@ -81,19 +86,21 @@ def bound(
     return to_list(_with_tensors(layer, inputs)), arguments
 
 
-def call_on(tensors: list[Tensor], arguments: dict[str, Any], counts: Any) -> Call:
-    """Return the call; of the tensors among the arguments those are inputs too that count."""
-    further, places = taken_out(arguments, len(tensors), counts)
+def make_call(
+    tensors: list[Tensor], arguments: dict[str, Any], is_input: Callable[[Tensor], bool]
+) -> Call:
+    """Return the call; tensors among the arguments are inputs too if `is_input` says so."""
+    further, places = taken_out(arguments, len(tensors), is_input)
     return Call([*tensors, *further], places)
 
 
 def _by_name(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call after its inputs by the names that `layer.call` gives them.
+    """Return the arguments after the inputs, by the names that `layer.call` gives them.
 
     Raises
     ------
     ArgumentError
-        There are too many, or one is given by place and by name.
+        There are too many, or one is given by position and by name.
     """
     if not args:
         return kwargs
@@ -122,7 +129,7 @@ def _names_after_inputs(layer: Layer) -> list[str]:
 
 
 def _with_tensors(layer: Layer, inputs: Any) -> Any:
-    """Turn arrays into constants; several inputs stay a list.
+    """Return the inputs with arrays turned into constants; several inputs stay a list.
 
     Raises
     ------

@@ -1,16 +1,19 @@
 """What happens when a layer is called: it is built once, its `call` runs, a Node records it.
 
-There are three ways:
+`call_layer` picks one of three ways, by the inputs:
 
-- on symbolic tensors that have a history (`Input()` or another layer's output): the body runs once,
-  on symbols; a Node records the call and the outputs receive their history. This is how models are
-  built. In the `call` of a subclassed model every layer is called so, also on constants.
-- on arrays: the body runs at every call, on numbers, and arrays come out (`K` is in eager mode).
-- on tensors without a history, that is inside a function that is being traced, a loss or another
-  layer's body: the body runs on symbols, and nothing is recorded.
+- *symbolic*: a tensor has a history, that is, it comes from `Input()` or from another layer. `call`
+  runs once, on symbols; a Node records the call, and the outputs receive their history. This is how
+  models are built. A subclassed model calls all its layers so, on constants too.
+- *eager*: all inputs are arrays. `call` runs on numbers, at every call, and arrays are returned.
+- *inside*: all other calls, in a loss, in the `call` of another layer, in a function that is being
+  compiled. `call` runs on symbols, and nothing is recorded.
 
-Each is a stage or a plain call; `call_layer` picks one. What else holds around a call is in
-`policies/`; what is particular to a dialect is asked of `rules`. Lesson: chapters 6 and 17.
+In each way the inputs are checked, the layer is built if it has no weights yet, and `run_body` runs
+its `call` and computes the masks. `policies/` contains what else holds around a call, and `rules`
+what depends on the version of Keras whose scripts are run.
+
+In Keras all of this is `Layer.__call__`. Lessons: chapters 6 and 17.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ import numpy as np
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Tensor, as_tensor, graph_mode, is_eager
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.variables import Variable
 from kerascope.callers import boundary
 from kerascope.engine import rules
@@ -36,7 +39,7 @@ from kerascope.engine.arguments import (
     to_list,
     unpack_singleton,
 )
-from kerascope.engine.binding import Call, bound, call_on
+from kerascope.engine.binding import Call, bind, make_call
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies import around_body, around_call
 from kerascope.engine.policies.eager_losses import losses_of_a_call
@@ -64,31 +67,28 @@ class LayerBuilt(NamedTuple):
 
 @boundary
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a layer in the mode that its inputs ask for."""
-    tensors, arguments = bound(layer, inputs, args, kwargs)
+    """Call a layer in one of the three ways."""
+    tensors, arguments = bind(layer, inputs, args, kwargs)
     rules.enter_operations(tensors, arguments)
-    call = call_on(tensors, arguments, is_in_model)
+    call = make_call(tensors, arguments, is_in_model)
     if any(is_in_model(x) for x in call.tensors):
         around = around_call(layer, call)
         return Stage("layer_call", _call_symbolically(layer, call), layer, around=around).run()
-    call = call_on(tensors, arguments, lambda tensor: True)
+    call = make_call(tensors, arguments, lambda tensor: True)
     is_numbers = all(isinstance(x, Constant) for x in call.tensors) and not is_making_graph()
     if is_numbers and not is_eager() and not is_inside_call():
         return Stage("eager_call", _call_eagerly(layer, call), layer).run()
     return _call_inside(layer, call)
 
 
-def _shapes(tensors: list[Tensor]) -> list[Shape]:
-    return [x.shape for x in tensors]
-
-
 def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
-    """Build the layer, run its body on symbols, and record the call in a Node."""
-    was_built, inputs = layer.built, call.tensors
+    """Check the inputs, build the layer, run its body on symbols, record the call in a Node."""
+    inputs = call.tensors
     masks = [mask_of(x) for x in inputs]
-    _build(layer, call)
-    if not was_built:
-        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
+    layer.assert_input_compatibility(call.own_tensors)
+    if not layer.built:
+        _build(layer, call)
+        yield _layer_built(layer, call)
     outputs, output_masks, packed = run_body(layer, call, masks)
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
     record_call_in_model(layer, inputs)
@@ -97,20 +97,22 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 
 def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
-    """Run the body on numbers, return arrays; updates that the layer adds take effect at once."""
-    was_built, inputs = layer.built, call.tensors
+    """Run the body on numbers and return arrays; the layer's updates take effect at once."""
+    was_built = layer.built
     with eager_mode(), losses_of_a_call(layer):
         outputs = _call_inside(layer, call)
     if not was_built:
-        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
+        yield _layer_built(layer, call)
     return replaced(outputs, Tensor, lambda y: np.array(value_of(y)))
 
 
 def _call_inside(layer: Layer, call: Call) -> Any:
-    """Run the body, and record nothing."""
+    """Check the inputs, build the layer, run its body, and record nothing."""
     masks = [mask_of(x) for x in call.tensors]
     with around_call(layer, call):
-        _build(layer, call)
+        layer.assert_input_compatibility(call.own_tensors)
+        if not layer.built:
+            _build(layer, call)
         outputs, output_masks, packed = run_body(layer, call, masks)
     for output, mask in zip(outputs, output_masks, strict=False):
         output._keras_mask = mask
@@ -118,10 +120,7 @@ def _call_inside(layer: Layer, call: Call) -> Any:
 
 
 def _build(layer: Layer, call: Call) -> None:
-    """Make the layer's weights if it has none yet."""
-    layer.assert_input_compatibility(call.own_tensors)
-    if layer.built:
-        return
+    """Make the layer's weights, which may narrow what inputs it accepts."""
     further_shapes = shapes_by_name(layer.build, call.arguments)
     with graph_mode(), layer._scope(), outside_calls():
         layer.build(call.input_shape, **further_shapes)
@@ -132,12 +131,14 @@ def _build(layer: Layer, call: Call) -> None:
     layer.assert_input_compatibility(call.own_tensors)
 
 
+def _layer_built(layer: Layer, call: Call) -> LayerBuilt:
+    return LayerBuilt(layer, unpack_singleton([x.shape for x in call.tensors]), layer.weights)
+
+
 def run_body(
     layer: Layer, call: Call, masks: list[Tensor | None], *, again: bool = False
 ) -> tuple[list[Tensor], list[Tensor | None], Packing]:
-    """Run `call` and what belongs to it: masks, shapes, the activity penalty.
-
-    The outputs come as a list, with their masks and what makes of them what `call` returned.
+    """Run a layer's `call`, check the shapes of the outputs, and compute their masks.
 
     Parameters
     ----------
@@ -146,7 +147,14 @@ def run_body(
     masks : list of (Tensor or None)
         One for each of the call's tensors.
     again : bool
-        The same call was made before, on other tensors: it is known what comes out.
+        The same call was made before, on other tensors: the shapes were checked then.
+
+    Returns
+    -------
+    outputs : list of Tensor
+    output_masks : list of (Tensor or None)
+    packed : callable
+        Packs the outputs as `call` returned them: alone, in a list or in a dict.
     """
     own_masks = masks[: len(call.own_tensors)]
     masks_of_call = masks_by_name(layer.call, call.places, masks) if layer._is_told_masks else {}
@@ -166,7 +174,7 @@ def run_body(
 
 
 def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
-    """Return what `call` gave as a list of tensors, and what makes of it what it was.
+    """Return what `call` returned as a list of tensors, and the function that packs them again.
 
     Raises
     ------
@@ -188,10 +196,10 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
 
 
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
-    """Return the output, as a tensor of its own if it is an input or another layer's tensor.
+    """Return the output, or a copy of it if it is an input or a tensor of another layer.
 
-    Without the copy, a layer that passes its input through would overwrite the history of that
-    input. What the layer itself gave before, as a network does for the same input, stays the same.
+    Without the copy, a layer that returns its input would overwrite the history of that input. A
+    tensor that the layer itself returned before, as a network does for the same input, is kept.
     """
     history = output._keras_history
     belongs_elsewhere = output.owner is None or (history is not None and history.layer is not layer)
@@ -199,12 +207,12 @@ def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
 
 
 def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
-    """Fill unknown sizes of the outputs with what the layer declares; catch a wrong declaration.
+    """Complete the shapes of the outputs by `compute_output_shape`, if the layer has one.
 
     Raises
     ------
     ShapeError
-        `compute_output_shape` contradicts what `call` made.
+        It contradicts the outputs of `call`.
     """
     input_shape = call.input_shape
     declared = layer._declared_output_shape(input_shape, call.arguments)

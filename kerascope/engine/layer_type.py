@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, wraps
@@ -102,24 +102,6 @@ def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     bound.update(zip(names, args, strict=False))
     bound.update({name: kwargs[name] for name in configured_names(cls) if name in kwargs})
     return bound
-
-
-class OldName:
-    """An attribute under the name that Keras 1 gave it: `layer.W` is `layer.kernel`.
-
-    It has no `__set__`, so a layer of your own may still store a `self.W`. Values that Keras 1
-    called otherwise come in its words, too.
-    """
-
-    def __init__(self, new: str, values: Mapping[str, Any]) -> None:
-        self.new = new
-        self.words = {new: old for old, new in values.items()}
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        value = getattr(instance, self.new)  # of a recurrent layer its cell has it
-        return self.words.get(value, value) if isinstance(value, str) else value
 
 
 # --- configurations, derived from the constructor -------------------------------------------------

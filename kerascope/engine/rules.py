@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kerascope.backend.graph import Tensor, is_eager
@@ -21,7 +21,7 @@ from kerascope.engine.arguments import accepts, taken_out
 from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
 from kerascope.engine.policies.assigned import making_model
 from kerascope.engine.policies.enclosing import is_inside_call
-from kerascope.spellings import habits
+from kerascope.spellings import changed_habits, habits
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
@@ -93,3 +93,31 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
             samples = [cast(indexing.shape(y)[0], y.dtype) for y in outputs]
             penalties = [p / n for p, n in zip(penalties, samples, strict=True)]
         layer.add_loss(penalties, inputs=inputs)
+
+
+def word_of_class(class_name: str) -> str | None:
+    """Return the word in the names of a class's layers; None if it is that of the class."""
+    words = habits().class_words
+    return None if words is None else words.get(class_name, class_name.lower())
+
+
+def numbered(word: str, number: int) -> str:
+    """Return the name of the layer with this number, which counts from 1: `dense_1`."""
+    if not habits().counts_from_zero:
+        return f"{word}_{number}"
+    return word if number == 1 else f"{word}_{number - 1}"
+
+
+def ends_masks() -> bool:
+    """Return whether a layer that does not support masks drops them; otherwise it raises."""
+    return habits().ends_masks
+
+
+def freezes_inside() -> bool:
+    """Return whether setting `trainable` sets it for the layers inside, too."""
+    return habits().freezes_inside
+
+
+def reading_config() -> AbstractContextManager[None]:
+    """Let layers be made from a configuration, which means the same in every Keras."""
+    return changed_habits(has_other_slope=False)

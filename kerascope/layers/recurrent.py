@@ -22,6 +22,7 @@ from kerascope.configured import by_name, configured_names, constructor_paramete
 from kerascope.engine.arguments import accepts, listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.policies.cost import budget_of
 from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Identifier, Masks, Tensors, Training
@@ -38,7 +39,6 @@ from kerascope.layers.recurrent_cells import (
     size_of_output,
     sizes_of_states,
 )
-from kerascope.limits import current_budget
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import changed_habits, default_by_dialect, habits
 
@@ -361,7 +361,7 @@ class RNN(Layer):
             ]
 
     def _zeros(self, shape: Shape, index: int) -> np.ndarray:
-        budget = current_budget() or self._budget
+        budget = budget_of(self)
         if budget is not None:
             budget.take_numbers(shape, f"a state {index} in {self.label}")
         return np.zeros([size or 0 for size in shape])

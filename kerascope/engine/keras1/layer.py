@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kerascope import constraints
 from kerascope.backend.variables import Variable
 from kerascope.callers import warn
 from kerascope.engine.arguments import to_list, unpack_singleton
+from kerascope.spellings import ATTRIBUTES, VALUES
 
 
 class WeightConstraints(dict[Variable, Any]):
@@ -28,6 +30,24 @@ def outputs_of(
     calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
     chosen = zip(layers, to_list(calls), to_list(places), strict=True)
     return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in chosen]
+
+
+class OldName:
+    """An attribute under the name that Keras 1 gave it: `layer.W` is `layer.kernel`.
+
+    It has no `__set__`, so a layer of your own may still store a `self.W`. Values are translated to
+    Keras 1's words, too.
+    """
+
+    def __init__(self, new: str, values: Mapping[str, Any]) -> None:
+        self.new = new
+        self.words = {new: old for old, new in values.items()}
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        value = getattr(instance, self.new)  # of a recurrent layer its cell has it
+        return self.words.get(value, value) if isinstance(value, str) else value
 
 
 class LayerOfKeras1:
@@ -69,3 +89,7 @@ class LayerOfKeras1:
     def get_output_shape_for(self, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""
         return self.compute_output_shape(input_shape)
+
+
+for _old, _new in ATTRIBUTES.items():
+    setattr(LayerOfKeras1, _old, OldName(_new, VALUES.get(_old, {})))

@@ -1,14 +1,50 @@
-"""What a call costs, while a model is built from a configuration that was read."""
+"""The limits while a model is built from a file: what its layers, weights and calls may cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from kerascope.limits import PARTS_OF_A_CALL, current_budget
+import numpy as np
+
+from kerascope.backend.shapes import Shape
+from kerascope.limits import PARTS_OF_A_CALL, PARTS_OF_A_LAYER, Budget, building, current_budget
+
+Layer = Any  # a type would be a circle
 
 
-def count_call(layer: Any) -> None:
+def count_layer(layer: Layer) -> None:
+    """Take a new layer from the budget, if there is one; its weights may be made later."""
+    budget = current_budget()
+    if budget is not None:
+        budget.take_parts(PARTS_OF_A_LAYER, f"at a layer {type(layer).__name__}")
+        layer._budget = budget.later
+
+
+def count_call(layer: Layer) -> None:
     """Take a call from the budget."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
+
+
+def budget_of(layer: Layer) -> Budget | None:
+    """Return the budget for what a layer makes now: the one in force, or the layer's own."""
+    return current_budget() or vars(layer).get("_budget")
+
+
+def first_value(
+    layer: Layer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
+) -> Any:
+    """Return `compute()`, the first value of a weight, if the budget has room for it.
+
+    For weights that are read from a file next, zeros are returned.
+    """
+    budget = budget_of(layer)
+    if budget is None:
+        return compute()
+    budget.take_numbers(shape, f"a weight {word!r} in {layer.label}")
+    if budget is current_budget() and budget.weights_are_read_next:
+        return np.zeros(shape, dtype)
+    with building(budget):
+        return compute()

@@ -30,6 +30,7 @@ from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.shapes import Shapes
 from kerascope.backend.state import get_uid, learning_phase
 from kerascope.backend.variables import Variable
+from kerascope.engine import rules
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.operations import makers_of_layers
@@ -39,7 +40,6 @@ from kerascope.layers.ops.forms import OWN, form_of, own_op
 from kerascope.layers.ops.keras_ops import OPERATIONS, every_operation
 from kerascope.nested import found_in
 from kerascope.registry import did_you_mean
-from kerascope.spellings import habits
 
 __all__ = ["Operation"]
 
@@ -201,10 +201,7 @@ def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, A
 def _name_for(operation: str) -> str:
     """Return the name of a new layer: `add`, the next one `add_1`."""
     prefix = snake_case(operation.removeprefix(OWN))
-    number = get_uid(prefix)
-    if not habits().counts_from_zero:
-        return f"{prefix}_{number}"
-    return prefix if number == 1 else f"{prefix}_{number - 1}"
+    return rules.numbered(prefix, get_uid(prefix))
 
 
 # --- from a graph of ops --------------------------------------------------------------------------
