@@ -52,9 +52,9 @@ from kerascope.engine.layer_calls import LayerCalls
 from kerascope.engine.layer_losses import PLAIN, ItemsByInputs, LayerLosses
 from kerascope.engine.layer_type import LayerType, layer_registry, serialized
 from kerascope.engine.node import Node
+from kerascope.engine.policies import leaving_no_trace
 from kerascope.engine.policies.cost import count_layer, first_value
 from kerascope.engine.policies.eager_losses import LossesOfLastCall
-from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import (
     ArgumentError,
     ConfigError,
@@ -219,7 +219,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the output's shape for an input of this shape.
 
-        By default `call` is tried out on placeholders of that shape.
+        By default `call` runs on placeholders of that shape, and nothing of it is kept.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
                 subject=self,
             )
         inputs = [placeholder(s, dtype=self.dtype) for s in listed_shapes(input_shape)]
-        with graph_mode(), self._scope(), rolled_back(self), assigning():
+        with graph_mode(), self._scope(), leaving_no_trace(self), assigning():
             outputs, packed = listed(self.call(unpack_singleton(inputs)))
         return packed([int_shape(y) for y in outputs])
 
@@ -245,8 +245,8 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         Raises
         ------
         DtypeError
-            A mask came and the layer does not support masking. (With Keras 3's habits it ends here
-            with a warning.)
+            There is a mask and the layer does not support masking. (In Keras 3 this is a warning,
+            and the mask ends here.)
         """
         if self.supports_masking:
             return mask
@@ -393,7 +393,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         *args
             Name and shape, as Keras 2 orders them, or shape and initializer, as Keras 1 and 3 do.
         name : str, optional
-            The weight's own word: "kernel". Its full name follows `config.dialect`:
+            The weight's own word: "kernel". In its full name the layer's comes first:
             `dense_1/kernel`.
         shape : tuple of int
             Every size must be known.

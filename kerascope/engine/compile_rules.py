@@ -33,7 +33,7 @@ class CompileRules:
     """The rules of Keras 1 and 2."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`, with what holds from the last one."""
+        """Return the arguments of `compile`, completed by those of the last `compile`."""
         return arguments
 
     def compiled(
@@ -43,7 +43,7 @@ class CompileRules:
         return (yield from events(model, arguments.copy()))
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
-        """Find out which axes targets may have."""
+        """Determine which axes the targets may have."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
         """Compile again if the targets have other axes than were expected."""
@@ -53,16 +53,16 @@ class CompileRules:
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the outputs whose losses are told beside the total, if there are several."""
+        """Return the outputs whose losses are reported beside the total, if there are several."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets as a loss gets them."""
+        """Return the targets that a loss receives."""
         target: Tensor = compiled.targets[k]
         return target
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets as a metric gets them."""
+        """Return the targets that a metric receives."""
         target: Tensor = compiled.targets[k]
         return target
 
@@ -81,11 +81,11 @@ class CompileRules:
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Tell whether a flat list of metrics has one for each output."""
+        """Return whether a flat list of metrics has one for each output."""
         return False
 
     def sort(self, model: Any, compiled: Any) -> None:
-        """Bring losses and metrics into the order in which they are told."""
+        """Put losses and metrics into the order in which they are reported."""
 
 
 _COMMON = CompileRules()
@@ -96,7 +96,7 @@ def adapt_to_targets(model: Any, y: Any, where: str) -> None:
 
     Only a model that was compiled by Keras 3's rules has such losses.
     """
-    if model.heeding_ranks:
+    if model.targets_of_any_rank:
         rules_by_name.lookup("keras3")().adapt_to_targets(model, y, where)
 
 
@@ -122,6 +122,11 @@ def complete_arguments(
         hint = did_you_mean(unknown, COMPILE_ARGUMENTS)
         raise ArgumentError(f"{model.label}: compile: unknown argument {unknown!r}. {hint}")
     return arguments
+
+
+def zero_weights_count() -> bool:
+    """Return whether samples of weight zero count in a mean."""
+    return habits().counts_zero_weights
 
 
 def last_arguments(model: Any) -> dict[str, Any]:

@@ -28,15 +28,14 @@ from kerascope.backend.variables import Variable
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
-from kerascope.engine.compile_rules import rules
-from kerascope.engine.metric_names import is_of_a_user, resolve_metric
+from kerascope.engine.compile_rules import rules, zero_weights_count
+from kerascope.engine.metric_names import is_of_a_user, key_in_logs, resolve_metric
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import weights_like
 from kerascope.registry import did_you_mean
-from kerascope.spellings import habits
 
 Loss = Callable[[Any, Any], Any]
 
@@ -90,11 +89,11 @@ class Compilation:
         The metrics with a state, by their names: to be reset before each epoch.
     has_own_loss : bool
         Whether the model's class writes `compute_loss`, as in Keras 3.
-    heeding_ranks : frozenset of int
-        Which of `targets` a loss or metric of the user's gets: in dialect "3" with the axes that
-        the data have.
-    flat_targets : frozenset of int
-        Of those, whose data have no last axis. They are fed with one, of size 1, as all others.
+    targets_of_any_rank : frozenset of int
+        Which of `targets` a loss or metric of the user's receives. In Keras 3 it receives them with
+        the axes of the data.
+    squeezed_targets : frozenset of int
+        Those among them whose data have no last axis. It is added, and removed again.
     """
 
     optimizer: Any
@@ -117,12 +116,12 @@ class Compilation:
     stateful_metrics: dict[str, Any] = field(default_factory=dict)
     trainable_weights: list[Variable] = field(default_factory=list)
     has_own_loss: bool = False
-    flat_targets: frozenset[int] | None = frozenset()
-    heeding_ranks: frozenset[int] = frozenset()
+    squeezed_targets: frozenset[int] | None = frozenset()
+    targets_of_any_rank: frozenset[int] = frozenset()
 
     @property
     def trained(self) -> list[int]:
-        """Indices of the outputs that have targets: a loss, or in dialect "3" a metric.
+        """Indices of the outputs that have targets: a loss, or in Keras 3 a metric.
 
         All outputs have some if the model's class writes its own `compute_loss`.
         """
@@ -324,14 +323,14 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                         yield from _enter_several(compiled, found, before)
                         continue
                     function = _known(function, found)
-                is_kept = habits().counts_zero_weights and isinstance(function, metrics.Metric)
+                is_kept = zero_weights_count() and isinstance(function, metrics.Metric)
                 if is_kept or getattr(function, "stateful", False):
                     function, tensor = _stateful_metric(compiled, function, *arguments)
                     compiled.stateful_metrics[name] = function
                     if isinstance(tensor, dict):
                         of_dicts.update({key: (x, function) for key, x in tensor.items()})
                         continue
-                elif habits().counts_zero_weights:
+                elif zero_weights_count():
                     tensor = _mean_metric(compiled, name, function, *arguments)
                 else:
                     tensor = weighted_masked_objective(function)(*arguments)
@@ -412,7 +411,7 @@ def _mean_metric(
     else:
         scores = scores_of(metric, y_true, y_pred)
     if scores.ndim == 0:
-        if weights is not None and not isinstance(metric, losses.Loss):  # it has heeded them
+        if weights is not None and not isinstance(metric, losses.Loss):  # it was passed them
             warn(
                 f"compile: weighted_metrics: {name!r} gives one number for a whole batch, which "
                 "weights of samples cannot change: it is not weighted. Let it give one for each "
@@ -437,7 +436,7 @@ def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
 
 
 def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]]:
-    """Return the metrics of each output, and of each whether it heeds weights of samples."""
+    """Return the metrics of each output, and of each whether it is weighted by sample weights."""
     found: list[list[Any]] = [[] for _ in model.outputs]
     for given, is_weighted in ((compiled.metrics, False), (compiled.weighted_metrics, True)):
         for own, listed in zip(found, _spread_metrics(model, given), strict=True):
@@ -460,27 +459,16 @@ def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     return [listed for _ in names]
 
 
-# --- how a metric is called in logs ---------------------------------------------------------------
-
-
-def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:
-    """Return the key of a metric in the logs, with that of its output and `weighted_` in front."""
-    before = f"{output_name}_" if output_name else ""
-    is_free = f"{before}{name}" not in taken
-    is_plain = weights is None or (habits().metrics_keep_words and is_free)
-    return f"{before}{name}" if is_plain else f"{before}weighted_{name}"
-
-
 # --- one number from many, with weights of samples and a mask -------------------------------------
 
 
 def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
-    """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
+    """Return a scalar version of a loss (or metric) with sample weights and a mask.
 
     Notes
     -----
     With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
-    m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights. A loss
+    m_i divides by the share of samples that it keeps. In Keras 3 n counts all weights. A loss
     object (`losses.Loss`) says itself how its numbers become one.
     """
     if fn is losses.circle:  # its mean is not over all samples
@@ -499,7 +487,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
         score = scores_of(fn, y_true, y_pred)
         if mask is not None:
             mask = cast(mask, score.dtype)
-            share = quotient if habits().counts_zero_weights else truediv
+            share = quotient if zero_weights_count() else truediv
             score = share(score * mask, mean(mask))
         if weights is not None:
             if weights.ndim > score.ndim > 0:  # one number for a sample with many places
@@ -510,7 +498,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
                 else score
             )
             score = score * weights
-            if not habits().counts_zero_weights:
+            if not zero_weights_count():
                 score = score / mean(cast(not_equal(weights, 0), score.dtype))
         return mean(score)
 

@@ -271,7 +271,7 @@ def ready_for_generator(model: Any, generator: Any, name: str) -> Any:
         One that yields all batches, the first one too.
     """
     with_targets = name != "predict_function"
-    adapts = with_targets and bool(model.heeding_ranks) and not model._has_trained_on_labels
+    adapts = with_targets and bool(model.targets_of_any_rank) and not model._has_trained_on_labels
     if model.outputs and not adapts:
         model._make_ready_for(name, None)
         return generator

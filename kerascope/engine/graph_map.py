@@ -24,11 +24,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from kerascope.backend.graph import Tensor
+from kerascope.engine import rules
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.keras1.graph_map import build_map_of_graph
 from kerascope.engine.node import Node, NodeFinished, NodeSkipped, NodeVisited
 from kerascope.errors import CycleError, DisconnectedGraphError
-from kerascope.spellings import habits
 from kerascope.stage import Stage
 
 __all__ = [
@@ -124,9 +124,9 @@ def map_graph(
     inputs, outputs : list of Tensor
         Tensors with a history.
     flavour : {"1", "2"}, optional
-        Whose algorithm; by default that of `config.dialect`: Keras 2's, except in dialect "1.2".
+        The algorithm of Keras 1 or 2; by default that of 2, except for scripts of Keras 1.2.
     network : Network, optional
-        The one that is being made of it; who watches is told.
+        The network that is being made; observers receive it as the subject.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def map_stage(
 
     Its subject is the network that is being made, if one is.
     """
-    events = _map_events(inputs, outputs, flavour or habits().map_flavour)
+    events = _map_events(inputs, outputs, flavour or rules.map_flavour())
     return Stage("map_graph", events, network)
 
 

@@ -1,4 +1,4 @@
-"""Which function a metric's name means, and whose function it is."""
+"""From a metric's name to its function, and from a function to the name in the logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kerascope.spellings import habits
 
 
 def is_of_a_user(function: Any) -> bool:
-    """Tell whether a metric may give a dict of numbers, as a function of a user may in Keras 1."""
+    """Return whether a function is the user's own: in Keras 1 it may return a dict of numbers."""
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
 
@@ -32,12 +32,30 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
     return metric if keeps_word else getattr(function, "__name__", own_name), function
 
 
+def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:
+    """Return the key of a metric in the logs: its name after the output's name and `weighted_`.
+
+    Parameters
+    ----------
+    taken : list of str
+        The keys of other metrics.
+    name, output_name : str
+        The output's name is empty if there is only one output.
+    weights : Tensor or None
+        The sample weights, if the metric is weighted.
+    """
+    before = f"{output_name}_" if output_name else ""
+    is_free = f"{before}{name}" not in taken
+    is_plain = weights is None or (habits().metrics_keep_words and is_free)
+    return f"{before}{name}" if is_plain else f"{before}weighted_{name}"
+
+
 def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
     """Return the accuracy that fits an output and its loss.
 
-    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for a loss
-    that takes class numbers; else the largest entry. In dialect "3" a loss of somebody else
-    may take targets of either shape: then that of the data decides.
+    It rounds for one unit, and in Keras 2 for binary_crossentropy. It compares class numbers if the
+    loss takes them, and otherwise the positions of the largest entries. In Keras 3 a loss of your
+    own may take targets of either shape; then the shape of the data decides.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy

@@ -121,3 +121,8 @@ def freezes_inside() -> bool:
 def reading_config() -> AbstractContextManager[None]:
     """Let layers be made from a configuration, which means the same in every Keras."""
     return changed_habits(has_other_slope=False)
+
+
+def map_flavour() -> str:
+    """Return which algorithm maps a graph: that of Keras 1 or of Keras 2."""
+    return habits().map_flavour

@@ -64,7 +64,7 @@ def data_as_arrays(
     x_arrays = inputs_as_arrays(model, x)
     ranks: list[Any] = [(None,) * model.targets[k].ndim for k in fed]
     functions = [model.loss_functions[model.trained[k]] for k in fed]
-    flat = [k in model.flat_targets for k in fed]
+    flat = [k in model.squeezed_targets for k in fed]
     y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions, flat)
     check_lengths(x_arrays, y_arrays, [], where)
     check_targets(y_arrays, functions, [model.outputs[model.trained[k]] for k in fed])

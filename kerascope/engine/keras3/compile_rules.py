@@ -54,18 +54,18 @@ class Keras3Rules(CompileRules):
         try:
             return (yield from events(model, arguments.copy()))
         except Exception as error:
-            if "flat_targets" in arguments:
+            if "squeezed_targets" in arguments:
                 raise
             try:
-                return (yield from events(model, {**arguments, "flat_targets": None}))
+                return (yield from events(model, {**arguments, "squeezed_targets": None}))
             except Exception:
                 raise error from None
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
         """Find the outputs whose targets keep the axes that the data have."""
-        compiled.heeding_ranks = _heeding_ranks(model, compiled)
-        if compiled.flat_targets is None:
-            compiled.flat_targets = compiled.heeding_ranks
+        compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
+        if compiled.squeezed_targets is None:
+            compiled.squeezed_targets = compiled.targets_of_any_rank
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
         """Compile again if targets that a user's loss or metric gets have other axes than expected.
@@ -74,19 +74,21 @@ class Keras3Rules(CompileRules):
         """
         names, fed = fed_targets(model)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
-        flat = frozenset(k for k in model.heeding_ranks if ranks[k] == model.targets[k].ndim - 1)
-        if flat == model.flat_targets:
+        flat = frozenset(
+            k for k in model.targets_of_any_rank if ranks[k] == model.targets[k].ndim - 1
+        )
+        if flat == model.squeezed_targets:
             return
         if not model._has_trained_on_labels and where != "validation_data":
             numbers = model.optimizer.get_weights()
             state = None if model.train_function is None else numbers
             with custom_object_scope(dict(model._known_at_compile)):
-                model.compile_stage({**last_arguments(model), "flat_targets": flat}).run()
+                model.compile_stage({**last_arguments(model), "squeezed_targets": flat}).run()
             if state is not None:  # it comes from a file
                 model._make_train_function()
                 model.optimizer.set_weights(state)
             return
-        name = names[min(flat ^ model.flat_targets)]
+        name = names[min(flat ^ model.squeezed_targets)]
         warn(
             f"{model.label}: {where}: targets of '{name}' have another number of axes than the "
             f"first ones had; your loss or metric gets them as those were. Give all of them "
@@ -111,7 +113,7 @@ class Keras3Rules(CompileRules):
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
         """Return the targets, for a user's metric without the last axis if the data are so."""
         target: Tensor = compiled.targets[k]
-        is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
+        is_flat = k in (compiled.squeezed_targets or ()) and _takes_any_rank(function)
         return squeeze(target, -1) if is_flat else target
 
     def penalties(self, model: Any) -> list[Tensor]:
@@ -147,20 +149,20 @@ class Keras3Rules(CompileRules):
         compiled.metrics_tensors = [own[name] for name in ordered]
 
 
-def _heeding_ranks(model: Any, compiled: Any) -> frozenset[int]:
+def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
     found = set()
     for k, i in enumerate(compiled.trained):
         loss, output = compiled.loss_functions[i], model.outputs[i]
         asked = [resolve_metric(one, loss, output)[1] for one, _ in compiled.metrics_of_outputs[i]]
         is_fed = compiled.target_tensors[i] is None and output.ndim > 1
         if is_fed and (
-            compiled.has_own_loss or _heeds_ranks(loss) or any(map(_heeds_ranks, asked))
+            compiled.has_own_loss or _takes_any_rank(loss) or any(map(_takes_any_rank, asked))
         ):
             found.add(k)
     return frozenset(found)
 
 
-def _heeds_ranks(function: Any) -> bool:
+def _takes_any_rank(function: Any) -> bool:
     """Tell whether it is the user's, and Keras 3 hands it targets with the axes that they have."""
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)

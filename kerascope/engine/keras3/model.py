@@ -17,13 +17,13 @@ class ModelOfKeras3:
 
     Attributes
     ----------
-    heeding_ranks, flat_targets : frozenset of int
+    targets_of_any_rank, squeezed_targets : frozenset of int
         See `engine.compiling.Compilation`.
     """
 
     label: Any
-    heeding_ranks: frozenset[int] = frozenset()
-    flat_targets: frozenset[int] = frozenset()
+    targets_of_any_rank: frozenset[int] = frozenset()
+    squeezed_targets: frozenset[int] = frozenset()
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None,
