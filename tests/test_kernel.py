@@ -101,7 +101,7 @@ EXCEPTIONS = [
     Exceptions("engine/model.py", "keras 3", 2, 0, "one of the classes Model is made of"),
     Exceptions("engine/model.py", "dialect", 2, 0, HABITS),
 ]
-MOST_LINES_OF_CODE = 9  # of all kernel files; it only falls
+MOST_LINES_OF_CODE = 7  # of all kernel files; it only falls
 
 
 def unexpected_words(sources: dict[str, str], exceptions: list[Exceptions]) -> list[str]:

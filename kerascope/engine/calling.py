@@ -26,7 +26,7 @@ import numpy as np
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Tensor, as_tensor, graph_mode, is_eager
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.variables import Variable
 from kerascope.callers import boundary
 from kerascope.engine import rules
@@ -88,7 +88,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     layer.assert_input_compatibility(call.own_tensors)
     if not layer.built:
         _build(layer, call)
-        yield _layer_built(layer, call)
+        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     outputs, output_masks, packed = run_body(layer, call, masks)
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
     record_call_in_model(layer, inputs)
@@ -98,11 +98,11 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     """Run the body on numbers and return arrays; the layer's updates take effect at once."""
-    was_built = layer.built
+    was_built, inputs = layer.built, call.tensors
     with eager_mode(), losses_of_a_call(layer):
         outputs = _call_inside(layer, call)
     if not was_built:
-        yield _layer_built(layer, call)
+        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     return replaced(outputs, Tensor, lambda y: np.array(value_of(y)))
 
 
@@ -131,8 +131,8 @@ def _build(layer: Layer, call: Call) -> None:
     layer.assert_input_compatibility(call.own_tensors)
 
 
-def _layer_built(layer: Layer, call: Call) -> LayerBuilt:
-    return LayerBuilt(layer, unpack_singleton([x.shape for x in call.tensors]), layer.weights)
+def _shapes(tensors: list[Tensor]) -> list[Shape]:
+    return [x.shape for x in tensors]
 
 
 def run_body(
