@@ -16,6 +16,7 @@ SHORT_PIECE = re.compile(r"""(?<=["']\n) *([frb]*(["']).{0,23}\2)\n(?= *[frb]*["
 OTHERS = {
     "backend/common.py",
     "engine/topology.py",
+    "engine/training_arrays.py",
     "engine/training.py",
     "example.py",
     "layers/layer.py",

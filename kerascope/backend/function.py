@@ -131,7 +131,6 @@ class Function(Inspectable):
     ) -> None:
         self.name = name
         self.inputs = checked_inputs(inputs)
-        self._input_dtypes = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
         updates = chained(pairs(updates))
@@ -147,6 +146,11 @@ class Function(Inspectable):
         self.schedule = Schedule(self.inputs, results, follow, len(self.outputs))
         written = [update.variable for update in self.updates]
         self._programs = Programs(self.schedule, written, self._interpret, name, rewrites, verify)
+
+    @functools.cached_property
+    def _input_dtypes(self) -> list[tuple[Tensor, np.dtype]]:
+        """The inputs, each with the type of its numbers."""
+        return [(x, np.dtype(x.dtype)) for x in self.inputs]
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"
