@@ -272,15 +272,14 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             self._check_trainable_weights_consistency()
             return self.train_function
         with one_at_a_time():  # the optimizer has one set of slots
-            made: Function = self._train_function_stage(None).run()
+            stage = Stage("make_train_function", self._train_function_events(), self)
+            made: Function = stage.run()
             return made
 
     def train_function_stage(self) -> Stage:
         """Return the making of `train_function` as a stage; it starts the optimizer's stage."""
-        return self._train_function_stage(self._make_train_function)
-
-    def _train_function_stage(self, shortcut: Callable[[], Function] | None) -> Stage:
-        return Stage("make_train_function", self._train_function_events(), self, shortcut)
+        events, shortcut = self._train_function_events(), self._make_train_function
+        return Stage("make_train_function", events, self, shortcut)
 
     def _train_function_events(self) -> Generator[Any, Any, Function]:
         self._check_trainable_weights_consistency()

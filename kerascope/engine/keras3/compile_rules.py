@@ -17,7 +17,7 @@ from kerascope.backend.state import floatx
 from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
 from kerascope.engine.compile_rules import CompileRules, last_arguments, rules_by_name
-from kerascope.engine.keras3.own_loss import own_total_loss, writes_own_loss
+from kerascope.engine.keras3.model import own_total_loss, writes_own_loss
 from kerascope.engine.layer_losses import weight_of_penalty
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.training_data import fed_targets, ranks_of

@@ -1,15 +1,70 @@
-"""What Keras 3 lets a model's class define: its own loss, and layers that assign in `call`."""
+"""What Keras 3 lets a model's class define: its own loss, and layers that assign in `call`.
+
+If a model class overrides `compute_loss`, compiling calls it once, on symbols. Its result is the
+total loss of training and evaluation. Inside, `super().compute_loss(...)` returns the loss that was
+given to `compile`.
+"""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
+from kerascope.backend import function, mean
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Tensor, as_tensor, is_eager
+from kerascope.backend.scopes import name_scope
 from kerascope.backend.update_order import assigned_by_several_calls
+from kerascope.engine.arguments import accepts, listed_with_structure, packed
 from kerascope.engine.base_layer import layers_within
-from kerascope.engine.keras3.own_loss import computed_loss
-from kerascope.errors import ArgumentError, RefusedError
+from kerascope.engine.compile_rules import rules
+from kerascope.engine.compiling import Compilation, weighted_masked_objective
+from kerascope.engine.node import mask_of
+from kerascope.errors import ArgumentError, DtypeError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
 from kerascope.spellings import habits
+
+_compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=None)
+
+
+def writes_own_loss(model: Any) -> bool:
+    """Return whether training calls a `compute_loss` that the model's class writes itself."""
+    method = type(model).compute_loss
+    return habits().calls_compute_loss and not method.__module__.startswith("kerascope.engine.")
+
+
+def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
+    """Return what the model's own `compute_loss` makes of symbols."""
+    trained = compiled.trained
+    written = type(model).compute_loss
+    targets = [rules().target_of_metric(written, compiled, k) for k in range(len(trained))]
+    by_output = dict(zip(trained, zip(targets, compiled.sample_weights, strict=True), strict=True))
+    keywords = {"training": True} if accepts(model.compute_loss, "training") else {}
+    structure = model._output_structure
+    token = _compiling.set(compiled)
+    try:
+        with name_scope("loss"):
+            loss = model.compute_loss(
+                x=packed(model._input_structure, model.inputs),
+                y=packed(structure, [by_output[i][0] for i in range(len(model.outputs))]),
+                y_pred=packed(structure, model.outputs),
+                sample_weight=packed(
+                    structure, [by_output[i][1] for i in range(len(model.outputs))]
+                ),
+                **keywords,
+            )
+            loss = loss if isinstance(loss, (Tensor, int, float, np.number)) else None
+            if loss is None or as_tensor(loss).ndim:
+                raise DtypeError(
+                    f"{model.label}: compute_loss returned {loss!r}; expected a scalar, such as "
+                    "ops.mean(...).",
+                    subject=model,
+                )
+            return as_tensor(loss)
+    finally:
+        _compiling.reset(token)
 
 
 class ModelOfKeras3:
@@ -22,6 +77,9 @@ class ModelOfKeras3:
     """
 
     label: Any
+    inputs: Any
+    losses: Any
+    get_losses_for: Any
     targets_of_any_rank: frozenset[int] = frozenset()
     squeezed_targets: frozenset[int] = frozenset()
 
@@ -42,7 +100,26 @@ class ModelOfKeras3:
         training : bool
             Not read: the loss is the same in both phases.
         """
-        return computed_loss(self, x, y, y_pred, sample_weight)
+        compiled = _compiling.get() or self
+        if not compiled.loss_functions:
+            raise NotCompiledError(
+                f"{self.label}: compute_loss: call compile(optimizer, loss) first."
+            )
+        if (
+            any(isinstance(one, Tensor) for one in listed_with_structure(y_pred)[1])
+            and not is_eager()
+        ):
+            return _sum(compiled, y, y_pred, sample_weight, rules().penalties(self))
+        penalties = rules().penalties(self)
+        if x is None and len(self.losses) != len(self.get_losses_for(None)):
+            raise ArgumentError(
+                f"{self.label}: compute_loss: expected x, since the self has penalties on what its "
+                "layers compute of it."
+            )
+        inputs = listed_with_structure(x)[1] if x is not None else []
+        numbers = function(self.inputs if inputs else [], penalties)(inputs) if penalties else []
+        with eager_mode():
+            return value_of(as_tensor(_sum(compiled, y, y_pred, sample_weight, numbers)))
 
     def _refuse_uncalled_methods(self, name: str) -> None:
         """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
@@ -67,3 +144,20 @@ class ModelOfKeras3:
                 subject=own[-1],
             )
         return updates
+
+
+def _sum(compiled: Any, y: Any, y_pred: Any, sample_weight: Any, penalties: Any) -> Any:
+    found: Any = 0.0
+    parts = [listed_with_structure(one)[1] for one in (y, y_pred)]
+    weights = listed_with_structure(sample_weight)[1] if sample_weight is not None else []
+    for i, (target, predicted) in enumerate(zip(*parts, strict=True)):
+        loss = compiled.loss_functions[i]
+        if loss is None:
+            continue
+        target, predicted = as_tensor(target), as_tensor(predicted)
+        if target.ndim == predicted.ndim - 1 and predicted.shape[-1] == 1:
+            target = target[..., None]
+        weight = as_tensor(weights[i]) if weights else None
+        term = weighted_masked_objective(loss)(target, predicted, weight, mask_of(predicted))
+        found = found + mean(term) * compiled.loss_weights_list[i]
+    return sum(penalties, found)
