@@ -1,12 +1,13 @@
 """Where batches come from: arrays in memory, generators and Sequences, workers that read ahead.
 
-A feed answers one question, "the batches of one epoch, please", with pairs (number of samples,
-arrays for the function). The loops in `training_loop` do not know which kind they have. A Sequence
-is asked for batches by their numbers, in an order that is drawn for each pass; an iterator only for
-the next one.
+A feed yields the batches of one epoch as pairs (number of samples, arrays for the function). The
+loops in `training_loop` do not know which kind of feed they have. A Sequence returns batches by
+their numbers, in an order that is drawn for each pass. An iterator returns only the next one.
 
-A feed's place is what it must know to go on, in another process, in the middle of an epoch
-(`place`, `go_to`); how many batches of the epoch are done, the loop says.
+A feed has a place: the state with which another process can continue in the middle of an epoch
+(`place`, `go_to`). The loop counts how many batches of the epoch are done.
+
+Keras has this in `engine/training_arrays.py` and `training_generator.py`. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def checked_steps(steps: Any) -> int:
     Raises
     ------
     ArgumentError
-        It is no finite number above 0.
+        It is not a finite number above 0.
     """
     is_real = isinstance(steps, (float, np.floating)) and np.isfinite(steps) and steps > 0
     if not is_real and (not isinstance(steps, (int, np.integer)) or steps < 1):
@@ -82,9 +83,9 @@ def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -
 
 
 def checksums(arrays: list[Any]) -> list[int]:
-    """Return a checksum of some rows of each array, at places that only the length decides.
+    """Return a checksum of some rows of each array; which rows depends only on the length.
 
-    What lies in a file is read row by row. Objects have no bytes to look at: then it is 0.
+    Arrays in a file are read row by row. For arrays of objects the checksum is 0.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def _checksum(array: Any) -> int:
 
 
 class Feed:
-    """What all feeds have: the number of samples and steps of an epoch, and a place.
+    """The base of all feeds: the number of samples and steps of an epoch, and a place.
 
     Attributes
     ----------
@@ -122,36 +123,36 @@ class Feed:
     goes_on = False
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of an epoch of which `done` were there already."""
+        """Yield (size, arrays) for each batch of an epoch after the first `done`."""
         raise NotImplementedError(f"{type(self).__name__} does not define epoch")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return what gives the arrays of this epoch's batches by their numbers, at any time.
+        """Return a function from a batch's number in this epoch to its arrays, valid at any time.
 
-        None if the feed cannot: then who needs them has to copy them.
+        None if the feed cannot: then callers have to copy the arrays that they need later.
         """
         return None
 
     def facts(self) -> dict[str, Any]:
-        """Return what must not differ between two runs on the same data, as plain data."""
+        """Return the facts that must be equal in two runs on the same data, as plain data."""
         return {"samples": self.samples, "steps": self.steps}
 
     def place(self) -> dict[str, Any]:
-        """Return where this feed is, as plain data."""
+        """Return the place of this feed, as plain data."""
         return {}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Go to where a feed of another process was."""
+        """Continue at the place of a feed in another process."""
 
 
 class ArrayFeed(Feed):
-    """Batches of arrays that lie in memory (or in a file that can be sliced).
+    """Batches of arrays in memory, or in a file that can be sliced.
 
     Parameters
     ----------
     ins : list
-        Arrays of equal length: inputs, targets, sample weights. A float at the end is the flag of
-        the learning phase, which is handed on whole.
+        Arrays of equal length: inputs, targets, sample weights. A float at the end is the learning
+        phase, which each batch gets as it is.
     batch_size : int
     shuffle : {True, False, "batch"}
         Anew for each pass; "batch" keeps the rows of a batch together, as HDF5 needs it.
@@ -163,13 +164,13 @@ class ArrayFeed(Feed):
     goes_on : bool
         Whether an epoch of fewer steps goes on in the next epoch where it ended.
     first_weight : int
-        From which array on they are weights of samples. Most are ones: then known ones are fed in
-        their place. What they are shuffled with must not change while there is a feed.
+        The number of the first array of sample weights. Weights that are all 1 are replaced by
+        shared arrays of ones. The weights must not change while the feed is used.
 
     Raises
     ------
     ArgumentError
-        The batch size is no positive whole number, or `shuffle` is something else.
+        The batch size is not a positive whole number, or `shuffle` is another value.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class ArrayFeed(Feed):
         self._order_seed: int | None = None  # of this epoch's order
 
     def facts(self) -> dict[str, Any]:
-        """Return what must not differ between two runs on the same data, as plain data."""
+        """Return the facts that must be equal in two runs on the same data, as plain data."""
         shapes = [[str(array.dtype), *map(int, array.shape[1:])] for array in self.arrays]
         sizes = {"samples": self.samples, "batch_size": self.batch_size}
         kinds = {"shuffle": self.shuffle, "arrays": shapes}
@@ -208,7 +209,7 @@ class ArrayFeed(Feed):
         return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Take the rows of this epoch in the order of another process."""
+        """Take the rows of this epoch in the order of a feed in another process."""
         seed = place["order_seed"]
         self._order_seed = None if seed is None else operator.index(seed)
         self._begins = operator.index(place.get("begins", 0))
@@ -224,16 +225,16 @@ class ArrayFeed(Feed):
         Parameters
         ----------
         kept : bool
-            Whether somebody may keep the arrays. If not, those of shuffled rows are buffers, which
-            the next batch of the same size fills anew. In order they are views of the data.
+            Whether the arrays may be kept. If not, shuffled rows are in buffers, which the next
+            batch of the same size overwrites. Rows in order are views of the data.
         done : int
-            How many batches were there already: the order is that of `go_to`.
+            How many batches of the epoch are done. The order is that of `go_to`.
         """
         if self.shuffle and not done and not self._begins:
             self._order_seed = fresh_seed()
         index_array = self._index_array()
         is_shuffled = index_array is not None
-        # Where rows come in buffers, one of these holds known ones already.
+        # Rows in buffers have their shared ones already.
         ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
         batches = self._batches[self._begins : self._begins + self.steps]
         for start, end in batches[done:]:
@@ -253,7 +254,7 @@ class ArrayFeed(Feed):
             self._begins = (self._begins + len(batches)) % len(self._batches)
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return what gives the arrays of this epoch's batches by their numbers, at any time."""
+        """Return a function from a batch's number in this epoch to its arrays."""
         if any(type(array) is not np.ndarray for array in self.arrays):
             return None
         order = copy(self)  # of this epoch: only its seed is kept
@@ -261,13 +262,13 @@ class ArrayFeed(Feed):
         return order._batch
 
     def samples_of(self, number: int) -> np.ndarray:
-        """Return which rows of the arrays a batch of this epoch has, in its order."""
+        """Return the numbers of the rows in a batch of this epoch, in its order."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         return np.arange(start, end) if order is None else order[start:end]
 
     def _batch(self, number: int) -> list[Any]:
-        """Return the arrays of a batch of this epoch; they belong to the caller."""
+        """Return new arrays with the rows of a batch of this epoch."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         ids = slice(start, end) if order is None else order[start:end]
@@ -277,9 +278,9 @@ class ArrayFeed(Feed):
         return rows + self.flags
 
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
-        """Return the numbers of the arrays whose rows are ones, but not known ones by themselves.
+        """Return the numbers of the arrays whose rows are to be replaced by shared ones.
 
-        They are looked at for each epoch, since somebody may have changed them.
+        They are checked for each epoch, because the arrays may have been changed.
         """
         return [
             number
@@ -297,7 +298,7 @@ class ArrayFeed(Feed):
             ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
-        """Return these rows of each array: in a buffer, where that can be done."""
+        """Return these rows of each array, in a buffer if possible."""
         size = len(batch_ids)
         fetchers = self._fetchers.get(size)
         if fetchers is None:
@@ -312,7 +313,7 @@ class ArrayFeed(Feed):
 
 
 def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.ndarray | None:
-    """Return in which order the rows of an epoch come; None for that in which they lie."""
+    """Return the order of the rows of an epoch; None if they are not shuffled."""
     if not shuffle:
         return None
     rng = np.random.default_rng(seed)
@@ -325,13 +326,13 @@ _order_again = functools.lru_cache(maxsize=1)(_order)  # of an epoch that is loo
 
 
 def _are_ones(array: Any) -> bool:
-    """Tell whether an array is what `ones_of` would give."""
+    """Return whether an array is equal to `ones_of` its shape."""
     is_float = type(array) is np.ndarray and array.dtype == config.floatx
     return is_float and (are_known_ones(array) or bool((array == 1).all()))
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
-    """Return a function that gives `size` rows of an array by their numbers."""
+    """Return a function that returns `size` rows of an array by their numbers."""
     if type(array) is not np.ndarray or array.dtype.hasobject:
         return lambda batch_ids: array[batch_ids]
     if may_be_ones and _are_ones(array):
@@ -343,14 +344,14 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """The same arrays (or none: the model reads variables) a number of times."""
+    """The same arrays in each step. There are none if the model reads variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
         self.steps = checked_steps(steps)
 
     def facts(self) -> dict[str, Any]:
-        """Return what must not differ between two runs on the same data, as plain data."""
+        """Return the facts that must be equal in two runs on the same data, as plain data."""
         arrays = [array for array in self.ins if not isinstance(array, float)]
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 
@@ -361,21 +362,21 @@ class StepFeed(Feed):
             yield size, self.ins
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return what gives the arrays of a batch: they are always the same."""
+        """Return a function that returns the arrays of a batch: always the same."""
         return lambda number: self.ins
 
 
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:
-    """Return a feed of arrays, in batches of 32 unless said otherwise.
+    """Return a feed of arrays, in batches of 32 by default.
 
-    In dialect "3" a number of steps counts batches, which are by default so large that all rows are
-    in them.
+    In dialect "3" a number of steps counts batches. By default they are so large that they contain
+    all rows.
 
     Raises
     ------
     ArgumentError
         There are no arrays (the model reads variables) and the number of steps is not given; or
-        both that and the batch size are, but in dialect "3".
+        both that and the batch size are given, except in dialect "3".
     """
     has_arrays = bool(ins) and not isinstance(ins[0], float)
     if has_arrays and (steps is None or habits().steps_are_batches):
@@ -399,12 +400,12 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
 
 
 def iterator_of(source: Any) -> Iterator[Any]:
-    """Return what gives one batch after the other.
+    """Return an iterator over batches.
 
     Raises
     ------
     DtypeError
-        The source cannot do that, as a function that nobody called.
+        The source is not iterable, for example a generator function that was not called.
     """
     if hasattr(source, "__next__"):
         iterator: Iterator[Any] = source
@@ -420,7 +421,7 @@ def iterator_of(source: Any) -> Iterator[Any]:
 
 
 class WithFirst:
-    """An iterator of which one batch was read already, to learn the shapes: it gives that again.
+    """An iterator whose first batch was already read, for its shapes: it yields that one first.
 
     Parameters
     ----------
@@ -441,7 +442,7 @@ class WithFirst:
 
 
 def read_first(source: Any) -> tuple[Any, Any]:
-    """Return the first batch of a generator or a `Sequence`, and what gives all its batches.
+    """Return the first batch of a generator or a `Sequence`, and a source of all its batches.
 
     Raises
     ------
@@ -460,13 +461,13 @@ def read_first(source: Any) -> tuple[Any, Any]:
 
 
 class SampleCount(int):
-    """A number of samples where a number of batches is expected: how Keras 1 measures an epoch."""
+    """A number of samples in place of a number of batches: how Keras 1 measures an epoch."""
 
 
 class GeneratorFeed(Feed):
-    """Batches that a generator or a `Sequence` makes.
+    """Batches of a generator or a `Sequence`.
 
-    An epoch of fewer steps than a Sequence has batches goes on in the next epoch where it ended.
+    If an epoch has fewer steps than a Sequence has batches, the next epoch continues behind them.
 
     Parameters
     ----------
@@ -474,26 +475,26 @@ class GeneratorFeed(Feed):
         Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
     steps : int, optional
         Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
-        with the batch that reaches so many samples. In dialect "3" a generator without it is read
+        with the batch that reaches this many samples. In dialect "3" a generator without it is read
         to its end, once: that is one epoch.
     standardize : callable
-        Turns what the source yields into the function's arrays.
+        Turns an item of the source into the function's arrays.
     shuffle : bool
         Read a Sequence's batches in another order each epoch.
 
     Attributes
     ----------
     source : Sequence or iterator
-        What is asked for batches.
+        Where the batches come from.
     is_sequence : bool
-        Whether it is asked by number.
+        Whether it returns batches by number.
     has_workers : bool
-        Whether batches are made ahead.
+        Whether workers make batches ahead.
 
     Raises
     ------
     ArgumentError
-        The number of steps is not known.
+        The number of steps is unknown.
     """
 
     has_workers = False
@@ -528,18 +529,18 @@ class GeneratorFeed(Feed):
         self._drawn = 0  # batches that an iterator gave, in all epochs
 
     def facts(self) -> dict[str, Any]:
-        """Return what must not differ between two runs on the same data, as plain data."""
+        """Return the facts that must be equal in two runs on the same data, as plain data."""
         length = len(self.source) if self.is_sequence else None
         kind = {"from": type(self.source).__name__, "length": length, "shuffle": self.shuffle}
         return {**super().facts(), **kind}
 
     def place(self) -> dict[str, Any]:
-        """Return what is left of a pass, and how many samples and batches were there before."""
+        """Return the rest of a pass, and how many samples and batches came before."""
         left = None if self._left is None else list(self._left)
         return {"left": left, "seen": self._seen, "drawn": self._drawn}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Go to where a feed of another process was; its source is there already."""
+        """Continue at the place of a feed in another process; the source is there already."""
         if isinstance(self._iterator, WithFirst):
             self._iterator = iterator_of(self.source)
         left = place["left"]
@@ -548,17 +549,17 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """False if a generator was asked for batches before, so that nobody knows its place."""
+        """False if a generator was used before, so that its place is unknown."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
     def read_forward(self, place: dict[str, Any]) -> None:
-        """Ask an iterator for the batches that another process had, and drop them.
+        """Read the batches that another process had from an iterator, and drop them.
 
         Raises
         ------
         DataError
-            It ended before.
+            It has fewer batches.
         """
         assert self._iterator is not None
         wanted = place["drawn"]
@@ -587,7 +588,7 @@ class GeneratorFeed(Feed):
         self._end_pass()
 
     def _is_over(self) -> bool:
-        """Tell whether the epoch has as many samples as were asked for."""
+        """Return whether the epoch has the requested number of samples."""
         return self.samples is not None and self._seen >= self.samples
 
     def _steps(self, done: int) -> Iterable[int]:
@@ -597,24 +598,24 @@ class GeneratorFeed(Feed):
         return "" if self.steps is None else f" of {self.steps}"
 
     def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
-        """Yield the Sequence's batches of these numbers."""
+        """Yield the Sequence's batches with these numbers."""
         return (self.source[number] for number in numbers)
 
     def _end_pass(self) -> None:
-        """Tell a Sequence that each of its batches was read once, if that is so."""
+        """Call a Sequence's `on_epoch_end` if each of its batches was read once."""
         if self._left is not None and not self._left:
             self._left = None
             if hasattr(self.source, "on_epoch_end"):
                 self.source.on_epoch_end()
 
     def _begin_pass(self) -> None:
-        """Tell a Sequence that a pass begins, and note its batches in the order to read them."""
+        """Call a Sequence's `on_epoch_begin`, and draw the order of its batches."""
         if hasattr(self.source, "on_epoch_begin"):
             self.source.on_epoch_begin()
         self._left = deque(numbers_of_a_pass(self.source, self.shuffle))
 
     def _numbered_items(self, done: int) -> Iterator[Any]:
-        """Yield a Sequence's batches for one epoch, going on where the last epoch ended."""
+        """Yield a Sequence's batches for one epoch, beginning where the last epoch ended."""
         wanted = None if self.steps is None else self.steps - done
         while wanted is None or wanted > 0:
             self._end_pass()
@@ -654,12 +655,12 @@ class GeneratorFeed(Feed):
 
 
 def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
-    """Take apart what a generator yielded: x, y and sample weights.
+    """Return x, y and sample weights of an item that a generator yielded.
 
     Raises
     ------
     DataError
-        It is no tuple `(x, y)` or `(x, y, sample_weight)`.
+        It is not a tuple `(x, y)` or `(x, y, sample_weight)`.
     """
     if isinstance(item, tuple) and len(item) in (1, 2, 3):
         x, y, sample_weight = (*item, None, None)[:3]
@@ -676,14 +677,14 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
 
 
 class WorkerOptions(NamedTuple):
-    """Who makes the batches: Keras's three arguments.
+    """Keras's three arguments about the threads or processes that make batches.
 
     Attributes
     ----------
     max_queue_size : int
         How many batches are made ahead.
     workers : int or None
-        0 and None: nobody but the loop itself. With `use_multiprocessing` None means 1.
+        0 and None: the loop makes the batches itself. With `use_multiprocessing` None means 1.
     use_multiprocessing : bool
         Processes instead of threads.
     """
@@ -699,7 +700,7 @@ class WorkerOptions(NamedTuple):
         Raises
         ------
         ArgumentError
-            It is negative, or no whole number.
+            It is negative, or not a whole number.
         """
         number = int(self.use_multiprocessing) if self.workers is None else self.workers
         if not isinstance(number, (int, np.integer)) or number < 0:
@@ -736,7 +737,7 @@ class WorkerFeed(GeneratorFeed):
         return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Go to where a feed of another process was; its source is there already."""
+        """Continue at the place of a feed in another process; the source is there already."""
         super().go_to(place)
         self._pool.renew()
 
@@ -746,7 +747,7 @@ class WorkerFeed(GeneratorFeed):
 
 
 def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
-    """Return who makes the batches; if `fit` was not told, a Sequence may say so itself."""
+    """Return the worker options; without any from `fit`, those of the Sequence itself."""
     number = getattr(source, "workers", 1)
     processes = bool(getattr(source, "use_multiprocessing", False))
     if workers != WorkerOptions() or (number == 1 and not processes):
@@ -764,7 +765,7 @@ def generator_feed(
     shuffle: bool,
     workers: WorkerOptions,
 ) -> Iterator[GeneratorFeed]:
-    """Give a feed of batches; its workers, if there are any, end with the block."""
+    """Give a feed of batches; its workers, if any, end with the `with` block."""
     workers = _options_for(source, workers)
     if not workers.number:
         yield GeneratorFeed(source, steps, standardize, shuffle)
@@ -777,8 +778,8 @@ def generator_feed(
 
 
 def makes_batches(x: Any) -> bool:
-    """Tell a generator, or a `Sequence` of batches, from data."""
-    if type(x) is np.ndarray:  # the usual case, and looking for what it lacks is slow
+    """Return whether this is a generator or a `Sequence` of batches, and not data."""
+    if type(x) is np.ndarray:  # the usual case; looking for missing attributes is slow
         return False
     is_sequence = all(hasattr(x, name) for name in ("__getitem__", "__len__", "on_epoch_end"))
     return inspect.isgenerator(x) or hasattr(x, "__next__") or is_sequence
@@ -787,7 +788,7 @@ def makes_batches(x: Any) -> bool:
 def generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], WorkerOptions]:
-    """Return a method's arguments by today's names, and apart from them those of the workers."""
+    """Return a method's arguments by Keras 2's names, and separately the worker options."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
     if habits().counts_samples:

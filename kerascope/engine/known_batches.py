@@ -26,14 +26,14 @@ MOST_SHAPES = 64
 
 
 class Fit(NamedTuple):
-    """How arrays of known shapes become what the function takes.
+    """How data of known shapes become the arrays of a function.
 
     Attributes
     ----------
     columns : tuple of bool, or None
-        Which arrays get an axis at their end; None: not one.
+        Which arrays get an axis at their end; None: no array.
     weights : list of (array or tuple of int)
-        Weights of samples: known ones, or the shape of ones that are too many to be kept.
+        Weights of samples: a shared array of ones, or its shape if it is too large to be kept.
     """
 
     columns: tuple[bool, ...] | None
@@ -41,19 +41,19 @@ class Fit(NamedTuple):
 
 
 class KnownBatches:
-    """The shapes of batches that were fit for one function.
+    """The shapes of batches that passed the checks for one function.
 
     Parameters
     ----------
     function : Function
-        After `compile` there is another one, and what was known is forgotten with the old one.
+        `compile` makes another one, and the known shapes are dropped with the old one.
     layers : list of Layer
-        Whose `trainable` must stay as it is: whoever changes it is to be warned at the next batch.
+        Layers whose `trainable` must not change: a change causes a warning at the next batch.
     """
 
     def __init__(self, function: Function, layers: Sequence[Any] = ()) -> None:
         self.function = function
-        # What a layer itself stores is read there, since it is looked at before each batch.
+        # An attribute that a layer stores itself is read from its dict: this runs for each batch.
         stores = [type(layer).trainable is Layer.trainable for layer in layers]
         self._stored = [vars(x) for x, is_stored in zip(layers, stores, strict=True) if is_stored]
         self._asked = [x for x, is_stored in zip(layers, stores, strict=True) if not is_stored]
@@ -68,7 +68,7 @@ class KnownBatches:
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return what the function takes; None if the data, or the layers, must be looked at."""
+        """Return the arrays for the function; None if data or layers must be checked."""
         fit = self._fits.get(_look_of(x, y))
         if fit is None or not self.is_current:
             return None
@@ -86,7 +86,7 @@ class KnownBatches:
         return ins
 
     def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
-        """Tell whether arrays, as `arrays` returned them, make a single batch, beyond all doubt."""
+        """Return whether arrays, as `arrays` returned them, certainly make a single batch."""
         if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
             return False
         if batch_size is None:
@@ -94,7 +94,7 @@ class KnownBatches:
         return type(batch_size) is int and batch_size >= ins[0].shape[0]
 
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
-        """Note that `x` and `y` became these arrays, if they hardly had to change for it."""
+        """Store that `x` and `y` became these arrays, if at most an axis was added."""
         look = _look_of(x, y)
         if look is None:
             return
@@ -118,7 +118,7 @@ class KnownBatches:
 
 
 def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-    """Return what a model's function takes if such data came before; None if not."""
+    """Return the arrays for a model's function if data like these came before, otherwise None."""
     known = model._known_batches.get(name)
     if known is None or known.function is not getattr(model, name):
         return None
@@ -139,20 +139,20 @@ def is_one_batch(model: Any, ins: list[Any], batch_size: int | None) -> bool:
 
 
 def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
-    """Note that data such as these were fit for a model's function."""
+    """Store that data like these passed the checks for a model's function."""
     known = model._known_batches.get(name)
     function = getattr(model, name)
     if known is None or known.function is not function or not known.is_current:
         is_to_train = name == "train_function"
         if is_to_train and model._is_trainable_elsewhere():
-            return  # the warning is due again at the next batch
+            return  # the next batch warns again
         known = KnownBatches(function, layers_within(model) if is_to_train else ())
         model._known_batches = {**model._known_batches, name: known}
     known.note(x, y, ins)
 
 
 def _look_of(x: Any, y: Any) -> Any:
-    """Return the types and shapes of the data, as a key; None if there is more than arrays."""
+    """Return the types and shapes of the data, as a key; None if not all data are arrays."""
     if type(x) is np.ndarray and type(y) is np.ndarray:
         return x.shape, x.dtype, y.shape, y.dtype
     if type(x) is np.ndarray and y is None:
@@ -181,7 +181,7 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Tell whether an array is what was given, with one axis more; None if it is something else."""
+    """Return whether an array is the given one with an axis more; None if it is another array."""
     if array is given:
         return False
     is_view = isinstance(array, np.ndarray) and np.may_share_memory(array, given)

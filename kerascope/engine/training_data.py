@@ -1,4 +1,4 @@
-"""From what users pass as data to arrays that fit the model, or an error that says why not.
+"""From the data that users pass to arrays that fit the model, or an error that says why not.
 
 `x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
 1); weights of classes and samples become one array of weights for each output. In Keras, these
@@ -49,8 +49,7 @@ def data_as_arrays(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return arrays for a compiled model's inputs, targets and weights of samples.
 
-    They are checked against each other. Of samples that were given no weight, the weights are known
-    ones, which are for reading only.
+    They are checked against each other. Samples without weights share one read-only array of ones.
 
     Raises
     ------
@@ -90,7 +89,7 @@ def fed_targets(model: Any) -> tuple[list[str], list[int]]:
 
 
 def of_trained_outputs(model: Any, given: Any) -> Any:
-    """Return what is given for the outputs that have targets, if it comes for all outputs."""
+    """Return the items for the outputs that have targets, if there is one for each output."""
     names, trained = model.output_names, model.trained
     given = by_names(model._output_structure, names, given)
     if len(trained) == len(names):
@@ -106,7 +105,7 @@ def of_trained_outputs(model: Any, given: Any) -> Any:
 def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
     """Return a function's arrays with weights of samples that may be written to.
 
-    Callbacks find these arrays in their `validation_data`, and known ones are for reading only.
+    Callbacks get these arrays as their `validation_data`; shared ones are read-only.
     """
     weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first_weight:]]
     return ins[:first_weight] + weights
@@ -121,12 +120,12 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     Parameters
     ----------
     data : array_like, list of array_like, or dict by name
-        HDF5 data sets and other things with `shape` and `__getitem__` are kept as they are, and
+        HDF5 data sets and other objects with `shape` and `__getitem__` are kept as they are, and
         read batch by batch.
     names : list of str
-        What the arrays are for.
+        The names of the tensors that take the arrays.
     shapes : list of (tuple or None)
-        What each array must look like; None is not checked.
+        The required shape of each array; None is not checked.
     what : str
         For errors: "x" or "y".
 
@@ -146,16 +145,16 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
 
 
 def ranks_of(y: Any, names: list[str]) -> list[int]:
-    """Return how many axes the labels for each name have."""
+    """Return the number of axes of the labels for each name."""
     return [len(np.shape(one)) for one in _listed(y, names, "y")]
 
 
 def targets_as_arrays(
     y: Any, names: list[str], shapes: list[Shape], functions: list[Any], flat: Sequence[bool]
 ) -> list[Any]:
-    """Return one array of labels for each name; class numbers may come without their last axis.
+    """Return one array of labels for each name; class numbers may lack their last axis.
 
-    So may the others that are `flat`.
+    So may other labels where `flat` is true.
 
     Raises
     ------
@@ -208,7 +207,7 @@ def _listed(data: Any, names: list[str], what: str) -> list[Any]:
 
 
 def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
-    """Tell a list of arrays from one array written as nested lists."""
+    """Return whether this is a list of arrays, and not one array written as nested lists."""
     if not len(data):
         return number > 1
     return (hasattr(data[0], "shape") and np.ndim(data[0]) > 0) or (
@@ -294,7 +293,7 @@ def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) ->
 
 
 def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor]) -> None:
-    """Catch labels in the wrong form for their loss, the most common mistake.
+    """Check that labels have the form that their loss expects: the most common mistake.
 
     Raises
     ------
@@ -337,7 +336,7 @@ def weights_of_samples(
 ) -> np.ndarray:
     """Return the weight of each sample, or time step, of one output: ones if none are given.
 
-    Of weights with `rank` axes all but the first may be 1 in size.
+    In Keras 3 all axes but the first may have size 1.
 
     Raises
     ------
@@ -349,7 +348,7 @@ def weights_of_samples(
     Warns
     -----
     KerascopeWarning
-        Both are given, in another dialect: those of the classes are ignored.
+        Both are given, in another dialect: the class weights are ignored.
     """
     if rank == 2 and len(y.shape) < 3:
         raise DataError(
