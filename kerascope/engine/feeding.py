@@ -2,11 +2,12 @@
 
 `fit`, `evaluate` and `predict` take what users have: lists, dicts by name, labels without their
 last axis, weights of classes, generators. The functions of a model take arrays in one fixed order:
-inputs, targets, weights of samples, and a number for the learning phase where the model has dropout
-or the like. This file stands between the two. It checks the data against the model and each other
-(`training_data`), and puts them into a feed (`feeds`), which yields the batches of an epoch.
+inputs, targets, weights of samples, and a number for the learning phase if the model has dropout or
+the like. This file leads from the one to the other. It checks the data against the model and each
+other (`training_data.py`), and puts them into a feed (`feeds.py`), which yields the batches of an
+epoch.
 
-Keras does so in `Model._standardize_user_data`. Lesson: chapter 15.
+Keras checks in `Model._standardize_user_data`, and makes batches in its loops. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -171,17 +172,17 @@ def feeds_of_arrays(
     data, steps = options.validation_data, options.validation_steps
     ins, val_ins = _with_validation(model, ins, data, options.validation_split, has_callbacks)
     size = options.batch_size
-    made = labelled_feed(model, ins, size, options.steps_per_epoch, options.shuffle)
-    made.goes_on = True
-    made.batch_size = made.batch_size or size or USUAL_BATCH_SIZE
+    train_feed = labelled_feed(model, ins, size, options.steps_per_epoch, options.shuffle)
+    train_feed.goes_on = True
+    train_feed.batch_size = train_feed.batch_size or size or USUAL_BATCH_SIZE
     val_size = options.validation_batch_size or size
     val_feed = labelled_feed(model, val_ins, val_size, steps) if val_ins else None
     if not makes_batches(data):
-        yield made, val_feed
+        yield train_feed, val_feed
         return
     standardize = batch_arrays(model, "test_function")
     with generator_feed(data, steps, standardize, False, WorkerOptions()) as val_feed:
-        yield made, val_feed
+        yield train_feed, val_feed
 
 
 def _with_validation(
@@ -247,7 +248,7 @@ def feeds_of_generator(
 
 
 def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[Any], list[Any]]:
-    """Return what makes arrays for one of the model's functions of what a generator yields."""
+    """Return a function from an item of a generator to arrays for one of the model's functions."""
 
     def arrays_to_predict_of(item: Any) -> list[Any]:
         x, _, _ = split_item(item, with_targets=False)
@@ -268,7 +269,7 @@ def ready_for_generator(model: Any, generator: Any, name: str) -> Any:
     Returns
     -------
     generator
-        One that yields all batches, the first one too.
+        It yields all batches, also the first one.
     """
     with_targets = name != "predict_function"
     adapts = with_targets and bool(model.targets_of_any_rank) and not model._has_trained_on_labels
