@@ -1,8 +1,8 @@
-"""Values that hold as long as a `with` block, whatever ends the block.
+"""Values that are in force during a `with` block, even if Ctrl-C ends the block.
 
-A context variable that is set in a `try` and reset in a `finally` stays set if Ctrl-C comes between
-the two. Here the end of the block is a call into C, before which no interrupt is heard: a file in
-memory is closed. Whoever asks for the values finds those whose file is open.
+A context variable that is set before a `try` and reset in its `finally` stays set if Ctrl-C comes
+between the two. So the block ends by a single call into C, which no signal handler interrupts: it
+closes a file in memory. The values in force are those whose file is open.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class _Block(io.BytesIO):
-    """A value, and whether its block goes on: the file is open. It is never written."""
+    """A value that is in force as long as this file, which is always empty, is open."""
 
     def __init__(self, value: Any, blocks: Scoped) -> None:
         super().__init__()
@@ -25,19 +25,19 @@ class _Block(io.BytesIO):
     def __enter__(self) -> None:  # type: ignore[override]
         try:
             self._blocks.push(self)
-        except BaseException:  # then nobody calls `__exit__`
+        except BaseException:  # `__exit__` is not called then
             self.close()
             raise
 
 
 class Scoped:
-    """The values of all blocks that are open in this context, the outermost first."""
+    """The values of all open blocks in this context, the outermost first."""
 
     def __init__(self, name: str) -> None:
         self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
 
     def holding(self, value: Any) -> AbstractContextManager[None]:
-        """Let a value hold inside the `with` block."""
+        """Put a value in force inside the `with` block."""
         return _Block(value, self)
 
     def push(self, block: _Block) -> None:
@@ -46,7 +46,7 @@ class Scoped:
         self.open.set((*self.open.get(), weakref.ref(block)))
 
     def values(self) -> list[Any]:
-        """Return the values that hold; those of blocks that are over are dropped."""
+        """Return the values in force, and drop those of blocks that have ended."""
         references = self.open.get()
         if not references:
             return []

@@ -1,25 +1,25 @@
-"""A stage: a piece of work that you can finish in one go, or walk through event by event.
+"""A stage: work that runs to its end in one go, or that you walk through event by event.
 
-Building a graph's map, running it, sweeping gradients, fitting a model: each is written once, as a
+Mapping a graph, running it, sweeping gradients, fitting a model: each is written once, as a
 generator that yields small events and returns its result. `Stage` drives it::
 
     Stage("gradients", backpropagate(loss, wrt)).run()          # drain it: what K.gradients does
     for event in Stage("gradients", backpropagate(loss, wrt)):  # walk it, one event at a time
         ...
-    with observing(my_observer):            # watch every stage that runs in here
+    with observing(my_observer):            # observe every stage that runs in the block
         model.fit(x, y)
 
-A stage may start another one by yielding it and receives its result as the value of that `yield`.
-Whoever walks may step *into* it (iterate it) or *over* it (ask for the next event): a stage that
-nobody iterated is drained.
+A stage starts another one by yielding it, and receives its result as the value of that `yield`.
+When you walk, you step *into* an inner stage by iterating it, or *over* it by taking the next
+event: then it is drained.
 
-Nobody pays for what nobody watches: there is no `if tracing` in the engine. How a stage is run to
-its end is asked of a `Runner`: without observers it may take a shortcut to the same result. The
-rule for events: the engine yields references to what exists; an observer copies what it wants to
-keep. The names of a paused stage are those of its source: `stage.names["tensor_map"]` is the local
-variable that the reader sees in `engine/network.py`.
+The engine contains no `if tracing`, and without observers nothing is spent on them. A `Runner` runs
+a stage to its end; without observers it may take a shortcut to the same result. Events refer to
+live objects; an observer copies what it keeps. The names of a paused stage are those of its source:
+`stage.names["tensor_map"]` is the local variable that you see in `engine/network.py`.
 
-The model for this is httpx's authentication flow: one generator, two drivers.
+Keras has nothing like it; the model is the authentication flow of httpx: one generator, two
+drivers. Lessons: chapters 2, 8, 10 and 15 walk through stages.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kerascope.scoped import Scoped
 
 
 class Mark(Enum):
-    """What an observer hears of a stage beside its events."""
+    """What an observer receives of a stage beside its events."""
 
     started = "started"
     finished = "finished"
@@ -73,12 +73,12 @@ def observing(*observers: Observer) -> AbstractContextManager[None]:
 
 
 def is_watched() -> bool:
-    """Tell whether any observer listens."""
+    """Return whether there are observers."""
     return bool(_observers.open.get()) and bool(_observers.values())
 
 
 class Runner:
-    """Runs stages to their end; this one does so while nobody watches."""
+    """Runs stages to their end. This one does so when there are no observers."""
 
     def run(self, stage: Stage) -> Any:
         """Return the result of a stage that is not done."""
@@ -88,10 +88,10 @@ class Runner:
 
 
 class WatchedRunner(Runner):
-    """Runs stages while observers listen: every event is made."""
+    """Runs stages when there are observers: they receive every event."""
 
     def run(self, stage: Stage) -> Any:
-        """Drain the stage between two marks."""
+        """Drain the stage, and notify the observers of its start and its end."""
         _tell(stage, Mark.started)
         try:
             result = stage.drain()
@@ -106,7 +106,7 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 
 def current_runner() -> Runner:
-    """Return who runs stages now: an observer that is alone may bring a `runner` of its own."""
+    """Return the runner for stages now. A single observer may have a `runner` of its own."""
     if not is_watched():
         return _UNWATCHED
     observers = [one for several in _observers.values() for one in several]
@@ -130,12 +130,12 @@ class Stage:
     events : generator
         Yields events or other stages; its return value is the result.
     subject : object, optional
-        What is worked on: the layer, model, function or optimizer.
+        The layer, model, function or optimizer that the work is for.
     shortcut : callable, optional
-        A faster road to the same result, which a runner may take.
+        Computes the same result faster, without events; a runner may call it instead.
     around : callable, optional
-        Calls what makes the work advance, `around(advance)`: what holds meanwhile, and not while
-        the work is paused.
+        Called as `around(advance)` each time that the work advances: what has to hold meanwhile,
+        and not while the work is paused.
 
     Attributes
     ----------
@@ -145,10 +145,10 @@ class Stage:
         True when the generator has returned.
     is_started : bool
     is_drained : bool
-        True when it is run to its end at once: nobody but observers hears of its events.
+        True when it is run to its end at once, so that only observers receive its events.
     """
 
-    # A stage is made for every batch, so what it begins with stands here.
+    # Stages are made for every batch: with defaults in the class, that is quick.
     result: Any = None
     done: bool = False
     is_drained: bool = False
@@ -175,7 +175,7 @@ class Stage:
         return f"<Stage {self.name} {state}>"
 
     def __iter__(self) -> Iterator[Any]:
-        """Walk: yield each event; an inner stage that the walker left alone is drained."""
+        """Walk: yield each event. An inner stage that was not walked is drained."""
         while True:
             event = self._advance()
             if self.done:
@@ -218,14 +218,14 @@ class Stage:
     def run(self) -> Any:
         """Run to the end, and return the result.
 
-        A stage that was walked part of the way is finished; one that is done returns its result
-        again, and one that failed raises its error again.
+        A stage that was walked in part is finished. A stage that is done returns its result again,
+        and one that failed raises its error again.
         """
         return self.result if self.done else current_runner().run(self)
 
     @boundary
     def drain(self) -> Any:
-        """Go on to the end as a walk does, telling the observers, and return the result."""
+        """Walk to the end, pass each event to the observers, and return the result."""
         self.is_drained = not self.is_started
         while True:
             event = self._advance()
@@ -235,7 +235,7 @@ class Stage:
                 _tell(self, event)
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
-        """Let the result be that of a call, which makes no events."""
+        """Call a shortcut, which makes no events, and take its result."""
         self.is_started = True
         try:
             self.result = shortcut()
@@ -246,13 +246,13 @@ class Stage:
         return self.result
 
     def begin_again(self) -> None:
-        """Forget that a shortcut failed: the work itself has not begun."""
+        """Reset the stage after a shortcut that failed; the generator itself has not started."""
         self.is_started, self._error = False, None
 
     def walk(self) -> Iterator[tuple[Stage, Any]]:
-        """Yield `(stage, event)` for every event of this stage and of all that it starts.
+        """Yield `(stage, event)` for every event of this stage and of all stages that it starts.
 
-        An inner stage is itself the event by which its parent announces it.
+        An inner stage is itself an event of the outer one, just before its own events.
         """
         stack: list[tuple[Stage, Iterator[Any]]] = [(self, iter(self))]
         while stack:
@@ -276,7 +276,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the paused work, by the names of its source; live: do not keep."""
+        """The local variables of the paused work, as in its source. They are live: do not keep."""
         frame = self.frame
         return dict(frame.f_locals) if frame is not None else {}
 

@@ -1,8 +1,8 @@
-"""Calls that an observer takes as wholes: they run without events, as if nobody watched.
+"""Calls that run without events although they are observed.
 
-An observer that records can tell from a call's inputs alone what its events would be
-(`trace/journal.py`). Such an observer brings this runner, which asks it before each call. A call
-that fails without events is repeated with them, so that they show where it failed.
+An observer may need only the inputs of a call, since it can repeat the call later to get its events
+(`trace/journal.py`). Such an observer has this runner, which asks it before each call. A call that
+fails without events is repeated with events, which show where it failed.
 """
 
 from __future__ import annotations

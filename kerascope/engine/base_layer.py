@@ -1,12 +1,16 @@
-"""Layer: weights and a function of tensors, callable as often as you like.
+"""Layer: weights, and a function of tensors that you call as often as you like.
 
-A layer of your own writes up to four methods: `build` makes the weights, `call` says what is
-computed, `compute_output_shape` answers what shape will come out (only needed where `call` cannot
-be asked), `get_config` is derived. Calling the layer (`__call__`, in `calling.py`) builds it once,
-runs `call`, and enters a `Node`.
+A layer of your own writes up to four methods: `build` makes the weights, `call` computes the
+outputs, `compute_output_shape` returns their shape (only needed if `call` cannot compute it),
+`get_config` returns the arguments of the constructor (by default those of its signature). Calling
+the layer (`__call__`, in `calling.py`) builds it once, runs `call`, and makes a `Node`.
+
+This file contains what a layer of your own writes, its configuration, and its weights. `Layer` has
+four base classes: the losses and updates of its calls (`layer_losses.py`), its inputs and outputs
+(`layer_calls.py`), and what only Keras 1 and only Keras 3 have.
 
 Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3).
-Lesson: chapter 6.
+Lessons: chapters 6 and 7.
 """
 
 from __future__ import annotations
@@ -81,7 +85,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     Parameters
     ----------
     name : str, optional
-        Unique in a model; by default made from the class: `dense_1`.
+        Unique in a model; by default from the name of the class: `dense_1`.
     trainable : bool
         Whether training changes the weights. Default True.
     dtype : str, optional
@@ -99,7 +103,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     outbound_nodes : list of Node
         Calls of other layers on outputs of this one.
     input_spec : InputSpec, list of InputSpec, or None
-        What each input must look like.
+        The number of axes, the shape, or the dtype that each input must have.
     built : bool
         Whether the weights exist.
     made_at : tuple of (str, int) or None
@@ -178,7 +182,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def label(self) -> str:
-        """How errors call the layer: `Dense 'dense_1'`."""
+        """The layer's name in errors: `Dense 'dense_1'`."""
         return f"{type(self).__name__} '{printable(self.name)}'"
 
     @property
@@ -188,7 +192,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def variable_dtype(self) -> str:
-        """The type of the layer's weights: `dtype`, as what mixes two types is refused."""
+        """The type of the layer's weights: `dtype`, since mixed types are not supported."""
         return self.dtype
 
     @property
@@ -213,7 +217,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Say what is computed; the base class returns its inputs."""
+        """Compute the outputs; the base class returns its inputs."""
         return inputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -262,12 +266,12 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         return None
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the constructor needs to make this layer again, ready for JSON.
+        """Return the constructor's arguments, as values that JSON can hold.
 
         Raises
         ------
         ConfigError
-            An argument of the constructor is stored nowhere, or its value cannot be written.
+            An argument is not stored under its name, or JSON cannot hold its value.
         """
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
@@ -290,12 +294,12 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
                 config[name] = serialized(value, f"{self.label}: argument {name!r}")
             except ConfigError:
                 if type(self).get_config is Layer.get_config:
-                    raise  # else the class's own will see to what cannot be written here
+                    raise  # otherwise the class's own method writes what cannot be written here
         return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """Make a layer from what `get_config` returned."""
+        """Make a layer from a configuration that `get_config` returned."""
         with rules.reading_config():
             made: Layer = made_from(cls, config)
         return made
@@ -336,12 +340,12 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         self(input_layer.inbound_nodes[0].output_tensors[0])
 
     def assert_input_compatibility(self, inputs: Any) -> None:
-        """Hold the inputs of a call against `input_spec`; see `InputSpec`.
+        """Check the inputs of a call against `input_spec`; see `InputSpec`.
 
         Raises
         ------
         ShapeError
-            One does not fit.
+            An input does not fit.
         ArgumentError
             The layer expects another number of inputs.
         """
@@ -364,7 +368,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        """Return what a `compute_output_shape` that the class itself wrote says, else None."""
+        """Return the shape by the class's own `compute_output_shape`; None if it has none."""
         cls = type(self)
         if cls.compute_output_shape is not Layer.compute_output_shape:
             further_shapes = shapes_by_name(self.compute_output_shape, arguments)
@@ -386,12 +390,12 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         trainable: bool = True,
         constraint: Any = None,
     ) -> Variable:
-        """Make a weight and enter it in the layer's books.
+        """Make a weight of the layer.
 
         Parameters
         ----------
         *args
-            Name and shape, as Keras 2 orders them, or shape and initializer, as Keras 1 and 3 do.
+            Name and shape, as in Keras 2, or shape and initializer, as in Keras 1 and 3.
         name : str, optional
             The weight's own word: "kernel". In its full name the layer's comes first:
             `dense_1/kernel`.
@@ -454,7 +458,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def non_trainable_weights(self) -> list[Variable]:
-        """Weights that training leaves alone; all of them when the layer is frozen."""
+        """Weights that training does not change; all of them when the layer is frozen."""
         self._enter_variables()
         inner = [w for layer in self._sublayers for w in layer.non_trainable_weights]
         if not self.trainable:
@@ -500,7 +504,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         batch_set_value(zip(self.weights, weights, strict=True))
 
     def count_params(self) -> int:
-        """Return how many numbers the weights hold.
+        """Return the number of numbers in all weights.
 
         Raises
         ------
@@ -517,7 +521,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def _sublayers(self) -> list[Any]:
-        """Layers that this one holds as attributes, alone or in lists and dicts, however deep."""
+        """The layers among the attributes of this one, also inside lists and dicts."""
         found: dict[Any, None] = {}
         for name, value in vars(self).items():
             if type(value) in PLAIN:
@@ -525,7 +529,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
             if isinstance(value, Layer):
                 found[value] = None
             elif isinstance(value, _CONTAINERS) and value and name not in _WITHOUT_LAYERS:
-                # A list that the constructor was given is not held: what was made of it is.
+                # A list among the constructor's arguments does not count: what it became does.
                 deep = name != "_arguments"
                 found.update((x, None) for x in _layers_in(value, (value,), deep))
         found.pop(self, None)
@@ -549,7 +553,7 @@ def snake_case(name: str) -> str:
 
 
 def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
-    """Return the shape that `input_shape`, `batch_input_shape`, `input_dim`, ... say."""
+    """Return the batch input shape from `input_shape`, `batch_input_shape`, `input_dim`, ..."""
     batch_size = kwargs.pop("batch_size", None)
     input_dim, input_length = kwargs.pop("input_dim", None), kwargs.pop("input_length", None)
     input_shape, batch_input_shape = (
@@ -564,7 +568,7 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
 
 
 def layers_within(layer: Any) -> list[Any]:
-    """Return a layer and all layers inside it, each once and before those that it holds."""
+    """Return a layer and all layers inside it, each once and before those inside it."""
     found: dict[Any, None] = {}
     waiting = [layer]
     while waiting:
@@ -576,7 +580,7 @@ def layers_within(layer: Any) -> list[Any]:
 
 
 def _distinct(weights: list[Variable]) -> list[Variable]:
-    """Return the weights without repetitions: a layer may be reached by two ways."""
+    """Return the weights without repetitions: two layers may hold the same one."""
     return list(dict.fromkeys(weights))
 
 
@@ -589,7 +593,7 @@ _WITHOUT_LAYERS = frozenset((
 def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[Layer]:
     """Yield the layers in a list, tuple or dict and in those inside it, as in `[(dense, norm)]`.
 
-    Tuples with names, such as a history, are records: their layers belong to somebody else.
+    Named tuples, such as a history, are records: their layers are not inside this one.
     """
     for member in container.values() if isinstance(container, dict) else container:
         if type(member) in PLAIN:

@@ -69,7 +69,7 @@ class LayerBuilt(NamedTuple):
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer in one of the three ways."""
     tensors, arguments = bind(layer, inputs, args, kwargs)
-    rules.enter_operations(tensors, arguments)
+    rules.wrap_operations(tensors, arguments)
     call = make_call(tensors, arguments, is_in_model)
     if any(is_in_model(x) for x in call.tensors):
         around = around_call(layer, call)

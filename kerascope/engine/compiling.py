@@ -1,9 +1,12 @@
 """What `Model.compile` does: from losses and metrics by name to one tensor, the total loss.
 
-Nothing is computed and nothing is trained here; the train function is made at the first `fit`. All
-results are gathered in one `Compilation` before the model takes them over, so a `compile` that
-fails leaves the model as it was.
+For each output, `compile` makes placeholders for labels and sample weights, adds its weighted loss
+to the total, and builds its metrics beside that. Nothing is computed and nothing is trained; the
+train function is made at the first `fit`. All results are collected in a `Compilation` before they
+become attributes of the model, so a `compile` that fails leaves the model as it was.
 
+The order is that of `Model.compile` in Keras 2 (`engine/training.py`); Keras 3 computes losses and
+metrics in each step anew (`trainers/compile_utils.py`). Where they differ, `compile_rules` decides.
 Lesson: chapter 12.
 """
 
@@ -41,7 +44,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 class LossTerm(NamedTuple):
-    """The loss of one output was added to the total; of a variable, `weight` is the value now."""
+    """The loss of one output was added to the total; `weight` is a number at that time."""
 
     output_name: str
     function: Loss
@@ -56,7 +59,7 @@ class PenaltyTerm(NamedTuple):
 
 
 class MetricTerm(NamedTuple):
-    """A metric was made: reported, never differentiated."""
+    """A metric was made, which is reported but not differentiated."""
 
     name: str
     tensor: Tensor
@@ -64,31 +67,31 @@ class MetricTerm(NamedTuple):
 
 @dataclass
 class Compilation:
-    """What `compile` makes.
+    """The results of `compile`.
 
     Attributes
     ----------
     optimizer : Optimizer
     loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
-        As the user gave them.
+        As the user passed them.
     loss_functions : list of callable or None
         One for each output; None where an output is not trained.
     loss_weights_list : list of (float or Variable)
     metrics_of_outputs : list of list
         For each output its metrics, those with weights of samples last, with True.
     targets, sample_weights : list of Tensor
-        One for each trained output; fed with the labels and their weights.
+        One for each trained output: placeholders for the labels and their weights.
     total_loss : Tensor, scalar
     metrics_names : list of str
         "loss", then a loss for each of several outputs, then the metrics.
     metrics_tensors : list of Tensor
-        What `metrics_names` names, without the total loss.
+        The tensors of `metrics_names`, without the total loss.
     metrics_updates : list of (Variable, Tensor)
-        What the metrics with a state want to be written after each batch.
+        The updates of metrics with a state, which are written after each batch.
     stateful_metrics : dict of str to object
-        The metrics with a state, by their names: to be reset before each epoch.
+        The metrics with a state, by their names. They are reset before each epoch.
     has_own_loss : bool
-        Whether the model's class writes `compute_loss`, as in Keras 3.
+        Whether the class of the model has its own `compute_loss`, as in Keras 3.
     targets_of_any_rank : frozenset of int
         Which of `targets` a loss or metric of the user's receives. In Keras 3 it receives them with
         the axes of the data.
@@ -123,7 +126,7 @@ class Compilation:
     def trained(self) -> list[int]:
         """Indices of the outputs that have targets: a loss, or in Keras 3 a metric.
 
-        All outputs have some if the model's class writes its own `compute_loss`.
+        All outputs have some if the class of the model has its own `compute_loss`.
         """
         counted = zip(self.loss_functions, self.metrics_of_outputs, strict=True)
         own = self.has_own_loss
@@ -132,7 +135,7 @@ class Compilation:
 
 @boundary
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
-    """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
+    """Build the loss graph of a model; yield each term, and return the `Compilation`."""
     return (yield from rules().compiled(model, arguments, _compile_events))
 
 
@@ -177,9 +180,9 @@ def per_output(value: Any, names: list[str], what: str, default: Any = None) -> 
     Raises
     ------
     ArgumentError
-        A list has another length, or a dict names an output that there is not.
+        A list has another length, or a dict has the name of no output.
     """
-    if isinstance(value, dict) and "class_name" not in value:  # else a configuration of one
+    if isinstance(value, dict) and "class_name" not in value:  # otherwise it is a configuration
         for name in value:
             if name not in names:
                 raise ArgumentError(
@@ -213,7 +216,7 @@ def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]
 
 
 def _loss_weight(weight: Any) -> float | Variable:
-    """Return a number, or the variable whose value counts at each step."""
+    """Return a number, or a variable, whose value is read in each step."""
     if isinstance(weight, Variable) and weight.ndim == 0:
         return weight
     try:
@@ -270,7 +273,9 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             continue
         weights = compiled.sample_weights[k]
         if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
-            weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
+            weights = weights_like(
+                mean(model.outputs[i], axis=-1), weights
+            )  # its losses are summed
         with name_scope(f"{name}_loss"):
             target = rules().target_of_loss(function, model.outputs[i], compiled, k)
             output_loss = weighted_masked_objective(function)(
@@ -343,14 +348,14 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
 
 
 def _known(function: Any, found: Any) -> Any:
-    """Return a function that gives what this one has given, so that it runs once."""
+    """Return a function that returns the result of an earlier call, so that it runs once."""
     return wraps(function)(lambda y_true, y_pred: found)
 
 
 def _enter_several(
     compiled: Compilation, found: dict[str, Any], output_name: str
 ) -> Generator[Any, Any, None]:
-    """Enter each number of a metric's dict under its own name; no weights count."""
+    """Enter each number of a metric's dict under its own name, without weights."""
     for key, numbers in found.items():
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
         name = distinct_names([*compiled.metrics_names, name])[-1]
@@ -368,12 +373,12 @@ def _stateful_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> tuple[Any, Any]:
-    """Return a metric with a state and its result after the batch; enter what it wants written.
+    """Return a metric with a state and its result after the batch, and enter its updates.
 
     Raises
     ------
     ArgumentError
-        It is one of numbers, which knows no targets.
+        It averages numbers, and takes no targets.
     """
     if metric in compiled.stateful_metrics.values():  # each output has a state of its own
         metric = type(metric).from_config(metric.get_config())
@@ -400,11 +405,11 @@ def _mean_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> Tensor:
-    """Return the mean of a metric without a state as Keras 3 takes it, over all batches.
+    """Return the mean of a metric without a state over all batches, as in Keras 3.
 
-    What is to be weighed by the number of samples, the loops weigh: that is the mean of the batch.
-    Otherwise - with weights, with a mask, or if a whole batch gets a single number, which counts
-    once - the sum and the count are kept in variables, as in any metric with a state.
+    Usually that is the mean of the batch, since the loops weight it by the number of samples. With
+    sample weights, with a mask, or if the metric is a single number for the whole batch, the sum
+    and the count are stored in variables, as in a metric with a state.
     """
     if isinstance(metric, losses.Loss):
         scores = weighted_masked_objective(metric)(y_true, y_pred, weights, mask)
@@ -469,7 +474,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
     -----
     With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
     m_i divides by the share of samples that it keeps. In Keras 3 n counts all weights. A loss
-    object (`losses.Loss`) says itself how its numbers become one.
+    object (`losses.Loss`) reduces its numbers itself.
     """
     if fn is losses.circle:  # its mean is not over all samples
         fn = losses.Circle()
@@ -506,7 +511,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def scores_of(fn: Callable[..., Any], y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the numbers that a loss or metric gives, before they become one."""
+    """Return the values of a loss or metric, before they are reduced to one."""
     score = getattr(fn, "per_sample", fn)(y_true, y_pred)
     if not hasattr(score, "ndim"):
         raise DtypeError(

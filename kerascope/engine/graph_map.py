@@ -1,9 +1,9 @@
-"""The map of a graph: from output tensors back to which Nodes there are, and how deep each lies.
+"""The map of a graph: which Nodes the outputs depend on, and the depth of each.
 
 `map_graph(inputs, outputs)` does three things, each a stage of its own:
 
-1. `_order_nodes`: a depth-first walk from the outputs through every Node's inputs; it finds all
-   nodes and any cycle;
+1. `_order_nodes`: a depth-first walk from the outputs through each Node's inputs; it finds all
+   nodes, and raises if there is a cycle;
 2. `_assign_depths`: the depth of a node is the length of the longest path from it to an output; a
    layer is as deep as its deepest node, and a node that is reached later is lifted to its layer's
    depth;
@@ -12,8 +12,11 @@
 That is Keras 2's algorithm, and the one that models use. `flavour="1"` is Keras 1's: see
 `keras1/graph_map.py`.
 
-The walk is a loop over an explicit stack: the nodes on that stack *are* the `nodes_in_progress`,
-and there is no limit of recursion. Lessons: chapters 8 and 9.
+The walk is a loop with an explicit stack, so depth is not limited by recursion; the nodes on that
+stack *are* the `nodes_in_progress`.
+
+Keras calls it `Container.__init__` (1.x), `_map_graph_network` (2.x) and `map_graph` in
+`ops/function.py` (3). Lessons: chapters 8 and 9.
 """
 
 from __future__ import annotations
@@ -54,21 +57,21 @@ class DepthAssigned(NamedTuple):
 
 @dataclass
 class GraphMap:
-    """What the walk found; complete, and never changed again, when `map_graph` returns it.
+    """The nodes and layers of a graph, and their depths. `map_graph` returns it complete.
 
     Attributes
     ----------
     nodes_in_decreasing_depth : list of Node
-        In the order in which the walk finished them: every node after those that it needs. (That is
-        Keras's name; it is a post-order, not falling depth.)
+        In the order in which the walk finished them: every node after those that it needs. (The
+        name is that of Keras; it is a post-order, and depth need not decrease.)
     nodes_depths : dict of Node to int
     layers_depths : dict of Layer to int
     layer_indices : dict of Layer to int
-        Order in which the walk met the layers.
+        Order in which the walk reached the layers.
     visits : int
         How often the walk arrived at a node.
     seen_nodes : list of str
-        Keras 1's marks "id-depth", one for each depth at which a node was met.
+        Keras 1's marks "id-depth", one for each depth at which a node was reached.
     flavour : {"1", "2"}
     """
 
@@ -100,7 +103,7 @@ class GraphMap:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """All layers by falling depth, ties in the order of the walk."""
+        """All layers by decreasing depth, those of equal depth in the order of the walk."""
         return [layer for layers in self.layers_by_depth.values() for layer in layers]
 
 
@@ -137,12 +140,12 @@ def map_graph(
     CycleError
         A node depends on itself (flavour "2" only).
     DisconnectedGraphError
-        An output needs a tensor that no input feeds.
+        An output depends on a tensor that cannot be computed from the inputs.
 
     Notes
     -----
-    Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth, and on an
-    unlucky tower of n blocks 2^n times.
+    Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth: in a
+    tower of n blocks up to 2^n times.
     """
     return map_stage(inputs, outputs, flavour, network).run()
 

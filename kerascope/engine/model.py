@@ -596,7 +596,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         with call_of_model(self, inputs), rules.phase_of_model():
             returned = rules.call_of(self, kwargs)(packed(input_structure, inputs), **kwargs)
             output_structure, outputs = listed_with_structure(returned)
-            rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
+            rules.wrap_operations([x for x in outputs if isinstance(x, Tensor)], {})
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(

@@ -145,7 +145,7 @@ class Network(Layer, NetworkOfKeras1):
     ) -> None:
         input_structure, inputs = listed_tensors(type(self).__name__, "Input", inputs)
         output_structure, outputs = listed_tensors(type(self).__name__, "Output", outputs)
-        rules.enter_operations([x for x in outputs if isinstance(x, Tensor)], {})
+        rules.wrap_operations([x for x in outputs if isinstance(x, Tensor)], {})
         with attaching_graph(type(self).__name__, inputs, outputs):
             inputs, outputs = cut_out(inputs, outputs)
             _check_tensors(type(self).__name__, inputs, outputs)

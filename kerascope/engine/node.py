@@ -1,15 +1,16 @@
 """Node: one call of one layer.
 
-`Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. The layers are what has
-weights, the Nodes are what makes a graph: S(D(S(x))) visits the layer S twice, but its three Nodes
-form a chain. (The source documents call a Node now a vertex, now a connector. It is both: a vertex
-of the node graph that connects its inbound layers to its own.)
+`Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. Layers hold the weights,
+Nodes form the graph: S(D(S(x))) calls the layer S twice, but its three Nodes form a chain. So a
+graph with a shared layer has no cycle. (The source documents call a Node sometimes a vertex and
+sometimes a connector. It is both: a vertex of the node graph that connects its inbound layers to
+its own layer.)
 
 A Node stores only what happened: layer, tensors, masks, arguments. Everything else
-(`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` on its input tensors.
-Keras 2 stores these in parallel lists; Keras 3 derives them as we do.
+(`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` of its input tensors.
 
-Lesson: chapter 5.
+Keras calls it `Node` too: in `engine/topology.py` (1.x) and `engine/base_layer.py` (2.x), where it
+stores the derived values in parallel lists, and in `ops/node.py` (3). Lesson: chapter 5.
 """
 
 from __future__ import annotations
@@ -41,31 +42,30 @@ class KerasHistory(NamedTuple):
 class Node:
     """One call of one layer.
 
-    Making a Node enters it in the books: it is appended to `outbound_layer.inbound_nodes`, to the
-    `outbound_nodes` of every layer that its inputs come from, and each output tensor receives its
-    `_keras_history`.
+    A new Node is appended to the `inbound_nodes` of its layer and to the `outbound_nodes` of each
+    layer that its inputs come from; each output tensor receives its `_keras_history`.
 
     Parameters
     ----------
     outbound_layer : Layer
         The layer that was called.
     input_tensors, output_tensors : list of Tensor
-        What it was called on and what came out; an InputLayer's only node has the same tensor in
+        The inputs and outputs of the call. The only node of an InputLayer has the same tensor in
         both.
     input_masks, output_masks : list of (Tensor or None)
         One mask for each tensor.
     arguments : dict, optional
         Further keyword arguments of the call.
     begins : bool
-        True for a node that has no parents: an InputLayer's, and the one that a graph network is
-        born with.
+        True for a node without parents: that of an InputLayer, and the first one of a network,
+        which no call has made.
 
     Attributes
     ----------
     node_index : int
         Place among the layer's calls: 0 for the first.
     called_at : Frames
-        The user's code that has called.
+        The lines of the user's code that made the call.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Node:
 
     @property
     def is_input(self) -> bool:
-        """True for the node of an InputLayer: its tensor comes from nowhere."""
+        """True for the node of an InputLayer: no call made its tensor."""
         return self.begins and self.input_tensors == self.output_tensors
 
     @property
@@ -210,7 +210,7 @@ class NodeCreated(NamedTuple):
 
 
 class NodeVisited(NamedTuple):
-    """The walk reaches a node; `depth` is its depth so far, None where that is found later."""
+    """The walk reaches a node; `depth` is its depth so far, None if depths are assigned later."""
 
     tensor: Tensor
     node: Node
@@ -218,7 +218,7 @@ class NodeVisited(NamedTuple):
 
 
 class NodeSkipped(NamedTuple):
-    """The walk meets a node that is finished already."""
+    """The walk reaches a node that is finished already."""
 
     tensor: Tensor
     node: Node
@@ -231,7 +231,7 @@ class NodeFinished(NamedTuple):
 
 
 def get_source_inputs(tensor: Tensor) -> list[Tensor]:
-    """Return the tensors of `Input` that a tensor depends on, in the order in which they are met.
+    """Return the tensors of `Input` that a tensor depends on, in the order of the walk.
 
     Parameters
     ----------

@@ -8,23 +8,24 @@ Node's output tensors are the Apply's own, which now receive their history.
 
 Constants and variables that an op uses stay inside its layer, `layers.ops.operation.Operation`.
 
-What a layer does in its `call` is never taken apart: not while it runs, nor when a tensor from
-inside it (a gradient, say) reaches a Model.
+The ops in the `call` of a layer never become layers: neither while it runs, nor when a tensor from
+inside it (a gradient, for example) reaches a Model.
 
-Keras 2 has none of this; there such a tensor is an error. The habit `wraps_operations` decides.
-But the `call` of a subclassed model may compute as it likes in every Keras.
+In Keras 2 such a tensor is an error; the option `wraps_operations` decides. The `call` of a
+subclassed model may compute between layers in every Keras.
 
-`kerascope.layers` says how a layer is made from an Apply: the engine knows no layer.
+`kerascope.layers` registers how a layer is made from an Apply, since the engine imports no layer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from kerascope.backend.graph import Apply, Tensor, is_eager
 from kerascope.backend.scopes import Scope
 from kerascope.callers import boundary
+from kerascope.engine.arguments import taken_out
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
@@ -38,14 +39,20 @@ makers_of_layers = Registry("maker of layers", home="kerascope.layers.ops.operat
 
 
 @boundary
-def enter_operations(tensors: Iterable[Tensor]) -> None:
-    """Give a history to those tensors that ops computed from tensors which have one.
+def wrap_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
+    """Give a history to tensors that ops computed from outputs of layers.
 
     Does nothing in a dialect that does not wrap operations, and inside the call of a layer.
+
+    Parameters
+    ----------
+    tensors : list of Tensor
+    arguments : dict
+        Further arguments of a call; tensors among them receive a history, too.
     """
     if is_eager() or not habits().wraps_operations or is_inside_call():
         return
-    for tensor in tensors:
+    for tensor in [*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]]:
         if tensor._keras_history is None and tensor.owner is not None:
             for apply in operations_before(tensor):
                 _enter(apply)
@@ -80,7 +87,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Tell whether an Apply was made by the body of a layer: only their scopes know a line."""
+    """Return whether the `call` of a layer made an Apply: only their scopes have a line."""
     return apply.scope.made_at is not None
 
 
@@ -90,7 +97,7 @@ def _enter(apply: Apply) -> None:
 
 
 def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
-    """Make the Node of an Apply that exists already; as in Keras 3, no mask goes on from here."""
+    """Make the Node of an Apply that exists already; as in Keras 3, masks end here."""
     inputs = inputs_of_layers(apply)
     masks = [mask_of(x) for x in inputs]
     node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))

@@ -1,7 +1,7 @@
-"""What calling and compiling ask of the dialect, in one place.
+"""What depends on the version of Keras whose scripts are run, for layers, calls and graphs.
 
-`habits()` has plain values; here is what takes more than a line. Keras 3's own machinery is in
-`keras3/phases.py` and `operations.py`.
+`config.dialect` chooses the version; `habits()` has its options. The engine calls these functions
+and contains no dialect itself; `compile_rules.py` does the same for `compile`.
 """
 
 from __future__ import annotations
@@ -10,37 +10,30 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops import indexing
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
-from kerascope.callers import boundary
 from kerascope.engine import operations
-from kerascope.engine.arguments import accepts, taken_out
-from kerascope.engine.keras3.phases import call_in_its_phases, may_ask
+from kerascope.engine.arguments import accepts
+from kerascope.engine.keras3.phases import call_for_both_phases, may_branch_on_training
 from kerascope.engine.policies.assigned import making_model
-from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.spellings import changed_habits, habits
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
 
 
-@boundary
-def enter_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
-    """Give a history to tensors that ops computed from outputs of layers, where that is done."""
-    if is_eager() or not habits().wraps_operations or is_inside_call():
-        return
-    operations.enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
+wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a layer's `call`, or what runs it once for each phase."""
-    if not may_ask(arguments):
+    """Return a layer's `call`, or a function that runs it once for each phase."""
+    if not may_branch_on_training(arguments):
         call: Callable[..., Any] = layer.call
         return call
-    return lambda inputs, **arguments: call_in_its_phases(layer, inputs, arguments)
+    return lambda inputs, **arguments: call_for_both_phases(layer, inputs, arguments)
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:

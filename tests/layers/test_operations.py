@@ -9,7 +9,7 @@ from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.backend.graph import Constant, Placeholder
-from kerascope.engine.operations import enter_operations
+from kerascope.engine.operations import wrap_operations
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Input, Operation
 from kerascope.layers.ops.keras_ops import every_operation
@@ -46,7 +46,7 @@ def test_an_op_survives_as_a_layer(call):
     )
     inputs = [x if i == place else Constant(array) for i, array in enumerate(arrays)]
     outputs = listed(case.op(*inputs))
-    enter_operations(outputs)
+    wrap_operations(outputs, {})
     layer = outputs[0]._keras_history.layer
     assert layer.inbound_nodes[0].input_tensors == [x]
     if case.op.name == "scan":

@@ -19,18 +19,18 @@ from kerascope.errors import ArgumentError, PhaseAskedError
 from kerascope.spellings import habits
 
 
-def may_ask(arguments: dict[str, Any]) -> bool:
-    """Tell whether a `call` with these arguments may ask whether it is training."""
+def may_branch_on_training(arguments: dict[str, Any]) -> bool:
+    """Return whether a `call` with these arguments may branch on `training`."""
     return arguments.get("training") is PHASE and habits().training_is_bool
 
 
-def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
-    """Return what a layer's `call` returns, which may ask whether it is training.
+def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
+    """Return the outputs of a layer's `call`, which may branch on `training`.
 
     Raises
     ------
     ArgumentError
-        It asks, and adds penalties or states, which would count in both phases.
+        It branches, and adds penalties or states, which would count in both phases.
     """
     transaction = Transaction(layer)
     try:
