@@ -100,7 +100,7 @@ class ModelOfKeras3:
         training : bool
             Not read: the loss is the same in both phases.
         """
-        compiled = _compiling.get() or self
+        compiled: Any = _compiling.get() or self
         if not compiled.loss_functions:
             raise NotCompiledError(
                 f"{self.label}: compute_loss: call compile(optimizer, loss) first."
