@@ -12,8 +12,8 @@ Keras checks in `Model._standardize_user_data`, and makes batches in its loops. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,11 +162,10 @@ def labelled_feed(
     return made
 
 
-@contextmanager
 def feeds_of_arrays(
-    model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool
-) -> Iterator[tuple[Any, Any]]:
-    """Give the feed to train on, and the one to validate on, or None."""
+    model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool, endings: ExitStack
+) -> tuple[Any, Any]:
+    """Return the feed to train on, and the one to validate on, or None; `endings` closes them."""
     weights = options.sample_weight, options.class_weight
     ins = model._ins_for("train_function", x, y, weights, "fit", makes=False)
     data, steps = options.validation_data, options.validation_steps
@@ -177,12 +176,11 @@ def feeds_of_arrays(
     train_feed.batch_size = train_feed.batch_size or size or USUAL_BATCH_SIZE
     val_size = options.validation_batch_size or size
     val_feed = labelled_feed(model, val_ins, val_size, steps) if val_ins else None
-    if not makes_batches(data):
-        yield train_feed, val_feed
-        return
-    standardize = batch_arrays(model, "test_function")
-    with generator_feed(data, steps, standardize, False, WorkerOptions()) as val_feed:
-        yield train_feed, val_feed
+    if makes_batches(data):
+        standardize = batch_arrays(model, "test_function")
+        made = generator_feed(data, steps, standardize, False, WorkerOptions())
+        val_feed = endings.enter_context(made)
+    return train_feed, val_feed
 
 
 def _with_validation(
@@ -222,29 +220,32 @@ def _first_weight(model: Any) -> int:
 # --- feeds of generators and Sequences ------------------------------------------------------------
 
 
-@contextmanager
 def feeds_of_generator(
-    model: Any, generator: Any, workers: WorkerOptions, options: FitOptions, has_callbacks: bool
-) -> Iterator[tuple[Any, Any]]:
-    """Give the feed of a generator to train on, and the one to validate on, or None."""
+    model: Any,
+    generator: Any,
+    workers: WorkerOptions,
+    options: FitOptions,
+    has_callbacks: bool,
+    endings: ExitStack,
+) -> tuple[Any, Any]:
+    """Return the feed of a generator to train on, and the one to validate on, or None."""
     generator = ready_for_generator(model, generator, "train_function")
     data, steps = options.validation_data, options.validation_steps
     standardize = batch_arrays(model, "train_function", options.class_weight)
-    with ExitStack() as feeds:
-        made = generator_feed(
-            generator, options.steps_per_epoch, standardize, bool(options.shuffle), workers
-        )
-        train_feed = feeds.enter_context(made)
-        val_feed: Any = None
-        if isinstance(data, (tuple, list)):
-            val_ins = _validation_arrays(model, data, has_callbacks)
-            steps = steps if habits().steps_are_batches else None
-            val_feed = labelled_feed(model, val_ins, options.validation_batch_size, steps)
-        elif data is not None:
-            standardize = batch_arrays(model, "test_function")
-            made = generator_feed(data, steps, standardize, False, workers)
-            val_feed = feeds.enter_context(made)
-        yield train_feed, val_feed
+    made = generator_feed(
+        generator, options.steps_per_epoch, standardize, bool(options.shuffle), workers
+    )
+    train_feed = endings.enter_context(made)
+    val_feed: Any = None
+    if isinstance(data, (tuple, list)):
+        val_ins = _validation_arrays(model, data, has_callbacks)
+        steps = steps if habits().steps_are_batches else None
+        val_feed = labelled_feed(model, val_ins, options.validation_batch_size, steps)
+    elif data is not None:
+        standardize = batch_arrays(model, "test_function")
+        made = generator_feed(data, steps, standardize, False, workers)
+        val_feed = endings.enter_context(made)
+    return train_feed, val_feed
 
 
 def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[Any], list[Any]]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any
 
@@ -442,7 +443,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self, feeds_of: Callable[..., Any], options: FitOptions, emit_events: bool = True
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
-        with feeds_of(options, bool(callbacks)) as (feed, val_feed):
+        with ExitStack() as endings:
+            feed, val_feed = feeds_of(options, bool(callbacks), endings)
             return (yield from train_events(self, feed, val_feed, callbacks, options, emit_events))
 
     def evaluate(

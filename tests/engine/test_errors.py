@@ -392,3 +392,16 @@ def test_every_error_is_also_the_builtin_one_that_a_script_would_catch():
         Sequential([Dense(1, input_shape=(4,))]).fit(X, Y)
     with pytest.raises(AttributeError, match="never been called"):
         _ = Dense(1).output
+
+
+# --- tracebacks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["arrays", "generator"])
+def test_only_kerascope_is_between_fit_and_an_error_in_the_data(data):
+    x = X[:, :3]
+    arguments = {"x": x, "y": Y} if data == "arrays" else {"x": iter([(x, Y)])}
+    with pytest.raises(DataError) as raised:
+        compiled().fit(**arguments, verbose=0, steps_per_epoch=1)
+    others = [entry.path for entry in raised.traceback[1:] if "kerascope" not in entry.path.parts]
+    assert others == []
