@@ -220,7 +220,8 @@ def lend(variable: Writable) -> np.ndarray:
     if not variable.is_lent:
         LOCKS.moves += 1
         array.flags.writeable = False
-    return array
+    # The handler of a signal may have given the variable another array meanwhile.
+    return array if variable.room is array else lend(variable)
 
 
 def move(variable: Writable, room: np.ndarray) -> None:

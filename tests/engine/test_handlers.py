@@ -138,6 +138,19 @@ def test_a_handler_that_looks_at_what_is_being_trained_leaves_it_whole(name, str
         assert all((x == kept).all() for x, kept in zip(shared.lent, shared.kept, strict=False))
 
 
+def test_a_handler_may_borrow_at_any_moment_at_which_a_program_begins():
+    shared = Shared()
+    where = (f"backend{os.sep}program{os.sep}program.py",)
+    for moment in itertools.count(1):
+        shared.start()
+        at = interrupted(lambda: shared.one([]), moment, where=where, does=shared.borrow)
+        if at is None:
+            break
+        assert shared.number() == 1, f"torn at {at}"
+        assert all((x == kept).all() for x, kept in zip(shared.lent, shared.kept, strict=False))
+    assert moment > 5
+
+
 @pytest.mark.parametrize(
     "name", ["set", "train", "commit", *map(slow, ("borrow", "train the other"))]
 )

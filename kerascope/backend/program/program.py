@@ -98,12 +98,14 @@ class Program:
         """
         state = self.state
         state.has_written = False
-        if state.moves != LOCKS.moves:
-            self._settle()
         if not self.writes:
+            if state.moves != LOCKS.moves:
+                self._settle()
             return self._code.run(*arrays)
-        LOCKS.calls += 1
+        LOCKS.calls += 1  # before the look at the moves: from here on, whoever borrows gets a copy
         try:
+            if state.moves != LOCKS.moves:
+                self._settle()
             return self._code.run(*arrays)
         finally:
             LOCKS.calls -= 1
