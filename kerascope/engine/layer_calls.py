@@ -1,4 +1,4 @@
-"""The calls of a layer: *the* output of a layer that was called once, one for each Node else."""
+"""The inputs and outputs of a layer: of its only call, or of one of its calls by number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kerascope.errors import ArgumentError, IllDefinedError
 
 
 class LayerCalls:
-    """What a layer tells of its calls."""
+    """The part of `Layer` that looks up the tensors of its calls; each call is a Node."""
 
     name: str
     label: Any

@@ -1,12 +1,11 @@
-"""What every layer class has without writing it: a constructor that is remembered, a configuration.
+"""The metaclass of `Layer`: what happens when a layer is made, before its `__init__`.
 
-The metaclass does three things, so that no layer has to: it understands the old keywords of Keras 1
-(`Dense(output_dim=64)`), it remembers the constructor's arguments for `get_config`, and it notes
-the line of the script that made the layer.
+It translates the old keywords of Keras 1 (`Dense(output_dim=64)`), stores the constructor's
+arguments for `get_config`, and stores the line of the script that makes the layer.
 
-Every layer stores each argument of its constructor under its own name, so its configuration is:
-read the signature, look the names up. A layer class of your own gets a working `get_config` in the
-same way and needs to write none.
+Every layer stores each argument of its constructor under the argument's name. So `get_config` reads
+the signature of the constructor and looks up the names. A layer class of your own gets a working
+`get_config` in the same way.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ activations._registry.further = layer_registry  # a layer may be the activation 
 class LayerType(type):
     """Metaclass of `Layer`.
 
-    Every layer class is entered in `layer_registry`, by which configurations find it; not so one
-    that begins with an underscore, or is only a part of `Model` (`_is_part = True`).
+    Every layer class is entered in `layer_registry`, where configurations look it up. Exceptions
+    are classes whose name begins with an underscore, and parts of `Model` (`_is_part = True`).
     """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
@@ -53,7 +52,7 @@ class LayerType(type):
             layer_registry.register(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a layer: translate old keywords, note the arguments and the line, run `__init__`."""
+        """Make a layer: translate old keywords, store arguments and line, run `__init__`."""
         if args and cls.__module__.startswith("kerascope."):
             by_name = in_order_of_keras_1(cls.__name__, args, kwargs)
             args, kwargs = (args, kwargs) if by_name is None else ((), by_name)
@@ -73,7 +72,7 @@ class LayerType(type):
 
 
 def _and_is_built(build: Callable[..., None]) -> Callable[..., None]:
-    """Return a `build` of one's own after which the layer is built, whoever has called it."""
+    """Return a user's `build` that also sets `built`, however it is called."""
 
     @wraps(build)
     def building(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -92,7 +91,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in kwargs.items() if name in own}
     if not old.keys() & kept.keys():
         return {**kept, **old}
-    return translate(cls.__name__, kwargs)  # both spellings of one argument: let it say so
+    return translate(cls.__name__, kwargs)  # both spellings of one argument: raises
 
 
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +145,7 @@ def constructor_keywords(cls: type) -> frozenset[str]:
 
 
 def serialized(value: Any, where: str) -> Any:
-    """Return a value in a form that JSON can hold and the constructor understands again.
+    """Return a value in a form that JSON can hold and the constructor accepts.
 
     Raises
     ------

@@ -60,7 +60,8 @@ class LayerOfKeras1:
         self, inbound_layers: Any, node_indices: Any = None, tensor_indices: Any = None
     ) -> None:
         """Call the layer on the outputs of layers; by default the first of each."""
-        self(unpack_singleton(outputs_of(to_list(inbound_layers), node_indices, tensor_indices)))
+        outputs = outputs_of(to_list(inbound_layers), node_indices, tensor_indices)
+        self(unpack_singleton(outputs))  # type: ignore[operator]
 
     @property
     def constraints(self) -> WeightConstraints:
@@ -88,7 +89,7 @@ class LayerOfKeras1:
 
     def get_output_shape_for(self, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""
-        return self.compute_output_shape(input_shape)
+        return self.compute_output_shape(input_shape)  # type: ignore[attr-defined]
 
 
 for _old, _new in ATTRIBUTES.items():

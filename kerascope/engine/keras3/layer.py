@@ -77,7 +77,7 @@ class LayerOfKeras3:
             v: as_tensor(v._checked(value_of(x))) for v, x in zip(variables, values, strict=True)
         }
         with LOCKS.steps, assigning(given) as assigned:
-            outputs = self(*args, **kwargs)
+            outputs = self(*args, **kwargs)  # type: ignore[operator]
             return outputs, [value_of(assigned[v]) for v in self.non_trainable_weights]
 
     def enable_lora(self, *args: Any, **kwargs: Any) -> NoReturn:

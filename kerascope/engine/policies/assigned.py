@@ -7,7 +7,7 @@ the same variable follow each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -17,7 +17,8 @@ from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.update_order import CallUpdate
 from kerascope.backend.variables import Variable
 
-Layer = EnclosingCall = Any  # a type would be a circle
+Layer = Any  # a type would be a circle
+EnclosingCall = Any
 
 # The model whose graph is being made, and its inputs, if its calls read what others have assigned.
 making_model: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar("model", default=None)
@@ -35,7 +36,7 @@ def calls_in_order(model: Layer, inputs: list[Tensor]) -> Iterator[dict[Variable
 
 
 def enter_assigned(
-    call: EnclosingCall, assigned: dict[Variable, Any], before: dict[Variable, Any] | None
+    call: EnclosingCall, assigned: dict[Any, Any], before: dict[Any, Any] | None
 ) -> None:
     """Enter what a call has assigned among the updates of its layer.
 
@@ -47,7 +48,7 @@ def enter_assigned(
     before : dict of Variable to value, or None
         What was assigned before it; changed, since a call around this one reads the new values.
     """
-    earlier: Mapping[Variable, Any] = before or {}
+    earlier = before or {}
     pairs = [(v, new) for v, new in assigned.items() if earlier.get(v) is not new]
     if before is not None:
         before.update(pairs)
