@@ -30,7 +30,7 @@ from kerascope.backend.state import floatx, placeholder
 from kerascope.backend.variables import Variable
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
-from kerascope.engine.arguments import by_names, distinct_names, to_list
+from kerascope.engine.arguments import by_names, to_list
 from kerascope.engine.compile_rules import rules, zero_weights_count
 from kerascope.engine.metric_names import is_of_a_user, key_in_logs, resolve_metric
 from kerascope.engine.network import Network
@@ -140,6 +140,7 @@ def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, 
 
 
 def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
+    """Compile in order: what each output has, placeholders, losses and their sum, metrics."""
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
     names = model.output_names
@@ -263,6 +264,7 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
 
 
 def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
+    """Add the weighted loss of each output, then the penalties; the sum is the total loss."""
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
     terms = rules().losses_to_report(names, compiled.loss_functions)
@@ -273,9 +275,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             continue
         weights = compiled.sample_weights[k]
         if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
-            weights = weights_like(
-                mean(model.outputs[i], axis=-1), weights
-            )  # its losses are summed
+            weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
         with name_scope(f"{name}_loss"):
             target = rules().target_of_loss(function, model.outputs[i], compiled, k)
             output_loss = weighted_masked_objective(function)(
@@ -307,20 +307,18 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
 
 
 def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
+    """Make the tensor of each metric. A metric with a state also has updates."""
     names = model.output_names
     masks = [mask_of(x) for x in model.outputs]
-    of_dicts: dict[str, tuple[Any, Any]] = {}  # of two that have a name in common the last counts
+    of_dicts: dict[str, tuple[Any, Any]] = {}  # of two with the same name the last counts
     for k, i in enumerate(compiled.trained):
         for metric, is_weighted in compiled.metrics_of_outputs[i]:
             weights = compiled.sample_weights[k] if is_weighted else None
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
-            name = key_in_logs(
-                compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
-            )
-            name = distinct_names([*compiled.metrics_names, name])[-1]
+            before = names[i] if len(names) > 1 else ""
+            name = key_in_logs(compiled.metrics_names, name, before, weights)
             target = rules().target_of_metric(function, compiled, k)
             arguments = target, model.outputs[i], weights, masks[i]
-            before = names[i] if len(names) > 1 else ""
             with name_scope(f"{names[i]}_metrics"):
                 if is_of_a_user(function):
                     found = function(*arguments[:2])
@@ -358,7 +356,6 @@ def _enter_several(
     """Enter each number of a metric's dict under its own name, without weights."""
     for key, numbers in found.items():
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
-        name = distinct_names([*compiled.metrics_names, name])[-1]
         tensor = mean(as_tensor(numbers))
         compiled.metrics_names.append(name)
         compiled.metrics_tensors.append(tensor)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kerascope import losses, metrics
 from kerascope.backend.graph import Tensor
+from kerascope.engine.arguments import distinct_names
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.spellings import habits
@@ -38,7 +39,7 @@ def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> 
     Parameters
     ----------
     taken : list of str
-        The keys of other metrics.
+        The keys of other metrics. A key that is taken gets a number at its end.
     name, output_name : str
         The output's name is empty if there is only one output.
     weights : Tensor or None
@@ -47,7 +48,8 @@ def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> 
     before = f"{output_name}_" if output_name else ""
     is_free = f"{before}{name}" not in taken
     is_plain = weights is None or (habits().metrics_keep_words and is_free)
-    return f"{before}{name}" if is_plain else f"{before}weighted_{name}"
+    key = f"{before}{name}" if is_plain else f"{before}weighted_{name}"
+    return distinct_names([*taken, key])[-1]
 
 
 def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
