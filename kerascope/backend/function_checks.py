@@ -32,12 +32,11 @@ def checked_inputs(inputs: Any) -> list[Tensor]:
         raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
     for x in inputs:
         if not isinstance(x, Tensor):
-            phase = (
-                " K.set_learning_phase has fixed the phase: leave it out."
-                if isinstance(x, int)
-                else ""
+            remedy = " K.set_learning_phase has fixed the phase: leave it out."
+            raise ArgumentError(
+                f"K.function: inputs has {x!r}; expected symbolic tensors."
+                f"{remedy if isinstance(x, int) else ''}"
             )
-            raise ArgumentError(f"K.function: inputs has {x!r}; expected symbolic tensors.{phase}")
     return list(inputs)
 
 

@@ -39,6 +39,11 @@ def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
     return method
 
 
+def _both_ways(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the methods for `x + 1` and for `1 + x`."""
+    return _operator(name), _operator(name, reflected=True)
+
+
 class Operators:
     """The base of `Tensor`: its operators."""
 
@@ -46,37 +51,20 @@ class Operators:
     __array_priority__ = 1000  # np.ones(3) * tensor calls the tensor's operator
     name: str
 
-    __add__ = _operator("add")
-    __radd__ = _operator("add", reflected=True)
-    __sub__ = _operator("sub")
-    __rsub__ = _operator("sub", reflected=True)
-    __mul__ = _operator("mul")
-    __rmul__ = _operator("mul", reflected=True)
-    __truediv__ = _operator("truediv")
-    __rtruediv__ = _operator("truediv", reflected=True)
-    __pow__ = _operator("pow")
-    __rpow__ = _operator("pow", reflected=True)
-    __matmul__ = _operator("matmul")
-    __rmatmul__ = _operator("matmul", reflected=True)
-    __neg__ = _operator("neg")
-    __abs__ = _operator("abs")
-    __float__ = _operator("float")
-    __int__ = _operator("int")
-    __floordiv__ = _operator("floordiv")
-    __rfloordiv__ = _operator("floordiv", reflected=True)
-    __mod__ = _operator("mod")
-    __rmod__ = _operator("mod", reflected=True)
-    __and__ = _operator("and")
-    __rand__ = _operator("and", reflected=True)
-    __or__ = _operator("or")
-    __ror__ = _operator("or", reflected=True)
-    __xor__ = _operator("xor")
-    __rxor__ = _operator("xor", reflected=True)
-    __invert__ = _operator("invert")
-    __lt__ = _operator("lt")
-    __le__ = _operator("le")
-    __gt__ = _operator("gt")
-    __ge__ = _operator("ge")
+    __add__, __radd__ = _both_ways("add")
+    __sub__, __rsub__ = _both_ways("sub")
+    __mul__, __rmul__ = _both_ways("mul")
+    __truediv__, __rtruediv__ = _both_ways("truediv")
+    __pow__, __rpow__ = _both_ways("pow")
+    __matmul__, __rmatmul__ = _both_ways("matmul")
+    __floordiv__, __rfloordiv__ = _both_ways("floordiv")
+    __mod__, __rmod__ = _both_ways("mod")
+    __and__, __rand__ = _both_ways("and")
+    __or__, __ror__ = _both_ways("or")
+    __xor__, __rxor__ = _both_ways("xor")
+    __neg__, __abs__, __invert__ = map(_operator, ("neg", "abs", "invert"))
+    __float__, __int__ = map(_operator, ("float", "int"))
+    __lt__, __le__, __gt__, __ge__ = map(_operator, ("lt", "le", "gt", "ge"))
     __getitem__ = _operator("getitem")
     __hash__ = object.__hash__
 

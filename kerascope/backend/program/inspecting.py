@@ -1,8 +1,9 @@
-"""Looking at the programs that a function became, and at each step that is interpreted."""
+"""What a function shows of its programs, and the listeners to the steps that are interpreted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import Any
 
 from kerascope import edge
@@ -19,10 +20,8 @@ Listener = Callable[[Step, list[Any]], None]
 
 
 def step_listeners(facts: Facts | None) -> list[Listener]:
-    """Return who looks at each step: who writes a program, and who waits for alarms."""
-    found: list[Listener] = (
-        [] if facts is None else [lambda step, values: note(facts, step, values)]
-    )
+    """Return the listeners to each step: one that notes facts for a program, one for alarms."""
+    found: list[Listener] = [] if facts is None else [partial(note, facts)]
     alarms = alarms_now()
     return found if alarms is None else [*found, alarms.look_at_step]
 
