@@ -237,7 +237,7 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
 
 # Values that were assigned to variables and are not written yet: see `eager.assigning`.
-ASSIGNED: ContextVar[dict[Tensor, Tensor] | None] = ContextVar("assigned", default=None)
+ASSIGNED: ContextVar[dict[Any, Tensor] | None] = ContextVar("assigned", default=None)
 
 _Kind = TypeVar("_Kind")
 
@@ -349,9 +349,9 @@ def _snake_name(name: str) -> str:
     return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
 
 
-@cache
-def _parameter_names(kind: type[Op]) -> tuple[str, ...]:
-    return tuple([field.name for field in fields(kind)])
+_parameter_names: Callable[[Any], tuple[str, ...]] = cache(
+    lambda kind: tuple([field.name for field in fields(kind)])
+)
 
 
 @dataclass_transform(frozen_default=True)
