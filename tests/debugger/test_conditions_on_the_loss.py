@@ -5,7 +5,7 @@ from piped import answers, piped
 from unheard_programs import PROGRAMS, Whole, X, Y, debugged, marks_of
 
 from kerascope import backend as K
-from kerascope.backend import graph
+from kerascope.backend import variables
 from kerascope.backend.graph import Op
 from kerascope.debugger.session import Session
 from kerascope.layers import Dense, Lambda
@@ -81,8 +81,8 @@ def test_batches_that_do_not_meet_it_are_not_heard(condition):
 
 
 def test_nothing_is_lent_for_it_so_the_program_is_not_written_again(monkeypatch):
-    lend, lent, counts = graph.lend, [], []
-    monkeypatch.setattr(graph, "lend", lambda v: (lent.append(v), lend(v))[1])
+    lend, lent, counts = variables.lend, [], []
+    monkeypatch.setattr(variables, "lend", lambda v: (lent.append(v), lend(v))[1])
     for conditions in ((), ("loss > 1e9",)):
         lent.clear()
         stops_of(lambda: fit(epochs=12), Session, *conditions)
