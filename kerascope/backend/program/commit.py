@@ -107,7 +107,7 @@ class Writing:
     """
 
     def __init__(self, calls: Sequence[Call], rooms: Rooms, state: State) -> None:
-        self._calls = [*calls, partial(setattr, state, "has_written", True)]
+        self._calls: list[Call] = [*calls, partial(setattr, state, "has_written", True)]
         self._state = state
         self._rooms = rooms
         self._ids = frozenset(id(v) for v, _ in rooms)
