@@ -13,8 +13,6 @@ class NetworkOfKeras1:
     inputs: Any
     outputs: Any
     network_nodes: Any
-    save_weights: Any
-    load_weights: Any
 
     @property
     def seen_nodes(self) -> list[str]:
@@ -29,12 +27,12 @@ class NetworkOfKeras1:
 
     def save_weights_to_hdf5_group(self, f: Any) -> None:
         """Write the weights into an open group."""
-        self.save_weights(f)
+        self.save_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group(self, f: Any) -> None:
         """Read weights from an open group, in order."""
-        self.load_weights(f)
+        self.load_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:
         """Read weights from an open group by the names of layers."""
-        self.load_weights(f, by_name=True)
+        self.load_weights(f, by_name=True)  # type: ignore[attr-defined]
