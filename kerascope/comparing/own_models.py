@@ -7,7 +7,6 @@ goes through, by the same stage; the learning phase is 0.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,12 +16,13 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor
 from kerascope.backend.state import get_value, learning_phase_scope
 from kerascope.engine.base_layer import Layer, snake_case
-from kerascope.engine.network import InputFed, Network, NodeComputed
+from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids
 from kerascope.foreign.records import Value
 from kerascope.foreign.writer import TapeWriter
-from kerascope.stage import Mark, Stage, observing
+from kerascope.stage import observing
+from kerascope.trace.passes import LayerCall, ModelPass, PassCollector
 from kerascope.trace.walking import forward_stage
 from kerascope.viz.kinds import kind_of
 
@@ -75,118 +75,65 @@ def record(model: Network, x: Any, writer: TapeWriter) -> list[np.ndarray]:
     [('inputs', 'input', []), ('scores', 'dense', ['bias', 'kernel'])]
     """
     _, stage = forward_stage(model, x, "compare")
-    passes = _Passes()
+    passes = PassCollector()
     with eager_mode(), learning_phase_scope(0), observing(passes):
         outputs, *_ = stage.run()
-        passes.done[-1].write(writer)
+        _write_pass(writer, passes.done[-1])
     return [np.array(value_of(y)) for y in outputs]
 
 
-@dataclass
-class _Noted:
-    """A call of a layer; `inside` is the pass through it if it is a model."""
+def _write_pass(
+    writer: TapeWriter, run: ModelPass, prefix: str = "", fed: Sequence[Hashable] = ()
+) -> Tokens:
+    """Write all calls of a pass in the order in which they ran.
 
-    node: Node
-    inputs: list[Tensor]
-    outputs: list[Tensor]
-    inside: _Pass | None = None
+    Parameters
+    ----------
+    writer : TapeWriter
+    run : ModelPass
+    prefix : str
+        Of the names of the calls inside a nested model.
+    fed : sequence of hashable
+        The tokens of the inputs of a nested model.
 
-
-@dataclass
-class _Pass:
-    """One run of one network."""
-
-    network: Network
-    noted: list[_Noted] = field(default_factory=list)
-
-    def note(self, event: Any, inner: list[_Pass]) -> None:
-        """Keep what an event tells; `inner` are the passes that ran since the last one."""
-        if isinstance(event, InputFed):
-            node = event.tensor._keras_history.node
-            self.noted.append(_Noted(node, [], [event.computed]))
-        elif isinstance(event, NodeComputed):
-            layer = event.node.outbound_layer
-            inside = next((one for one in inner if one.network is layer), None)
-            computed = list(event.computed_tensors), list(event.output_tensors)
-            self.noted.append(_Noted(event.node, *computed, inside))
-
-    def write(self, writer: TapeWriter, prefix: str = "", fed: Sequence[Hashable] = ()) -> Tokens:
-        """Write all calls in the order in which they ran.
-
-        Parameters
-        ----------
-        writer : TapeWriter
-        prefix : str
-            Of the names of the calls inside a nested model.
-        fed : sequence of hashable
-            The tokens of what a nested model is called on.
-
-        Returns
-        -------
-        list of hashable
-            The tokens of what the model gives. A layer that passes its input on gives a new one: it
-            is a call all the same.
-        """
-        ids = call_ids(self.network)
-        tokens: dict[Tensor, Hashable] = dict(zip(self.network.inputs, fed, strict=False))
-        for one in self.noted:
-            node, name = one.node, prefix + ids[one.node]
-            if node.is_input and fed:
-                continue  # what arrives there was written by who made it
-            read = [] if node.is_input else node.input_tensors
-            inputs = [tokens.get(t, id(x)) for t, x in zip(read, one.inputs, strict=True)]
-            if one.inside is not None:
-                with writer.span("node", name, op=type(node.outbound_layer).__name__):
-                    made = one.inside.write(writer, f"{name}/", inputs)
-            else:
-                made = [(name, number) for number in range(len(one.outputs))]
-                _write_call(writer, name, one, inputs, made)
-            tokens.update(zip(node.output_tensors, made, strict=True))
-        return [tokens.get(t, id(t)) for t in self.network.outputs]
+    Returns
+    -------
+    list of hashable
+        The tokens of the outputs. A layer that passes its input on gives a new one: it is a call
+        all the same.
+    """
+    ids = call_ids(run.network)
+    tokens: dict[Tensor, Hashable] = dict(zip(run.network.inputs, fed, strict=False))
+    for call in run.calls:
+        node, name = call.node, prefix + ids[call.node]
+        if node.is_input and fed:
+            continue  # the call outside that computed this input has written it
+        layer, read = node.outbound_layer, [] if node.is_input else node.input_tensors
+        inputs = [tokens.get(t, id(x)) for t, x in zip(read, call.inputs, strict=True)]
+        inside = next((one for one in call.passes if one.network is layer), None)
+        if inside is not None:
+            with writer.span("node", name, op=type(layer).__name__):
+                made = _write_pass(writer, inside, f"{name}/", inputs)
+        else:
+            made = [(name, number) for number in range(len(call.outputs))]
+            _write_call(writer, name, call, inputs, made)
+        tokens.update(zip(node.output_tensors, made, strict=True))
+    return [tokens.get(t, id(t)) for t in run.network.outputs]
 
 
 def _write_call(
-    writer: TapeWriter, name: str, one: _Noted, inputs: Tokens, outputs: Tokens
+    writer: TapeWriter, name: str, call: LayerCall, inputs: Tokens, outputs: Tokens
 ) -> None:
-    layer, is_input = one.node.outbound_layer, one.node.is_input
+    layer, is_input = call.node.outbound_layer, call.node.is_input
     writer.call(
         name,
-        list(map(_value, inputs, one.inputs)),
-        list(map(_value, outputs, one.outputs)),
+        list(map(_value, inputs, call.inputs)),
+        list(map(_value, outputs, call.outputs)),
         op="Input" if is_input else type(layer).__name__,
         kind="input" if is_input else kind_of(layer),
-        settings={} if is_input else settings_of(layer, one.node),
+        settings={} if is_input else settings_of(layer, call.node),
         parameters=_parameters(layer),
     )
-
-
-class _Passes:
-    """An observer that collects what runs, and what runs inside nested models.
-
-    Attributes
-    ----------
-    done : list of _Pass
-        The outermost passes that have ended.
-    """
-
-    def __init__(self) -> None:
-        self.done: list[_Pass] = []
-        self._open: list[tuple[Stage, _Pass, list[_Pass]]] = []
-
-    def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage."""
-        if stage.name != "run_internal_graph":
-            return
-        if event is Mark.started:
-            self._open.append((stage, _Pass(stage.subject), []))
-        elif self._open and self._open[-1][0] is stage:
-            _, pass_, inner = self._open[-1]
-            if event in (Mark.finished, Mark.failed):
-                self._open.pop()
-                (self._open[-1][2] if self._open else self.done).append(pass_)
-            else:
-                pass_.note(event, inner)
-                inner.clear()
 
 
 def _value(token: Hashable, tensor: Tensor) -> Value:

@@ -1,6 +1,6 @@
 """What one equation of JAX says of itself: its kind, its settings, its scopes, the user's line.
 
-`jax_bodies.py` asks, while it finds out how the equations of a function hang together.
+`jax_bodies.py` asks, while it reads the equations of a function.
 """
 
 from __future__ import annotations

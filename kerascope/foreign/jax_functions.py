@@ -8,7 +8,7 @@ What is an input and what is a parameter? The arrays of a module are parameters,
 that a function has around it, and those inside its first argument if that is a tree of arrays and
 other arguments follow, as in `predict(params, x)`. All others are inputs.
 
-How equations hang together is found in `jax_bodies.py`; the walk through them is in `jax_walk.py`.
+`jax_bodies.py` reads the equations of a function, `jax_walk.py` walks through them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ import numpy as np
 from jax.tree_util import tree_flatten_with_path, tree_unflatten
 
 from kerascope.errors import ArgumentError
-from kerascope.foreign.jax_bodies import Body, body_of
-from kerascope.foreign.jax_walk import Known, Reading, Running
+from kerascope.foreign.bodies import Body, WalkedValue
+from kerascope.foreign.jax_bodies import body_of
+from kerascope.foreign.jax_walk import JaxEvaluator, JaxWalk, array_type
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.graph import Graph
 
@@ -63,15 +64,15 @@ def graph_of(subject: Any, *inputs: Any, **named_inputs: Any) -> Graph:
     """
     writer = TapeWriter("none", library=_VERSION)
     traced = _traced(subject, inputs, named_inputs)
-    reading = Reading(writer, traced.roles)
+    walk = JaxWalk(writer, traced.roles)
     given = [
-        reading.parameter(leaf.aval, None, leaf.role)
+        walk.parameter(leaf.aval, None, leaf.role)
         if leaf.role
-        else Known(reading._value(leaf.aval))
+        else walk.declared(array_type(leaf.aval))
         for leaf in traced.leaves
     ]
     _write_inputs(writer, traced, given)
-    reading.walk(traced.body, given)
+    walk.walk(traced.body, given)
     return writer.graph(_name(subject))
 
 
@@ -113,17 +114,15 @@ def record(
     """
     traced = _traced(subject, inputs, named_inputs)
     writer.library = writer.library or _VERSION
-    running = Running(writer, traced.roles)
+    walk = JaxWalk(writer, traced.roles, JaxEvaluator())
     with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
         given = []
         for leaf in traced.leaves:
             array = _numbers(leaf)
-            known = (
-                running.parameter(array, array, leaf.role) if leaf.role else running.known(array)
-            )
-            given.append(known)
+            role = leaf.role
+            given.append(walk.parameter(array, array, role) if role else walk.given(array))
         _write_inputs(writer, traced, given)
-        outputs = [one.array for one in running.walk(traced.body, given)]
+        outputs = [one.array for one in walk.walk(traced.body, given)]
         result = tree_unflatten(traced.result, [jnp.asarray(one) for one in outputs])
         told["outputs"] = tuple(np.asarray(one) for one in outputs if not _is_key(one))
         if loss is not None:
@@ -131,7 +130,7 @@ def record(
     return result
 
 
-def _write_inputs(writer: TapeWriter, traced: Traced, given: list[Known]) -> None:
+def _write_inputs(writer: TapeWriter, traced: Traced, given: list[WalkedValue]) -> None:
     for leaf, known in zip(traced.leaves, given, strict=True):
         if not leaf.role:
             writer.call(leaf.name, [], [known.value], op="Input", kind="input")

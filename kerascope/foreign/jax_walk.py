@@ -1,440 +1,188 @@
-"""The walk through a traced function of JAX that writes down its calls: as traced, or as it runs.
+"""The walk through a function of JAX (`bodies.py`), and the evaluator of its equations.
 
-`Reading` goes through all equations: every branch of a `cond`, the body of a loop once. `Running`
-executes them, each by its own primitive: of a `cond` the branch that is taken, of a loop each turn
-up to `MOST_TURNS`; the turns after that run without being written down.
-
-An array of the model is a parameter of each equation that reads it, and so is one that lies in
-another form only: the bias that a layer reshapes before it adds it is the bias still.
+Each equation runs by its own primitive. Of a loop `MOST_TURNS` turns are written; the others run
+compiled. An array of the model is a parameter of each equation that reads it, also where it has
+another shape: a bias that a layer reshapes before adding it is still the bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn, jaxpr_as_fun
+from jax.extend.core import Var, jaxpr_as_fun
 
-from kerascope.foreign.jax_bodies import Body, Step, is_variable
+from kerascope.foreign.bodies import (
+    ArrayType,
+    Body,
+    Loop,
+    Scanned,
+    Step,
+    Values,
+    Visit,
+    Walk,
+    WalkedValue,
+    piece_of,
+    selected,
+)
 from kerascope.foreign.jax_equations import VIEWS, kind_of, number, settings_of
 from kerascope.foreign.records import Setting, Value
-from kerascope.foreign.scopes import Scopes
 from kerascope.foreign.writer import TapeWriter
 
-MOST_TURNS = 100  # of a loop, that are written down
+MOST_TURNS = 100  # of a loop, that are written
 _NATIVE = "biufc"  # kinds of NumPy's own numbers
 
 
-class Known(NamedTuple):
-    """A value on its way.
-
-    Attributes
-    ----------
-    value : Value
-        How it is written down.
-    array : jax.Array, optional
-        None while nothing runs.
-    role : str
-        What it is called as an array of the model, in whatever form; "" for any other.
-    origin : Value, optional
-        That array as the model has it.
-    words : str
-        The number that it is everywhere, if it was written as one.
-    """
-
-    value: Value
-    array: Any = None
-    role: str = ""
-    origin: Value | None = None
-    words: str = ""
-
-    @property
-    def flows(self) -> bool:
-        """Whether it comes along an arrow."""
-        return not self.role and not self.words
-
-
-class Reading:
-    """Walks through a traced function, without numbers.
+class JaxWalk(Walk):
+    """Writes the calls of a traced function.
 
     Parameters
     ----------
     writer : TapeWriter
     roles : mapping of int to str
         Names of arrays that the function has around it, by their identity.
+    evaluator : JaxEvaluator, optional
+        None: nothing is computed.
     """
 
-    def __init__(self, writer: TapeWriter, roles: Mapping[int, str]) -> None:
-        self.writer = writer
+    most_turns = MOST_TURNS
+
+    def __init__(
+        self, writer: TapeWriter, roles: Mapping[int, str], evaluator: JaxEvaluator | None = None
+    ) -> None:
+        super().__init__(writer, evaluator)
         self.roles = roles
-        self._tokens = count()
 
-    # --- a jaxpr ----------------------------------------------------------------------------------
-
-    def walk(self, body: Body, given: Sequence[Known]) -> list[Known]:
-        """Write down the calls of a jaxpr and return its outputs."""
-        known = self._begin(body, given)
-        with Scopes(self.writer) as scopes:
-            for step in body.steps:
-                scopes.move(step.scopes)
-                equation = step.equation
-                outputs = self.step(step, [self._read(one, known) for one in equation.invars])
-                known.update(zip(equation.outvars, outputs, strict=True))
-        return [self._read(one, known) for one in body.jaxpr.outvars]
-
-    def _begin(self, body: Body, given: Sequence[Known]) -> dict[Any, Known]:
-        """Return what the variables of a jaxpr stand for before its first equation."""
-        known = dict(zip(body.jaxpr.invars, given, strict=True))
-        for variable, array in zip(body.jaxpr.constvars, body.constants, strict=True):
-            known[variable] = one = self.constant(variable.aval, array)
+    def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
+        """Enter the constants of a body, and write those that are no arrays of the model."""
+        for variable, array in body.constants.items():
+            known[variable] = one = self._constant(variable.aval, array)
             if one.flows:
-                name = f"{body.name}.constant" if body.name else "constant"
-                self.writer.call(name, [], [one.value], op="Constant", kind="constant")
-        return known
+                self.write_constant(body, "constant", one.value)
 
-    def _read(self, atom: Any, known: Mapping[Any, Known]) -> Known:
-        return known[atom] if is_variable(atom) else self.constant(atom.aval, atom.val)
+    def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
+        """Return the value of a variable, or a literal."""
+        return known[key] if isinstance(key, Var) else self._constant(key.aval, key.val)
 
-    def constant(self, aval: Any, array: Any) -> Known:
-        """Return a number, or an array that the function has around it."""
-        value = self._value(aval, array)
-        if np.ndim(array) == 0 and value.read is not None:
-            return self._known(value, array, words=str(number(array)))
+    def type_of(self, body: Body, key: Any) -> ArrayType:
+        """Return the type of a variable."""
+        return array_type(key.aval)
+
+    def _constant(self, aval: Any, array: Any) -> WalkedValue:
         role = self.roles.get(id(array), "")
-        return self.parameter(aval, array, role) if role else self._known(value, array)
+        value = value_of(next(self.tokens), aval, array)
+        kept = None if self.evaluator is None else array
+        if np.ndim(array) == 0 and value.read is not None:
+            return WalkedValue(value, kept, words=str(number(array)))
+        return self.parameter(aval, array, role) if role else WalkedValue(value, kept)
 
-    def parameter(self, aval: Any, array: Any, role: str) -> Known:
+    def parameter(self, aval: Any, array: Any, role: str) -> WalkedValue:
         """Return an array of the model."""
-        value = self._value(aval, array)
+        value = value_of(next(self.tokens), aval, array)
         value = value._replace(trainable=value.dtype.startswith(("float", "bfloat")))
-        return self._known(value, array, role=role)
+        return WalkedValue(value, None if self.evaluator is None else array, role, value)
 
-    def _known(self, value: Value, array: Any, role: str = "", words: str = "") -> Known:
-        return Known(value, None, role, value if role else None, words)
-
-    def step(self, step: Step, operands: Sequence[Known]) -> list[Known]:
-        """Write down an equation, and what is inside it; return what it gives."""
-        if not step.bodies:
-            return self._leaf(step, step.equation, operands)
-        if step.is_whole:
-            body = step.bodies[""]
-            (inner,) = body.steps
-            known = self._begin(body, operands)
-            given = [self._read(one, known) for one in inner.equation.invars]
-            outputs = self._leaf(step, inner.equation, given)
-            known.update(zip(inner.equation.outvars, outputs, strict=True))
-            return [self._read(one, known) for one in body.jaxpr.outvars]
-        with self.frame(step.name, step.op, step):
-            if "" in step.bodies:
-                return self.walk(step.bodies[""], operands)
-            walk = {"scan": self._scan, "while": self._while, "cond": self._cond}
-            return walk[step.equation.primitive.name](step, operands)
-
-    def _leaf(self, step: Step, equation: JaxprEqn, operands: Sequence[Known]) -> list[Known]:
-        """Write down an equation that holds no other."""
-        outputs = self.outputs(equation, operands)
-        primitive = equation.primitive.name
+    def leaf(self, visit: Visit) -> list[WalkedValue]:
+        """Write an equation that contains no other and return its outputs."""
+        step, _, operands, _ = visit
+        outputs = self.computed(visit)
+        primitive = step.source.primitive.name
         if primitive in VIEWS and len(operands) == 1 and not operands[0].flows:
             (whole,), (view,) = operands, outputs
             return [view._replace(role=whole.role, origin=whole.origin, words=whole.words)]
-        words = [one.words for one in operands]
-        settings = settings_of(primitive, equation.params, words)
+        settings = settings_of(primitive, step.source.params, [one.words for one in operands])
         arrays = sum(bool(one.role) for one in operands)
         kind = kind_of(step.op, arrays, sum(one.flows for one in operands))
-        self._call(step, step.name, operands, outputs, kind, settings)
+        self.call(step, step.name, operands, outputs, kind, settings=settings)
         return outputs
 
-    def frame(self, name: str, op: str, step: Step) -> AbstractContextManager[Any]:
-        """Return a frame around the calls that are written while it is open."""
-        return self.writer.span("node", name, op=op, line=step.line)
-
-    def _call(
-        self,
-        step: Step,
-        name: str,
-        inputs: Sequence[Known],
-        outputs: Sequence[Known],
-        kind: str,
-        settings: Mapping[str, Setting],
-    ) -> None:
-        parameters: dict[str, Value] = {}
-        for one in inputs:
-            if one.origin is not None:
-                short = one.role.rpartition(".")[2]
-                parameters[one.role if short in parameters else short] = one.origin
-        self.writer.call(
-            name,
-            [one.value for one in inputs if one.flows],
-            [one.value for one in outputs],
-            op=step.op,
-            kind=kind,
-            line=step.line,
-            settings=settings,
-            parameters=parameters,
-        )
-
-    # --- equations that hold jaxprs ---------------------------------------------------------------
-
-    def _scan(self, step: Step, operands: Sequence[Known]) -> list[Known]:
-        params, body = step.equation.params, step.bodies["body"]
-        first, number = params["num_consts"], params["num_carry"]
-        constants, states = operands[:first], [*operands[first : first + number]]
-        rows = operands[first + number :]
-        order = range(params["length"])
-        order = order[::-1] if params["reverse"] else order
-        collected: list[list[Known]] = []
-        for place in self.turns(order):
-            with self.frame(body.name, "turn", step):
-                start = [*map(self.passed, states), *(self.piece(row, place) for row in rows)]
-                self._start(step, body, [*states, *rows], start)
-                outputs = self.walk(body, [*constants, *start])
-            states = outputs[:number]
-            collected.append(outputs[number:])
-        written = [*states, *(one for turn in collected for one in turn)]
-        settings: dict[str, Setting] = {"turns": len(order)}
-        if 1 < len(collected) < len(order):
-            settings["shown"] = len(collected)
-            states, more = self.rest(body, constants, states, rows, order[len(collected) :])
-            collected += more
-        results = [self.passed(state) for state in states]
-        for one, variable in enumerate(step.equation.outvars[number:]):
-            pieces = [turn[one] for turn in collected]
-            pieces = pieces[::-1] if params["reverse"] else pieces
-            results.append(self.stacked(variable.aval, pieces))
-        self._call(step, f"{step.name}.result", written, results, "merge", settings)
-        return results
-
-    def _while(self, step: Step, operands: Sequence[Known]) -> list[Known]:
-        params, test, body = step.equation.params, step.bodies["test"], step.bodies["body"]
-        first = params["cond_nconsts"]
-        second = first + params["body_nconsts"]
-        states = [*operands[second:]]
-        settings: dict[str, Setting] = {}
-        for turn in count():
-            with self.frame(test.name, "test", step):
-                (condition,) = self.walk(test, [*operands[:first], *states])
-            if not self.goes_on(condition):
-                break
-            with self.frame(body.name, "turn", step):
-                start = [self.passed(state) for state in states]
-                self._start(step, body, [condition, *states], start)
-                ends = self.walk(body, [*operands[first:second], *start])
-                states = self._kept(step, body, condition, ends, start)
-            if self.is_last(turn):
-                break
-        written = [condition, *states]
-        if self.is_last(turn) and self.goes_on(condition):
-            states, turns = self.end(test, body, operands[:first], operands[first:second], states)
-            settings = {"turns": turn + 1 + turns, "shown": turn + 1} if turns else {}
-        results = [self.passed(state) for state in states]
-        self._call(step, f"{step.name}.result", written, results, "merge", settings)
-        return results
-
-    def _kept(
-        self, step: Step, body: Body, condition: Known, ends: list[Known], start: list[Known]
-    ) -> list[Known]:
-        """Return the states after a turn; samples of a `vmap` that are done keep theirs."""
-        if not condition.value.shape:
-            return ends
-        kept = [self.selected(condition, *pair) for pair in zip(ends, start, strict=True)]
-        inputs = [condition, *ends, *start]
-        self._call(step, f"{body.name}.kept", inputs, kept, "merge", {})
-        return kept
-
-    def _start(
-        self, step: Step, body: Body, inputs: Sequence[Known], outputs: Sequence[Known]
-    ) -> None:
-        """Write down what a turn of a loop begins with; a number at first is none later."""
-        words = settings_of("", {}, [one.words for one in inputs])
-        self._call(step, f"{body.name}.start", inputs, outputs, "shaping", words)
-
-    def _cond(self, step: Step, operands: Sequence[Known]) -> list[Known]:
-        which, *given = operands
-        branches = []
-        for key in self.taken(which, [*step.bodies]):
-            body = step.bodies[key]
-            with self.frame(body.name, "branch", step):
-                branches.append(self.walk(body, given))
-        results = [self.passed(among[0]) for among in zip(*branches, strict=True)]
-        inputs = [which, *(one for branch in branches for one in branch)]
-        self._call(step, f"{step.name}.result", inputs, results, "merge", {})
-        return results
-
-    # --- what differs while it runs ---------------------------------------------------------------
-
-    def _value(self, aval: Any, array: Any = None) -> Value:
-        """Return how a value is written down of which the shape is known."""
-        if not hasattr(aval, "shape"):
-            return Value(next(self._tokens), (), type(aval).__name__)
-        sizes = tuple(size if isinstance(size, int) else None for size in aval.shape)
-        return Value(next(self._tokens), sizes, str(aval.dtype), _reader(aval, array))
-
-    def outputs(self, equation: JaxprEqn, operands: Sequence[Known]) -> list[Known]:
-        """Return what an equation gives."""
-        return [Known(self._value(one.aval)) for one in equation.outvars]
-
-    def piece(self, rows: Known, place: int) -> Known:
-        """Return one row of an array that a loop goes through."""
-        shape = rows.value.shape[1:]
-        return Known(Value(next(self._tokens), shape, rows.value.dtype))
-
-    def passed(self, one: Known) -> Known:
-        """Return the same array as a new value."""
-        return Known(one.value._replace(token=next(self._tokens)))
-
-    def stacked(self, aval: Any, pieces: Sequence[Known]) -> Known:
-        """Return what the turns of a loop gave, as one array."""
-        return Known(self._value(aval))
-
-    def selected(self, condition: Known, new: Known, old: Known) -> Known:
-        """Return what of a state is new, where the condition holds."""
-        return self.passed(new)
-
-    def turns(self, order: Sequence[int]) -> Sequence[int]:
-        """Return which turns of a `scan` are walked."""
-        return order[:1]
-
-    def goes_on(self, condition: Known) -> bool:
-        """Tell whether a `while` has another turn."""
-        return True
-
-    def is_last(self, turn: int) -> bool:
-        """Tell whether no turn after this one is walked."""
-        return True
-
-    def taken(self, which: Known, branches: Sequence[str]) -> Sequence[str]:
-        """Return the branches of a `cond` that are walked."""
-        return branches
+    def loop_of(self, visit: Visit) -> Loop | None:
+        """Return the loop of a `scan` or `while`."""
+        step, _, operands, _ = visit
+        params, primitive = step.source.params, step.source.primitive.name
+        if primitive == "cond":
+            return None
+        body = step.bodies["body"]
+        if primitive == "while":
+            first = params["cond_nconsts"]
+            second = first + params["body_nconsts"]
+            own, states = operands[first:second], operands[second:]
+            test, of_test = step.bodies["test"], operands[:first]
+            return Loop(body, states, constants=own, test=test, test_constants=of_test)
+        first = params["num_consts"]
+        second = first + params["num_carry"]
+        states, rows = operands[first:second], operands[second:]
+        each = (0, params["reverse"])
+        axes, stacks = [each] * len(rows), [each] * len(step.outputs)
+        return Loop(body, states, rows, axes, stacks, operands[:first], params["length"])
 
     def rest(
-        self,
-        body: Body,
-        constants: Sequence[Known],
-        states: list[Known],
-        rows: Sequence[Known],
-        order: Sequence[int],
-    ) -> tuple[list[Known], list[list[Known]]]:
-        """Return the states after the turns of a `scan` that are not walked, and what they gave."""
-        return states, []
-
-    def end(
-        self,
-        test: Body,
-        body: Body,
-        of_test: Sequence[Known],
-        of_body: Sequence[Known],
-        states: list[Known],
-    ) -> tuple[list[Known], int]:
-        """Return the states after the turns of a `while` that are not walked, and their number."""
-        return states, 0
+        self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
+    ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
+        """Run the turns after `MOST_TURNS`, compiled."""
+        shown = len(scanned)
+        settings = {} if loop.turns is None else {"turns": loop.turns}
+        if self.evaluator is None or shown < MOST_TURNS:
+            return states, scanned, settings
+        arrays, more = _compiled_turns(loop, [one.array for one in states], shown)
+        if more:
+            states = [*map(self.given, arrays)]
+            scanned = [*scanned, *([*map(self.given, turn)] for turn in more)]
+            settings = {"turns": shown + len(more), "shown": shown}
+        return states, scanned, settings
 
 
-class Running(Reading):
-    """Executes a traced function, equation by equation, and writes down each value."""
+class JaxEvaluator:
+    """Computes equations by their primitives."""
 
-    def _known(self, value: Value, array: Any, role: str = "", words: str = "") -> Known:
-        return Known(value, array, role, value if role else None, words)
+    numpy: Any = jnp
 
-    def known(self, array: Any) -> Known:
-        """Return an array with how it is written down."""
-        return Known(self._value(array, array), array)
-
-    def outputs(self, equation: JaxprEqn, operands: Sequence[Known]) -> list[Known]:
-        """Return what the primitive of an equation computes."""
+    def compute(self, visit: Visit) -> Iterable[Any]:
+        """Return the outputs of the primitive."""
+        equation = visit.step.source
         primitive = equation.primitive
         params, functions = primitive.get_bind_params(equation.params), ()
         if isinstance(params, tuple):  # until JAX 0.9
             functions, params = params
         with getattr(equation.ctx, "manager", nullcontext()):
-            found = primitive.bind(*functions, *(one.array for one in operands), **params)
-        return [self.known(one) for one in (found if primitive.multiple_results else [found])]
+            found = primitive.bind(*functions, *(one.array for one in visit.operands), **params)
+        outputs: Iterable[Any] = found if primitive.multiple_results else [found]
+        return outputs
 
-    def piece(self, rows: Known, place: int) -> Known:
-        """Return one row."""
-        return self.known(rows.array[place])
+    def value_of(self, token: int, array: Any) -> Value:
+        """Return an array as it is written."""
+        return value_of(token, array, array)
 
-    def passed(self, one: Known) -> Known:
-        """Return the same array as a new value."""
-        return self.known(one.array)
-
-    def stacked(self, aval: Any, pieces: Sequence[Known]) -> Known:
-        """Return the rows as one array."""
-        if not pieces:
-            return self.known(jnp.zeros(aval.shape, aval.dtype))
-        return self.known(jnp.stack([one.array for one in pieces]))
-
-    def selected(self, condition: Known, new: Known, old: Known) -> Known:
-        """Return what of a state is new, where the condition holds."""
-        return self.known(_selected(condition.array, new.array, old.array))
-
-    def turns(self, order: Sequence[int]) -> Sequence[int]:
-        """Return all turns, but no more than can be looked at."""
-        return order[:MOST_TURNS]
-
-    def goes_on(self, condition: Known) -> bool:
-        """Tell what the condition says."""
-        return bool(jnp.any(condition.array))
-
-    def is_last(self, turn: int) -> bool:
-        """Tell whether there are as many turns as can be looked at."""
-        return turn + 1 >= MOST_TURNS
-
-    def taken(self, which: Known, branches: Sequence[str]) -> Sequence[str]:
-        """Return the branch that is taken."""
-        place = min(max(int(which.array), 0), len(branches) - 1)
-        return [branches[place]]
-
-    def rest(
-        self,
-        body: Body,
-        constants: Sequence[Known],
-        states: list[Known],
-        rows: Sequence[Known],
-        order: Sequence[int],
-    ) -> tuple[list[Known], list[list[Known]]]:
-        """Run the other turns of a `scan`, compiled."""
-        compute = _compiled(body, constants)
-        arrays, collected = [state.array for state in states], []
-        for place in order:
-            found = compute(*arrays, *(row.array[place] for row in rows))
-            arrays = found[: len(states)]
-            collected.append([self.known(one) for one in found[len(states) :]])
-        return [self.known(array) for array in arrays], collected
-
-    def end(
-        self,
-        test: Body,
-        body: Body,
-        of_test: Sequence[Known],
-        of_body: Sequence[Known],
-        states: list[Known],
-    ) -> tuple[list[Known], int]:
-        """Run the other turns of a `while`, compiled."""
-        asks, compute = _compiled(test, of_test), _compiled(body, of_body)
-        arrays = [state.array for state in states]
-        for turns in count():
-            (condition,) = asks(*arrays)
-            if not bool(jnp.any(condition)):
-                return [self.known(array) for array in arrays], turns
-            ends = compute(*arrays)
-            arrays = [
-                _selected(condition, *pair) if condition.ndim else pair[0]
-                for pair in zip(ends, arrays, strict=True)
-            ]
-        return states, 0
+    def branch(self, condition: Any, branches: Sequence[str]) -> str:
+        """Return the branch of a number; the nearest one if it is out of range."""
+        return branches[min(max(int(condition), 0), len(branches) - 1)]
 
 
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def _reader(aval: Any, array: Any) -> Any:
-    """Return what reads the numbers of an array; None where it has none.
+def array_type(aval: Any) -> ArrayType:
+    """Return the type of what JAX knows of a value."""
+    value = value_of(0, aval, None)
+    return ArrayType(value.shape, value.dtype)
+
+
+def value_of(token: int, aval: Any, array: Any) -> Value:
+    """Return an array as it is written."""
+    if not hasattr(aval, "shape"):
+        return Value(token, (), type(aval).__name__)
+    sizes = tuple(size if isinstance(size, int) else None for size in aval.shape)
+    return Value(token, sizes, str(aval.dtype), _reader(aval, array))
+
+
+def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
+    """Return a function that reads the numbers of an array; None if it has none.
 
     Keys of generators have none, nor gradients by whole numbers.
     """
@@ -447,13 +195,29 @@ def _reader(aval: Any, array: Any) -> Any:
     return partial(np.asarray, array, np.float32)
 
 
-def _selected(condition: Any, new: Any, old: Any) -> Any:
-    """Return new rows where a condition holds, and old ones elsewhere."""
-    ones = (1,) * (new.ndim - condition.ndim)
-    return jnp.where(condition.reshape(condition.shape + ones), new, old)
+# --- turns that are not written -------------------------------------------------------------------
 
 
-def _compiled(body: Body, constants: Sequence[Known]) -> Any:
-    """Return a jaxpr as a compiled function of what its first inputs leave open."""
-    closed = ClosedJaxpr(body.jaxpr, body.constants)
-    return jax.jit(partial(jaxpr_as_fun(closed), *(one.array for one in constants)))
+def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
+    """Return a body as a compiled function of its inputs after the constants."""
+    return jax.jit(partial(jaxpr_as_fun(body.source), *(one.array for one in constants)))
+
+
+def _compiled_turns(
+    loop: Loop, arrays: list[Any], shown: int
+) -> tuple[list[Any], list[Sequence[Any]]]:
+    """Return the states after the other turns of a loop, and what each turn gives besides."""
+    compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
+    test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
+    for turn in count(shown) if loop.turns is None else range(shown, loop.turns):
+        condition = None if test is None else test(*arrays)[0]
+        if condition is not None and not bool(jnp.any(condition)):
+            break
+        pairs = zip(loop.rows, loop.axes, strict=True)
+        found = compute(*arrays, *(piece_of(rows.array, each, turn) for rows, each in pairs))
+        ends, besides = found[: len(arrays)], tuple(found[len(arrays) :])
+        if condition is not None and condition.ndim:
+            ends = [selected(jnp, condition, *pair) for pair in zip(ends, arrays, strict=True)]
+        arrays = ends
+        more.append(besides)
+    return arrays, more

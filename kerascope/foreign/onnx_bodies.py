@@ -1,9 +1,9 @@
-"""How the nodes of an ONNX file hang together: a `Body` a graph, a `Step` a node.
+"""Reads an ONNX file: a `Body` is a graph, a `Step` a node (`bodies.py`).
 
-A file is a graph of nodes that name what they read and what they give. A node `If`, `Loop` or
-`Scan` holds graphs of its own, which may read what the graph around them has made; a node may also
-stand for a function that the file defines. Here each of these becomes a `Body`, once, with a name
-for each node that no other has; `onnx_models.py` draws them and executes them.
+A file is a graph of nodes with named inputs and outputs. A node `If`, `Loop` or `Scan` contains
+graphs of its own, which may read the values of the graph around them; a node may also be a call of
+a function that the file defines. Here each of these becomes a `Body`, once, and each node gets a
+unique name.
 
 An array of the file is shown in one of three ways. A small one of whole numbers (axes, sizes,
 places) or a scalar is a setting of each node that reads it. A vector, or a larger array that only
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 
@@ -34,6 +33,7 @@ from onnx import (
 )
 
 from kerascope.errors import ConfigError
+from kerascope.foreign.bodies import ArrayType, Body, Step, StepNames
 from kerascope.foreign.onnx_nodes import (
     SCALING,
     Setting,
@@ -54,95 +54,8 @@ CONTROL_FLOW = ("If", "Loop", "Scan")
 OLDEST_SCAN = 9  # before, it had a batch of its own
 
 
-@dataclass(frozen=True)
-class Sort:
-    """What is known of a value before anything runs.
-
-    Attributes
-    ----------
-    shape : tuple of (int, str or None), or None
-        A size that changes has a name, or None; None for the whole: not even the rank is known.
-    dtype : str
-        "" if it is not known.
-    """
-
-    shape: tuple[int | str | None, ...] | None = None
-    dtype: str = ""
-
-    @property
-    def sizes(self) -> tuple[int | None, ...]:
-        """The shape with None for each size that changes."""
-        return tuple(size if isinstance(size, int) else None for size in self.shape or ())
-
-
-@dataclass(frozen=True)
-class Step:
-    """One node.
-
-    Attributes
-    ----------
-    node : NodeProto
-    name : str
-        No other node of the file has it.
-    kind : str
-    settings : mapping of str to plain data
-    parameters : mapping of str to str
-        From what an array of the file is for the node to its name there.
-    arguments : tuple of str
-        The other values that it reads, whatever it holds included.
-    bodies : mapping of str to Body
-        Of a node that holds graphs: by the attribute. Of a call of a function: under "".
-    line : tuple of (str, int, str), optional
-        The user's line.
-    scopes : tuple of str
-        Names of the frames around it that no node makes: of the modules to which it belongs.
-    """
-
-    node: NodeProto
-    name: str
-    kind: str
-    settings: Mapping[str, Setting]
-    parameters: Mapping[str, str]
-    arguments: tuple[str, ...]
-    bodies: Mapping[str, Body] = field(default_factory=dict)
-    line: tuple[str, int, str] | None = None
-    scopes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Body:
-    """A graph, one that a node holds, or a function as one node calls it.
-
-    Attributes
-    ----------
-    name : str
-    inputs, outputs : tuple of str
-    constants : mapping of str to TensorProto
-        Its own arrays. Another name of the same array, which a node `Identity` gave, is here, too.
-    boxes : tuple of str
-        Those constants that are drawn as boxes.
-    steps : tuple of Step
-        In the order of the file.
-    sorts : mapping of str to Sort
-        What is known of the values; not of all.
-    opsets : mapping of str to int
-    classes : mapping of str to str
-        Of the modules that are frames, by the names of these; not of all.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    constants: Mapping[str, TensorProto]
-    boxes: tuple[str, ...]
-    steps: tuple[Step, ...]
-    sorts: Mapping[str, Sort]
-    opsets: Mapping[str, int]
-    classes: Mapping[str, str]
-
-
 def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
-    """Return how the nodes of a file hang together.
+    """Return the body of a file's graph.
 
     Parameters
     ----------
@@ -158,7 +71,7 @@ def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
     """
     functions = {(one.domain, one.name): one for one in model.functions}
     opsets = {one.domain: one.version for one in model.opset_import}
-    reader = _Reader(functions, fed)
+    reader = _OnnxReader(functions, fed)
     return reader.graph(model.graph, "", opsets, {})
 
 
@@ -169,15 +82,15 @@ Constants = Mapping[str, TensorProto | None]
 Types = Mapping[str, TypeProto]  # what is known of the values of a graph
 
 
-class _Reader:
-    """Makes bodies; knows the functions of the file and the names that are taken."""
+class _OnnxReader:
+    """Makes bodies, with unique names; `fed` are the arrays of the file that are inputs."""
 
     def __init__(
         self, functions: Mapping[tuple[str, str], FunctionProto], fed: Mapping[str, object]
     ) -> None:
         self.functions = functions
         self.fed = fed
-        self.taken: set[str] = set()  # names of nodes
+        self.names = StepNames(first=2)
         self.matrices: set[str] = set()  # boxes that give the same at each run
         self.around: tuple[tuple[str, str], ...] = ()  # functions that are being read
 
@@ -238,10 +151,10 @@ class _Reader:
                     f"none that makes it. The file is damaged: export it again."
                 )
         shown = {id(constants[one]): one for one in _shown(steps, outputs) if one in constants}
-        sorts = {key: sort_of(one) for key, one in types.items()}
+        known = {key: type_of(one) for key, one in types.items()}
         boxes = tuple(shown.values())
         framed, classes = _with_scopes(steps, name)
-        return Body(name, inputs, outputs, constants, boxes, framed, sorts, opsets, classes)
+        return Body(name, inputs, outputs, constants, framed, opsets, known, boxes, classes)
 
     def _step(
         self,
@@ -263,28 +176,33 @@ class _Reader:
         holds = domain == "" and node.op_type in CONTROL_FLOW
         holds = holds and (node.op_type != "Scan" or opset >= OLDEST_SCAN)
         called = (node.domain, node.op_type) in self.functions
+        inputs: tuple[str, ...] = tuple(node.input)
         if holds or called:
             settings = settings_of(node, opset)
             parameters: dict[str, str] = {}
-            arguments = tuple(filter(None, node.input))
+            arguments = tuple(filter(None, inputs))
         else:
             settings, parameters, arguments = _what_it_reads(node, opset, inside)
-            captured = (one for one in captured_by(node) if one in inside)
+            captured = [one for one in captured_by(node) if one in inside]
             arguments = tuple(dict.fromkeys((*arguments, *captured)))
+            inputs = tuple(dict.fromkeys((*filter(None, inputs), *captured)))
         weights = [*parameters.values(), *(one for one in arguments if one in self.matrices)]
         kind = kind_of(node, weights, [one for one in arguments if one not in weights])
         if kind == "constant":
             self.matrices.update(node.output)
-        step = Step(node, name, kind, settings, parameters, arguments, line=line_of(node))
+        bodies = {}
         if holds:
-            bodies = {
-                key: self.graph(graph, f"{name}.{_short(key)}", opsets, inside)
-                for key, graph in _graphs(node).items()
-            }
-            return replace(step, kind="function", bodies=bodies)
-        if called:
-            return replace(step, kind="function", bodies={"": self._called(node, name, types)})
-        return step
+            for key, graph in _graphs(node).items():
+                inner = f"{name}.{key.removesuffix('_branch')}"
+                bodies[key] = self.graph(graph, inner, opsets, inside)
+        elif called:
+            body = bodies[""] = self._called(node, name, types)
+            number = len(body.inputs)
+            inputs = (*inputs, *[""] * number)[:number]
+        return Step(
+            node, name, node.op_type, inputs, tuple(node.output), bodies, (), line_of(node),
+            "function" if bodies else kind, settings, parameters, arguments,
+        )  # fmt: skip
 
     def _called(self, node: NodeProto, name: str, types: Types) -> Body:
         key = (node.domain, node.op_type)
@@ -302,17 +220,7 @@ class _Reader:
         """Return a name that is free: the node's own, or its op with its place among the nodes."""
         wanted = path_of(node) or f"{node.op_type}_{place}"
         wanted = f"{around}.{wanted}" if around else wanted
-        free, number = wanted, 1
-        while free in self.taken:
-            number += 1
-            free = f"{wanted}_{number}"
-        self.taken.add(free)
-        return free
-
-
-def _short(attribute: str) -> str:
-    """Return what a graph of a node is called: "then" for "then_branch"."""
-    return attribute.removesuffix("_branch")
+        return self.names.free(wanted)
 
 
 def _whose(name: str) -> str:
@@ -380,7 +288,7 @@ def _what_it_reads(
 
 
 def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
-    for output in filter(None, step.node.output):
+    for output in filter(None, step.outputs):
         if output in inside:
             raise ConfigError(
                 f"ONNX: node {step.name!r} gives {output!r}; expected that only one node does, got "
@@ -402,9 +310,9 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict
     scopes: list[list[str]] = []
     classes: dict[str, str] = {}
     for step in steps:
-        words = path_of(step.node).split("/")[:-1]
+        words = path_of(step.source).split("/")[:-1]
         scopes.append([start + "/".join(words[: end + 1]) for end in range(len(words))])
-        told = classes_of(step.node)[-len(words) :] if words else []
+        told = classes_of(step.source)[-len(words) :] if words else []
         if len(told) == len(words):
             classes.update(zip(scopes[-1], told, strict=True))
     sizes = Counter(scope for each in scopes for scope in each)
@@ -418,7 +326,7 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict
             if 1 < sizes[scope] < room and runs[scope] == 1:
                 kept.append(scope)
                 room = sizes[scope]
-        framed.append(replace(step, scopes=tuple(kept)))
+        framed.append(step._replace(scopes=tuple(kept)) if kept else step)
     return tuple(framed), classes
 
 
@@ -468,28 +376,28 @@ def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> No
 # --- shapes and types -----------------------------------------------------------------------------
 
 
-def sort_of(declared: TypeProto) -> Sort:
-    """Return what a file says of a value.
+def type_of(declared: TypeProto) -> ArrayType:
+    """Return the type of a value, as a file declares it.
 
     Examples
     --------
     >>> import onnx
     >>> x = onnx.helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3])
-    >>> sort_of(x.type), sort_of(x.type).sizes
-    (Sort(shape=('batch', 3), dtype='float32'), (None, 3))
+    >>> type_of(x.type), type_of(x.type).sizes
+    (ArrayType(shape=('batch', 3), dtype='float32'), (None, 3))
     """
     kind = declared.WhichOneof("value")
     if kind != "tensor_type":
-        return Sort(None, (kind or "").removesuffix("_type"))
+        return ArrayType(None, (kind or "").removesuffix("_type"))
     tensor = declared.tensor_type
     dtype = dtype_of(tensor.elem_type)
     if not tensor.HasField("shape"):
-        return Sort(None, dtype)
+        return ArrayType(None, dtype)
     sizes = (
         one.dim_value if one.HasField("dim_value") else one.dim_param or None
         for one in tensor.shape.dim
     )
-    return Sort(tuple(sizes), dtype)
+    return ArrayType(tuple(sizes), dtype)
 
 
 def types_in(graph: GraphProto) -> dict[str, TypeProto]:

@@ -4,7 +4,7 @@
 are lost, is drawn, too. What runs is written down node by node with each value, inside of `If`,
 `Loop` and `Scan`, too: of an `If` only the branch that is taken, of a loop each turn.
 
-How nodes hang together is found in `onnx_bodies.py`; the walk through them is in `onnx_walk.py`.
+`onnx_bodies.py` reads the nodes of a file, `onnx_walk.py` walks through them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from kerascope.errors import (
     ShapeError,
     UnavailableError,
 )
-from kerascope.foreign.onnx_bodies import Body, Sort, body_of, captured_by, sort_of
+from kerascope.foreign.bodies import ArrayType, Body, WalkedValue
+from kerascope.foreign.onnx_bodies import body_of, captured_by, type_of
 from kerascope.foreign.onnx_nodes import is_external
 from kerascope.foreign.onnx_runtime import Runtime
-from kerascope.foreign.onnx_walk import Known, Reading, Running
+from kerascope.foreign.onnx_walk import OnnxEvaluator, OnnxWalk
 from kerascope.foreign.records import Declared
 from kerascope.foreign.writer import TapeWriter
 from kerascope.registry import did_you_mean
@@ -93,13 +94,12 @@ def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Conta
     """
     model = _with_shapes(_model_of(subject))
     body = body_of(model, {})
-    reading = Reading(writer, model)
-    given = {}
+    walk, given = OnnxWalk(writer), []
     for declared in _inputs(model, body):
-        given[declared.name] = known = reading.made(body, declared.name, None)
-        _write_input(writer, declared, known)
-    reading.walk(body, given, {})
-    return reading.unknown
+        given.append(walk.declared(walk.type_of(body, declared.name)))
+        _write_input(writer, declared, given[-1])
+    walk.walk(body, given)
+    return walk.unknown
 
 
 def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
@@ -121,8 +121,8 @@ def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
     [Declared(name='x', shape=('batch', 4), dtype='float32', words=0)]
     """
     model = _model_of(subject)
-    sorts = {one.name: sort_of(one.type) for one in _inputs(model, body_of(model, {}))}
-    return [Declared(name, sort.shape, sort.dtype) for name, sort in sorts.items()]
+    types = {one.name: type_of(one.type) for one in _inputs(model, body_of(model, {}))}
+    return [Declared(name, known.shape, known.dtype) for name, known in types.items()]
 
 
 def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Graph:
@@ -197,20 +197,20 @@ def record(
     body = body_of(model, named_inputs)
     arrays = _fed(model, body, inputs, named_inputs)
     writer.library = writer.library or _VERSION
-    running = Running(writer, model, Runtime(model, arrays))
+    walk = OnnxWalk(writer, OnnxEvaluator(model, Runtime(model, arrays)))
     with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
-        given = {}
+        given = []
         for declared in _inputs(model, body):
-            given[declared.name] = known = running.known(arrays[declared.name])
-            _write_input(writer, declared, known)
-        outputs = [one.array for one in running.walk(body, given, {})]
+            given.append(walk.given(arrays[declared.name]))
+            _write_input(writer, declared, given[-1])
+        outputs = [one.array for one in walk.walk(body, given)]
         told["outputs"] = tuple(outputs)
     return outputs
 
 
-def _write_input(writer: TapeWriter, declared: ValueInfoProto, known: Known) -> None:
+def _write_input(writer: TapeWriter, declared: ValueInfoProto, known: WalkedValue) -> None:
     """Write down an input, with the names of the sizes that may change."""
-    shape = sort_of(declared.type).shape or ()
+    shape = type_of(declared.type).shape or ()
     settings = {}
     if any(isinstance(size, str) for size in shape):
         settings[""] = " x ".join("?" if size is None else str(size) for size in shape)
@@ -330,7 +330,7 @@ def _fed(
     """Return the arrays that a file's inputs get, by their names."""
     declared = _inputs(model, body)
     names = [one.name for one in declared]
-    told = ", ".join(f"{one.name} {_sort_in_words(sort_of(one.type))}" for one in declared)
+    told = ", ".join(f"{one.name} {_type_in_words(type_of(one.type))}" for one in declared)
     if len(inputs) > len(names):
         raise ArgumentError(
             f"ONNX: expected {counted(len(names), 'input')} ({told}), got {len(inputs)}. Give one "
@@ -359,22 +359,22 @@ def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, s
 
     `sizes` holds what sizes with names were until now, and where.
     """
-    sort = sort_of(declared.type)
+    known = type_of(declared.type)
     if declared.type.WhichOneof("value") != "tensor_type":
         return value
-    wanted = np.dtype(object) if sort.dtype == "string" else None
+    wanted = np.dtype(object) if known.dtype == "string" else None
     is_array = hasattr(value, "dtype")
-    array = np.asarray(value) if is_array else np.asarray(value, wanted or sort.dtype or None)
+    array = np.asarray(value) if is_array else np.asarray(value, wanted or known.dtype or None)
     name = "string" if array.dtype.kind in "OUST" else array.dtype.name
-    if sort.dtype and name != sort.dtype:
+    if known.dtype and name != known.dtype:
         raise DtypeError(
-            f"ONNX: input {declared.name!r} has another type; expected {sort.dtype}, got {name}. "
-            f'Give array.astype("{sort.dtype}").'
+            f"ONNX: input {declared.name!r} has another type; expected {known.dtype}, got {name}. "
+            f'Give array.astype("{known.dtype}").'
         )
-    if sort.shape is None:
+    if known.shape is None:
         return array
-    fits = len(sort.shape) == array.ndim
-    for wanted_size, size in zip(sort.shape, array.shape, strict=False):
+    fits = len(known.shape) == array.ndim
+    for wanted_size, size in zip(known.shape, array.shape, strict=False):
         if isinstance(wanted_size, str):
             before, whose = sizes.setdefault(wanted_size, (size, declared.name))
             if before != size:
@@ -387,15 +387,15 @@ def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, s
             fits = fits and wanted_size == size
     if not fits:
         raise ShapeError(
-            f"ONNX: input {declared.name!r} has another shape; expected {_sort_in_words(sort)}, "
+            f"ONNX: input {declared.name!r} has another shape; expected {_type_in_words(known)}, "
             f"got {array.shape}. Reshape it, or export the file for other sizes."
         )
     return array
 
 
-def _sort_in_words(sort: Sort) -> str:
+def _type_in_words(known: ArrayType) -> str:
     """Return what is known of a value: "float32 (batch, 3)"."""
-    if sort.shape is None:
-        return sort.dtype or "of any kind"
-    sizes = ", ".join("?" if size is None else str(size) for size in sort.shape)
-    return f"{sort.dtype} ({sizes}{',' if len(sort.shape) == 1 else ''})"
+    if known.shape is None:
+        return known.dtype or "of any kind"
+    sizes = ", ".join("?" if size is None else str(size) for size in known.shape)
+    return f"{known.dtype} ({sizes}{',' if len(known.shape) == 1 else ''})"

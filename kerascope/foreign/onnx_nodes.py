@@ -1,6 +1,6 @@
 """What one node of an ONNX file says of itself: its kind, its settings, what its inputs are called.
 
-`onnx_bodies.py` asks, while it finds out how the nodes of a file hang together.
+`onnx_bodies.py` asks, while it reads the nodes of a file.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.network import InputFed, Network, NodeComputed
+from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.training_data import as_arrays, check_lengths
@@ -28,7 +28,8 @@ from kerascope.errors import DtypeError
 from kerascope.model_files import opened
 from kerascope.not_a_model import got_instead
 from kerascope.printable import printable
-from kerascope.stage import Mark, Stage, observing
+from kerascope.stage import Stage, observing
+from kerascope.trace.passes import LayerCall, PassCollector, call_of
 from kerascope.trace.statistics import statistics_of
 
 
@@ -154,54 +155,42 @@ def _nothing(model: Any, **options: Any) -> None:
 
 def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
     """Advance the stage; eager mode is open only while it works, never while the reader looks."""
-    events, pass_ = iter(stage), _Pass(network)
+    events, steps = iter(stage), _Steps(network)
     while True:
-        inner = _InnerPasses()
+        inner = PassCollector()
         observers = (inner,) if nested else ()
         with eager_mode(), learning_phase_scope(0), observing(*observers):
             event = next(events, None)
-            step = pass_.step(event)
-        yield from inner.steps
+            call = call_of(event, inner.done)
+            made = [] if call is None else [*steps.of(call)]
+        yield from made
         if event is None:
             return
-        if step is not None:
-            yield step
 
 
-class _Pass:
-    """One run of one model: turns its events into steps and keeps its tensor_map."""
+class _Steps:
+    """Turns the calls of one run of one model into steps and keeps its tensor_map."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self.tensor_map: dict[str, np.ndarray] = {}
         self._ids = call_ids(network)
 
-    def step(self, event: Any) -> WalkStep | None:
-        if isinstance(event, InputFed):
-            node = event.tensor._keras_history.node
-            return self._make(node, None, [], [event.tensor], [event.computed])
-        if isinstance(event, NodeComputed):
-            node, outputs = event.node, event.output_tensors
-            inputs = event.computed_tensors
-            return self._make(node, event.depth, inputs, node.output_tensors, outputs)
-        return None
-
-    def _make(
-        self,
-        node: Node,
-        depth: int | None,
-        computed: list[Tensor],
-        names_of: list[Tensor],
-        outputs: list[Tensor],
-    ) -> WalkStep:
+    def of(self, call: LayerCall) -> Iterator[WalkStep]:
+        """Yield the steps inside a call, then its own."""
+        for inner in call.passes:
+            steps = _Steps(inner.network)
+            for one in inner.calls:
+                yield from steps.of(one)
+        node, depth = call.node, call.depth
         if depth is None:
             depth = self.network.graph_map.nodes_depths.get(node, 0)
-        arrays = [_array(y) for y in outputs]
-        for tensor, array in zip(names_of, arrays, strict=True):
+        arrays = [_array(y) for y in call.outputs]
+        for tensor, array in zip(call.tensors, arrays, strict=True):
             self.tensor_map[self._free_name(tensor, node)] = array
-        inputs = [_array(x) for x in computed]
+        inputs = [_array(x) for x in call.inputs]
         copied = dict(self.tensor_map)
-        return WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
+        yield WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
         """Return the tensor's name, with the id of the call for the name of the layer."""
@@ -210,25 +199,6 @@ class _Pass:
         if call_id != layer_name:
             name = f"/{name}/".replace(f"/{layer_name}/", f"/{call_id}/", 1)[1:-1]
         return free_id(name, self.tensor_map)
-
-
-class _InnerPasses:
-    """An observer that collects the steps of nested models while an outer layer is called."""
-
-    def __init__(self) -> None:
-        self.steps: list[WalkStep] = []
-        self._passes: dict[Stage, _Pass] = {}
-
-    def __call__(self, stage: Stage, event: Any) -> None:
-        if stage.name != "run_internal_graph" or event in (Mark.finished, Mark.failed):
-            self._passes.pop(stage, None)
-            return
-        if event is Mark.started:
-            self._passes[stage] = _Pass(stage.subject)
-            return
-        step = self._passes[stage].step(event)
-        if step is not None:
-            self.steps.append(step)
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -141,7 +141,7 @@ def test_each_value_of_an_export_is_that_of_onnxruntime(build, dynamo):
     calls = {call.id: call for call in writer.calls}
     assert {box.id for box in onnx_models.graph_of(model).nodes} == set(calls)
     for step in body.steps:
-        names_of = filter(None, step.node.output)
+        names_of = filter(None, step.outputs)
         for value, name in zip(calls[step.name].outputs, names_of, strict=True):
             np.testing.assert_allclose(value.array, expected[name], rtol=1e-4, atol=1e-5)
     weights = sum(one.numel() for one in module.parameters())

@@ -1,0 +1,513 @@
+"""The walk through a graph of ONNX or JAX that writes its calls, with or without numbers.
+
+A `Body` is a graph of steps. A `Step` is a node of ONNX or an equation of JAX, and may contain
+bodies of its own: the function that it calls, the branches of a condition, the turn of a loop.
+`onnx_bodies.py` and `jax_bodies.py` read them.
+
+A `Walk` writes a call for each step. Without an `Evaluator` nothing is computed: every branch is
+written, and one turn of each loop. With one, each step is computed; of a condition the branch that
+is taken is written, of a loop each turn. `onnx_walk.py` and `jax_walk.py` add what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain, count, islice, repeat
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from kerascope.foreign.records import Line, Setting, Value
+from kerascope.foreign.scopes import Scopes
+from kerascope.foreign.writer import TapeWriter
+
+ABSENT = "absent"  # dtype of an input or output that is left out
+NOTHING: Mapping[Any, Any] = {}
+Each = tuple[int, bool]  # the axis along which a loop goes through an array; whether backwards
+
+# --- what is walked -------------------------------------------------------------------------------
+
+
+class ArrayType(NamedTuple):
+    """The shape and the dtype of a value, as known before anything runs.
+
+    Attributes
+    ----------
+    shape : tuple of (int, str or None), or None
+        A size that varies has a name, or is None. None instead of the tuple: the rank is unknown.
+    dtype : str
+        "" if it is unknown.
+    """
+
+    shape: tuple[int | str | None, ...] | None = None
+    dtype: str = ""
+
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """The shape with None for each size that varies."""
+        return tuple(size if isinstance(size, int) else None for size in self.shape or ())
+
+
+class Step(NamedTuple):
+    """A node of ONNX or an equation of JAX.
+
+    Attributes
+    ----------
+    source : NodeProto or JaxprEqn
+    name : str
+        Unique in the file or function.
+    op : str
+        The operator or primitive, or the function that it calls.
+    inputs, outputs : tuple
+        Keys of the values that it reads and computes: names in ONNX, variables or literals in JAX.
+    bodies : mapping of str to Body
+        The graphs that it contains: "" for a function that it calls, otherwise "body", "test",
+        "branch0", or the attribute of the node.
+    scopes : tuple of str
+        Names of the frames around it that are modules or scopes, the outermost first.
+    line : (str, int, str), optional
+        The user's line.
+    kind, settings, parameters, arguments
+        Only of ONNX, where the file alone determines them: the kind of the box, its settings, its
+        weights (from the role to the key), and the other keys that it reads, including those that
+        the graphs inside it read.
+    """
+
+    source: Any
+    name: str
+    op: str
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    bodies: Mapping[str, Body] = NOTHING
+    scopes: tuple[str, ...] = ()
+    line: Line | None = None
+    kind: str = "function"
+    settings: Mapping[str, Setting] = NOTHING
+    parameters: Mapping[str, str] = NOTHING
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the function that it calls is one step, which is written under this name."""
+        return "" in self.bodies and [one.name for one in self.bodies[""].steps] == [self.name]
+
+
+class Body(NamedTuple):
+    """A graph, or a function as one step calls it.
+
+    Attributes
+    ----------
+    name : str
+    inputs, outputs : tuple
+        Keys of values.
+    constants : mapping
+        From keys to arrays of the file or function. Several names may have one array.
+    steps : tuple of Step
+        In the order of the file or function.
+    source : ClosedJaxpr, or mapping of str to int
+        The JAX function, or the opsets of the ONNX graph.
+    types : mapping of str to ArrayType
+        Only of ONNX, where they may be incomplete; variables of JAX have their own.
+    boxes : tuple of str
+        Only of ONNX: the constants that are drawn as boxes.
+    classes : mapping of str to str
+        Classes of the modules that are frames, by the names of the frames, if known.
+    """
+
+    name: str
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    constants: Mapping[Any, Any]
+    steps: tuple[Step, ...]
+    source: Any
+    types: Mapping[str, ArrayType] = NOTHING
+    boxes: tuple[str, ...] = ()
+    classes: Mapping[str, str] = NOTHING
+
+
+class StepNames:
+    """Makes names unique; the second step of a name gets the number `first`."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.taken: set[str] = set()
+
+    def free(self, wanted: str) -> str:
+        """Return the name, with a number if it is taken; it is taken from then on."""
+        name, number = wanted, self.first
+        while name in self.taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+
+# --- the walk -------------------------------------------------------------------------------------
+
+
+class WalkedValue(NamedTuple):
+    """A value during a walk.
+
+    Attributes
+    ----------
+    value : Value
+        What is written.
+    array : array, optional
+        None if nothing is computed.
+    role : str
+        The name of the model's array that it is, perhaps reshaped; "" for any other value. JAX
+        passes arrays through calls under other variables, so roles belong to values there.
+    origin : Value, optional
+        That array as the model has it.
+    words : str
+        The number that it is everywhere, if it was written as one.
+    """
+
+    value: Value
+    array: Any = None
+    role: str = ""
+    origin: Value | None = None
+    words: str = ""
+
+    @property
+    def flows(self) -> bool:
+        """Whether an arrow is drawn for it."""
+        return not self.role and not self.words
+
+
+Values = Sequence[WalkedValue]
+
+
+class Visit(NamedTuple):
+    """A step when the walk reaches it: with its body, its inputs, and all values by their keys."""
+
+    step: Step
+    body: Body
+    operands: Values
+    known: Mapping[Any, WalkedValue]
+
+
+class Evaluator(Protocol):
+    """Computes steps. `numpy` is the module with the functions for its arrays."""
+
+    numpy: Any
+
+    def compute(self, visit: Visit) -> Iterable[Any]:
+        """Return the outputs of a step that contains no graph, except those left out."""
+
+    def value_of(self, token: int, array: Any) -> Value:
+        """Return an array as it is written."""
+
+    def branch(self, condition: Any, branches: Sequence[str]) -> str:
+        """Return which branch is taken."""
+
+
+class Loop(NamedTuple):
+    """A loop: its body gets constants, then the states, then a piece of each of the rows.
+
+    Attributes
+    ----------
+    body : Body
+    states, rows : sequence of WalkedValue
+        At the start of the loop.
+    axes : sequence of (int, bool)
+        How each of the rows is gone through.
+    stacks : sequence of (int, bool)
+        How the outputs behind the states are stacked, each over all turns.
+    constants : sequence of WalkedValue
+    turns : int, optional
+        How many there are at most, if known before the first.
+    is_counted : bool
+        Whether the body gets the number of the turn and a condition before the states, and returns
+        a condition before them.
+    limits : sequence of WalkedValue
+        What decides whether there is a first turn.
+    test, test_constants : Body and sequence of WalkedValue, optional
+        Computes before each turn whether it takes place.
+    """
+
+    body: Body
+    states: Values
+    rows: Values = ()
+    axes: Sequence[Each] = ()
+    stacks: Sequence[Each] = ()
+    constants: Values = ()
+    turns: int | None = None
+    is_counted: bool = False
+    limits: Values = ()
+    test: Body | None = None
+    test_constants: Values = ()
+
+
+Scanned = list[Values]  # of each turn, what it gives besides the states
+
+
+class Walk:
+    """Writes the calls of bodies.
+
+    Parameters
+    ----------
+    writer : TapeWriter
+    evaluator : Evaluator, optional
+        None: nothing is computed.
+
+    Attributes
+    ----------
+    unknown : set of int
+        Tokens of values of unknown rank.
+    most_turns : int or None
+        How many turns of a loop are written.
+    """
+
+    most_turns: int | None = None
+
+    def __init__(self, writer: TapeWriter, evaluator: Evaluator | None = None) -> None:
+        self.writer = writer
+        self.evaluator = evaluator
+        self.unknown: set[int] = set()
+        self.tokens = count()
+
+    def walk(
+        self, body: Body, given: Values, outer: Mapping[Any, WalkedValue] = NOTHING
+    ) -> list[WalkedValue]:
+        """Write the calls of a body and return its outputs.
+
+        Parameters
+        ----------
+        body : Body
+        given : sequence of WalkedValue
+            Its inputs.
+        outer : mapping to WalkedValue
+            The values of the graphs around it, which it may read.
+        """
+        known = {**outer, **dict(zip(body.inputs, given, strict=True))}
+        self.enter_constants(body, known)
+        with Scopes(self.writer, body.classes) as scopes:
+            for step in body.steps:
+                scopes.move(step.scopes)
+                operands = [self.read(key, known) for key in step.inputs]
+                outputs = self._step(Visit(step, body, operands, known))
+                known.update(zip(step.outputs, outputs, strict=False))
+        return [self.read(key, known) for key in body.outputs]
+
+    def _step(self, visit: Visit) -> list[WalkedValue]:
+        step, operands = visit.step, visit.operands
+        if not step.bodies:
+            return self.leaf(visit)
+        if step.is_whole:
+            return self.walk(step.bodies[""], operands)
+        with self._frame(step, step.name, step.op):
+            if "" in step.bodies:
+                return self.walk(step.bodies[""], operands)
+            loop = self.loop_of(visit)
+            return self._branches(visit) if loop is None else self._loop(visit, loop)
+
+    def _frame(self, step: Step, name: str, op: str) -> AbstractContextManager[Any]:
+        return self.writer.span("node", name, op=op, line=step.line)
+
+    def call(
+        self, step: Step, name: str, inputs: Values, outputs: Values, kind: str, **changes: Any
+    ) -> None:
+        """Write a call; inputs that are arrays of the model are its parameters."""
+        weights: dict[str, Value] = {}
+        for one in inputs:
+            if one.origin is not None:
+                short = one.role.rpartition(".")[2]
+                weights[one.role if short in weights else short] = one.origin
+        read = [one.value for one in inputs if one.flows]
+        made = [one.value for one in outputs if one.value.dtype != ABSENT]
+        told = {"settings": step.settings, "parameters": weights, **changes}
+        self.writer.call(name, read, made, op=step.op, kind=kind, line=step.line, **told)
+
+    def write_constant(self, body: Body, name: str, value: Value, **told: Any) -> None:
+        """Write a constant of a body as a box of its own."""
+        name = f"{body.name}.{name}" if body.name else name
+        self.writer.call(name, [], [value], op="Constant", kind="constant", **told)
+
+    # --- branches and loops -----------------------------------------------------------------------
+
+    def _branches(self, visit: Visit) -> list[WalkedValue]:
+        step, body, (condition, *given), known = visit
+        keys = [*step.bodies]
+        if self.evaluator is not None:
+            keys = [self.evaluator.branch(condition.array, keys)]
+        results = []
+        for inner in (step.bodies[key] for key in keys):
+            with self._frame(step, inner.name, "branch"):
+                results.append(self.walk(inner, given, known))
+        among = zip(*results, strict=True)
+        outputs = self._passed([one[0] for one in among], body, step.outputs)
+        inputs = [condition, *chain.from_iterable(results)]
+        self.call(step, f"{step.name}.result", inputs, outputs, "merge")
+        return outputs
+
+    def _loop(self, visit: Visit, loop: Loop) -> list[WalkedValue]:
+        step, body, known = visit.step, visit.body, visit.known
+        inner, states, limits = loop.body, [*loop.states], [*loop.limits]
+        scanned: Scanned = []
+        turns = count() if loop.turns is None else range(loop.turns)
+        for turn in islice(turns, self.most_turns if self.evaluator is not None else 1):
+            if loop.test is not None:
+                with self._frame(step, loop.test.name, "test"):
+                    limits = self.walk(loop.test, [*loop.test_constants, *states], known)
+                if not self._is_true(limits):
+                    break
+            with self._frame(step, inner.name, "turn"):
+                start = self._start(step, loop, limits, states, turn)
+                ends = self.walk(inner, [*loop.constants, *start], known)
+                if loop.test is not None and limits[0].value.shape:
+                    ends = self._kept(step, inner, limits, ends, start)
+            if loop.is_counted:
+                limits, ends = ends[:1], ends[1:]
+            scanned.append(ends[len(states) :])
+            states = ends[: len(states)]
+            if loop.is_counted and not self._is_true(limits):
+                break
+        written = [*limits, *states, *chain.from_iterable(scanned)]
+        states, scanned, settings = self.rest(step, loop, states, scanned)
+        outputs = self._passed(states, body, step.outputs)
+        outputs += self._stacks(visit, loop, scanned)
+        self.call(step, f"{step.name}.result", written, outputs, "merge", settings=settings)
+        return outputs
+
+    def _is_true(self, limits: Values) -> bool:
+        return self.evaluator is None or bool(self.evaluator.numpy.any(limits[0].array))
+
+    def _start(
+        self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
+    ) -> list[WalkedValue]:
+        """Write and return the inputs of a turn; a number at first is none later."""
+        inner, keys = loop.body, loop.body.inputs[len(loop.constants) :]
+        inputs, start = [*limits, *states, *loop.rows], []
+        if loop.is_counted:
+            counted = (np.asarray(turn, np.int64), np.asarray(True))
+            start = [self.made(inner, *pair) for pair in zip(keys[:2], counted, strict=True)]
+            keys = keys[2:]
+        start += self._passed(states, inner, keys)
+        for rows, each, key in zip(loop.rows, loop.axes, keys[len(states) :], strict=True):
+            array = self.evaluator and piece_of(rows.array, each, turn)
+            start.append(self.made(inner, key, array))
+        settings = dict(step.settings)
+        if any(one.words for one in inputs):
+            settings[""] = ", ".join(one.words or "x" for one in inputs)
+        self.call(step, f"{inner.name}.start", inputs, start, "shaping", settings=settings)
+        return start
+
+    def _kept(
+        self, step: Step, body: Body, limits: Values, ends: Values, start: Values
+    ) -> list[WalkedValue]:
+        """Return the states after a turn; samples for which the test is false keep theirs."""
+        kept, (condition,) = [], limits
+        for key, new, old in zip(body.outputs, ends, start, strict=True):
+            arrays = condition.array, new.array, old.array
+            array = self.evaluator and selected(self.evaluator.numpy, *arrays)
+            kept.append(self.made(body, key, array))
+        self.call(step, f"{body.name}.kept", [*limits, *ends, *start], kept, "merge")
+        return kept
+
+    def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
+        """Return the outputs of all turns, stacked; only those that the step names."""
+        number = len(loop.states)
+        inner = loop.body.outputs[number + loop.is_counted :]
+        outputs = []
+        for place, key in enumerate(visit.step.outputs[number:]):
+            pieces = [turn[place].array for turn in scanned]
+            of_one, each = self.type_of(loop.body, inner[place]), loop.stacks[place]
+            array = self.evaluator and stacked(self.evaluator.numpy, pieces, each, of_one)
+            outputs.append(self.made(visit.body, key, array))
+        return outputs
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def computed(self, visit: Visit) -> list[WalkedValue]:
+        """Return the outputs of a step that contains no graph."""
+        body, keys = visit.body, visit.step.outputs
+        arrays = repeat(None) if self.evaluator is None else iter(self.evaluator.compute(visit))
+        return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
+
+    def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
+        """Return a new value: an array, or if nothing is computed, its type."""
+        if self.evaluator is None:
+            return self.declared(self.type_of(body, key))
+        return self.given(array)
+
+    def given(self, array: Any) -> WalkedValue:
+        """Return an array as a new value."""
+        assert self.evaluator is not None
+        return WalkedValue(self.evaluator.value_of(next(self.tokens), array), array)
+
+    def declared(self, known: ArrayType) -> WalkedValue:
+        """Return a value of which only the type is known."""
+        token = next(self.tokens)
+        if known.shape is None:
+            self.unknown.add(token)
+        return WalkedValue(Value(token, known.sizes, known.dtype))
+
+    def absent(self) -> WalkedValue:
+        """Return the value of an input or output that is left out."""
+        return WalkedValue(Value(next(self.tokens), (), ABSENT))
+
+    def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:
+        """Return the same arrays as new values; where a type is unknown, that of before holds."""
+        if self.evaluator is not None:
+            return [self.given(one.array) for one, _ in zip(values, keys, strict=False)]
+        passed = []
+        for (before, *_), key in zip(values, keys, strict=False):
+            known = self.type_of(body, key)
+            if known.shape is None and before.token not in self.unknown:
+                known = ArrayType(before.shape, known.dtype or before.dtype)
+            passed.append(self.declared(known))
+        return passed
+
+    # --- what differs -----------------------------------------------------------------------------
+
+    def leaf(self, visit: Visit) -> list[WalkedValue]:
+        """Write a step that contains no graph and return its outputs."""
+        raise NotImplementedError
+
+    def loop_of(self, visit: Visit) -> Loop | None:
+        """Return the loop that a step is; None if it is a condition with branches."""
+        raise NotImplementedError
+
+    def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
+        """Enter the constants of a body, and write those that are boxes."""
+        raise NotImplementedError
+
+    def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
+        """Return the value of a key."""
+        return known[key]
+
+    def type_of(self, body: Body, key: Any) -> ArrayType:
+        """Return the type of a value."""
+        return body.types.get(key, ArrayType())
+
+    def rest(
+        self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
+    ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
+        """Compute the turns that are not written; return the last states and the settings, too."""
+        return states, scanned, step.settings
+
+
+# --- arrays of any library ------------------------------------------------------------------------
+
+
+def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
+    """Return new rows where a condition holds, and old ones elsewhere."""
+    ones = (1,) * (new.ndim - condition.ndim)
+    return numpy.where(condition.reshape(condition.shape + ones), new, old)
+
+
+def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
+    """Return what the turns of a loop gave as one array."""
+    axis, is_backwards = each
+    if not pieces:
+        sizes = [size or 0 for size in of_one.sizes]
+        sizes.insert(axis if axis >= 0 else len(sizes) + 1 + axis, 0)
+        return numpy.zeros(sizes, of_one.dtype or "float32")
+    return numpy.stack(pieces[::-1] if is_backwards else pieces, axis=axis)
+
+
+def piece_of(array: Any, each: Each, turn: int) -> Any:
+    """Return the piece of an array that a turn of a loop gets."""
+    axis, is_backwards = each
+    return array[(slice(None),) * (axis % array.ndim) + (-1 - turn if is_backwards else turn,)]
