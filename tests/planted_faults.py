@@ -10,10 +10,11 @@ import numpy as np
 
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.shaping import Reshape
-from kerascope.backend.program import draft, emit, loop_plan, plan, rules
+from kerascope.backend.program import draft, emit, plan, rules
 from kerascope.backend.program.bound import Bound
 from kerascope.backend.program.dispatch import Programs
-from kerascope.backend.program.loop import LoopText, LoopViews
+from kerascope.backend.program.loops import plan as loop_plan
+from kerascope.backend.program.loops.program import LoopText, LoopViews
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source

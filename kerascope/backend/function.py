@@ -40,7 +40,7 @@ from kerascope.backend.function_checks import (
 )
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.program.dispatch import Programs
-from kerascope.backend.program.inspecting import Inspectable, add_context, drained, step_listeners
+from kerascope.backend.program.inspecting import Inspectable, add_context
 from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.backend.update_order import chained
 from kerascope.backend.variables import Reading, Variable
@@ -236,10 +236,10 @@ class Function(Inspectable):
         return guards is None or is_needed(guards, values)
 
     def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
-        """Compute a call step by step for `Programs`; its listeners get the values of each step."""
+        """Compute a call step by step for `Programs`, which may look at the values of each step."""
         values: list[Any] = []
         events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
-        result = drained(events, values, step_listeners(facts))
+        result = Programs.run_steps(events, values, facts)
         return [result] if self._single else list(result)
 
     def _arrays(self, inputs: Sequence[Any]) -> list[np.ndarray]:

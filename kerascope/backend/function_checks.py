@@ -11,8 +11,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, as_tensor, leaves
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sparse import fed_array
-from kerascope.backend.program.rules import RULES
-from kerascope.backend.program.stacks import RULE as STACKS
+from kerascope.backend.program.rules import RULE_NAMES
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
@@ -45,12 +44,11 @@ def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
     if names is None:
         return None
     names = [names] if isinstance(names, str) else list(names)
-    known = [*RULES, STACKS]
     for name in names:
-        if name not in known:
-            near = did_you_mean(str(name), known)
+        if name not in RULE_NAMES:
+            near, known = did_you_mean(str(name), RULE_NAMES), ", ".join(RULE_NAMES)
             raise ArgumentError(
-                f"K.function: rewrites has {name!r}. {near}Expected names of {', '.join(known)}."
+                f"K.function: rewrites has {name!r}. {near}Expected names of {known}."
             )
     return names
 

@@ -15,7 +15,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
-from kerascope.backend.ops.scan_run import number_of_steps, perform_step
+from kerascope.backend.program.loops import number_of_steps, perform_step
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, Event

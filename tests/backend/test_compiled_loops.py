@@ -13,9 +13,9 @@ from kerascope import layers, models
 from kerascope.backend.arrays import Spec
 from kerascope.backend.graph import Op, Placeholder
 from kerascope.backend.ops.scan import Loop, Scan, reverse_loop, scan
-from kerascope.backend.ops.scan_run import layout_of, run_loop, step_specs
 from kerascope.backend.program.dispatch import CALLS_BEFORE
-from kerascope.backend.program.loop import loop_program
+from kerascope.backend.program.loops.program import loop_program
+from kerascope.backend.program.loops.run import layout_of, run_loop, step_specs
 from kerascope.stage import observing
 
 STEPS = CALLS_BEFORE + 3

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.ops import scan_run
+from kerascope.backend.program.loops import run
 
 
 class TakenOut(dict):
@@ -36,7 +36,7 @@ def test_a_program_that_another_thread_takes_out_is_no_error(monkeypatch):
                 made.append(self[key])
             return self[key]
 
-    monkeypatch.setattr(scan_run, "_programs", Programs())
+    monkeypatch.setattr(run, "_programs", Programs())
     x = K.placeholder((None, 2))
     summed = K.foldl(lambda total, one: total + one, x)
     f = K.function([x], [summed])

@@ -18,9 +18,9 @@ from kerascope import backend as K
 from kerascope import initializers
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Op
-from kerascope.backend.ops import scan_run
-from kerascope.backend.program import emit, flat, loop_plan
+from kerascope.backend.program import emit, flat
 from kerascope.backend.program.checks import are_same, own_failure
+from kerascope.backend.program.loops import plan, run
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.errors import ArgumentError, VerificationError
 from kerascope.optimizers import Adam
@@ -207,7 +207,7 @@ def told_of(function, w, array=FOUR):
 
 
 def test_an_op_inside_a_loop_is_named_with_its_step(monkeypatch):
-    swapped(monkeypatch, loop_plan)
+    swapped(monkeypatch, plan)
     function, w = folding(lambda a, b: K.tanh(K.exp(a) * (a - b)))
     error = told_of(function, w)
     assert error.step.op.name == "subtract"
@@ -216,13 +216,13 @@ def test_an_op_inside_a_loop_is_named_with_its_step(monkeypatch):
 
 
 def test_a_loop_as_it_stands_has_to_agree_in_every_bit(monkeypatch):
-    right = loop_plan.call_of
+    right = plan.call_of
 
     def next_number(ufunc, operands, out):
         text = right(ufunc, operands, out)
         return f"{text}; np.nextafter({out}, np.inf, {out})" if ufunc is np.tanh else text
 
-    monkeypatch.setattr(loop_plan, "call_of", next_number)
+    monkeypatch.setattr(plan, "call_of", next_number)
     function, w = folding(lambda a, b: K.tanh(a + b))
     assert told_of(function, w).step.op.name == "tanh"
 
@@ -231,10 +231,8 @@ def test_a_loop_as_it_stands_has_to_agree_in_every_bit(monkeypatch):
 def test_what_a_loop_is_rewritten_to_may_differ_in_its_last_bits(verify, monkeypatch):
     monkeypatch.setenv("KERASCOPE_VERIFY", "01"[verify])
     checks = []
-    right = scan_run.check_loop
-    monkeypatch.setattr(
-        scan_run, "check_loop", lambda *given: (checks.append(given), right(*given))
-    )
+    right = run.check_loop
+    monkeypatch.setattr(run, "check_loop", lambda *given: (checks.append(given), right(*given)))
     rng = np.random.default_rng(0)
     for kind in (ks.layers.LSTM, ks.layers.GRU, ks.layers.SimpleRNN):
         layer = kind(4, input_shape=(5, 3), go_backwards=kind is ks.layers.GRU)
@@ -259,9 +257,9 @@ def test_a_layer_with_a_wrong_sum_over_its_steps_does_not_train(monkeypatch):
 
 
 def test_a_loop_that_fails_where_its_interpreter_does_not_is_told(monkeypatch):
-    right = loop_plan.call_of
+    right = plan.call_of
     monkeypatch.setattr(
-        loop_plan, "call_of", lambda *given: right(*given).replace("np.tanh", "np.nonsense")
+        plan, "call_of", lambda *given: right(*given).replace("np.tanh", "np.nonsense")
     )
     function, w = folding(lambda a, b: K.tanh(a + b))
     assert "fails where its interpreter does not (AttributeError" in str(told_of(function, w))

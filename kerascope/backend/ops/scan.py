@@ -25,7 +25,7 @@ from kerascope.backend.graph import EAGER, Op, Placeholder, applies_in_order
 from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out, trace_step
-from kerascope.backend.ops.scan_run import perform_loop, run_loop, step_specs, written_loop
+from kerascope.backend.program.loops import perform_loop, run_loop, step_specs, written_loop
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Kernel, Shape, Size, Specs, Tensor, Tensors
 from kerascope.errors import ShapeError

@@ -12,7 +12,7 @@ from kerascope.backend.graph import Op, Placeholder, Tensor, applies_in_order, a
 from kerascope.backend.op_hints import FIRST_INPUT
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, counts_of_draws, cut_out
-from kerascope.backend.ops.scan_run import perform_step
+from kerascope.backend.program.loops import perform_step
 from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Tensors

@@ -15,7 +15,7 @@ is written down as a Python function: one NumPy call for each op, into memory th
   where new values are written; `draft.py` brings all this together;
 - `verified.py` compares a program with its steps, at each call, for who asks for it; `checks.py`
   is what it shares with the checks of loops;
-- `loop.py`, `loop_plan.py` and `loop_calls.py` do all that once more for what is inside of a loop;
+- `loops/` does all that once more for the steps of a loop, and runs loops;
 - `profiling.py` measures a program line by line.
 
 What it computes is the same, bit for bit, as what stepping through the schedule computes.

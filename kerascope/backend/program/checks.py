@@ -114,7 +114,7 @@ def _end_of(error: Exception) -> object:
     return last
 
 
-# --- whether loops are checked as they are performed: see `ops/scan_run.py` -----------------------
+# --- whether loops are checked as they are performed: see `loops/run.py` ------------------------
 
 
 ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)

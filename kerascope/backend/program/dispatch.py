@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Owned
 from kerascope.backend.constants import are_known_ones, are_mostly_ones
-from kerascope.backend.program.alarms import Alarms
-from kerascope.backend.program.bound import Facts, Trial, conditions_of
+from kerascope.backend.program.alarms import Alarms, alarms_now
+from kerascope.backend.program.bound import Facts, Trial, conditions_of, note
 from kerascope.backend.program.checks import checked_loops, own_failure
 from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.verified import VerifiedProgram
-from kerascope.backend.schedule import Schedule
+from kerascope.backend.schedule import Schedule, Step
 from kerascope.backend.variables import Reading, Variable
 from kerascope.errors import VerificationError
 from kerascope.printable import printable
@@ -81,6 +81,25 @@ class Programs(Owned):
         self._conditions = sorted(conditions_of(schedule))
         self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if are_mostly_ones(x)]
         self._calls_before = self._at_first
+
+    @staticmethod
+    def run_steps(events: Generator[Any, Any, Any], values: list[Any], facts: Facts | None) -> Any:
+        """Return the result of an interpreted call.
+
+        After each step its facts are noted, if a program will be written from them, and alarms
+        look at the values.
+        """
+        alarms = alarms_now()
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as stop:
+                return stop.value
+            if isinstance(event, Step):
+                if facts is not None:
+                    note(facts, event, values)
+                if alarms is not None:
+                    alarms.look_at_step(event, values)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this one: a copy writes its own programs."""

@@ -1,41 +1,17 @@
-"""What a function shows of its programs, and the listeners to the steps that are interpreted."""
+"""What a function shows of its programs, and what an error says of the op that failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from kerascope import edge
-from kerascope.backend.program.alarms import alarms_now
-from kerascope.backend.program.bound import Facts, note
 from kerascope.backend.program.draft import Explanation
 from kerascope.backend.program.program import Program
 from kerascope.backend.provenance import provenance_of
 from kerascope.backend.schedule import Step
 from kerascope.backend.scopes import COMPILE, LAYER
 from kerascope.errors import ArgumentError
-
-Listener = Callable[[Step, list[Any]], None]
-
-
-def step_listeners(facts: Facts | None) -> list[Listener]:
-    """Return the listeners to each step: one that notes facts for a program, one for alarms."""
-    found: list[Listener] = [] if facts is None else [partial(note, facts)]
-    alarms = alarms_now()
-    return found if alarms is None else [*found, alarms.look_at_step]
-
-
-def drained(events: Generator[Any, Any, Any], values: list[Any], listeners: list[Listener]) -> Any:
-    """Return the result of a call; after each step the listeners look at the values."""
-    while True:
-        try:
-            event = next(events)
-        except StopIteration as stop:
-            return stop.value
-        if isinstance(event, Step):
-            for hear in listeners:
-                hear(event, values)
 
 
 class Inspectable:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from kerascope.backend.program.bound import Bound, Facts, Line
 from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import Group, find_groups
-from kerascope.backend.program.rules import rules_named
-from kerascope.backend.program.stacks import RULE, find_stacks, stretch_rows
+from kerascope.backend.program.rules import STACK_EQUAL, rules_named
+from kerascope.backend.program.stacks import find_stacks, stretch_rows
 from kerascope.backend.schedule import Guards, Schedule, slots_of
 from kerascope.backend.variables import Variable
 
@@ -79,7 +79,7 @@ class Plan:
         always = {v: slot for v, slot in new_slots.items() if guards.get(v) == ()}
         self.groups: list[Group] = find_groups(bound, always, self.outputs)
         self.stacks: list[list[Line]] = []
-        if rewrites is None or RULE in rewrites:
+        if rewrites is None or STACK_EQUAL in rewrites:
             stretch_rows(bound, self.groups)
             self.stacks = find_stacks(bound)
         self.writings: list[Writing] = [writing_of(bound, line) for line in bound.lines]

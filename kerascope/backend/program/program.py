@@ -16,7 +16,7 @@ from kerascope.backend.program.commit import State, Writing, noted
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import hide, show
 from kerascope.backend.program.flat import Homes
-from kerascope.backend.program.loop import LoopProgram
+from kerascope.backend.program.loops import LoopProgram
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.variables import Variable

@@ -270,6 +270,9 @@ RULES: dict[str, Callable[[], Rule]] = {
     "ask_output_of_relu": AskOutputOfRelu,
     "shrink_uniform": lambda: shrink_uniform,
 }
+# The rule of `stacks.py`, which is no rule of single lines.
+STACK_EQUAL = "stack_equal"
+RULE_NAMES = (*RULES, STACK_EQUAL)
 
 
 def rules_named(names: Iterable[str] | None = None) -> list[Rule]:

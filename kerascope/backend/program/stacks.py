@@ -183,9 +183,6 @@ def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]
 # --- stacks ---------------------------------------------------------------------------------------
 
 
-RULE = "stack_equal"
-
-
 def find_stacks(bound: Bound) -> list[list[Line]]:
     """Return the stacks among the lines, each brought together."""
     alike: dict[Any, list[int]] = {}

@@ -5,7 +5,7 @@ Where they differ the first step that does is named, and every variable keeps wh
 not a number has no bits of its own: any NaN is like any other. The first call with arrays of some
 shapes is stepped alone; any other takes more than twice the time, and ops that do more than
 compute, such as `print_tensor`, do it twice. Both roads take the same written loops, so at every
-call each loop is checked by itself besides: see `ops/scan_run.py`.
+call each loop is checked by itself besides: see `loops/run.py`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kerascope.backend.ops.linalg import Dot, product_of_rows
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import stand_in
 from kerascope.backend.program.emit import Names, call_of
-from kerascope.backend.program.loop_calls import (
+from kerascope.backend.program.loops.calls import (
     FIXED,
     GIVEN,
     STEP,

@@ -1,6 +1,6 @@
 """The program of a loop: NumPy code for the op Scan.
 
-The loop of `ops/scan_run.py` goes through the schedule of one step again and again, and every op
+The loop of `run.py` goes through the schedule of one step again and again, and every op
 makes a new array. Here the step is written down once, as the schedule of a function is, with all
 memory given before: what is the same at each step first; then the loop, which goes through blocks
 of some steps, does at once what it can do for all of a block, and the rest step by step; then what
@@ -23,7 +23,7 @@ from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.alarms import Alarms, alarms_now
 from kerascope.backend.program.checks import own_failure
 from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, show
-from kerascope.backend.program.loop_calls import (
+from kerascope.backend.program.loops.calls import (
     FIXED,
     GIVEN,
     STEP,
@@ -35,7 +35,7 @@ from kerascope.backend.program.loop_calls import (
     can_be_written,
     with_time,
 )
-from kerascope.backend.program.loop_plan import (
+from kerascope.backend.program.loops.plan import (
     MOVING,
     Home,
     LoopPlan,
@@ -531,7 +531,7 @@ def loop_program(
         Of one step: slices of the sequences, states, others.
     is_backwards : bool
     rewrites : bool
-        Whether the rules of `loop_calls.py` are applied.
+        Whether the rules of `calls.py` are applied.
     wanted : collection of int, optional
         The results that are to be computed; by default all.
     """

@@ -6,9 +6,9 @@ in memory, buffers for all steps are allocated when the first step has told thei
 two steps nothing is copied but the results into their buffers; an output that is also a state
 shares its buffer.
 
-The program (`kerascope/backend/program/loop.py`) is written at the first run with arrays of some
-shapes. Both roads of a function take it, so they give the same bits. What it cannot do is left to
-the interpreter: no steps at all, ops that print or draw random numbers, branches.
+The program (`program.py`) is written at the first run with arrays of some shapes. Both roads of a
+function take it, so they give the same bits. What it cannot do is left to the interpreter: no steps
+at all, ops that print or draw random numbers, branches.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.program.alarms import alarms_now
 from kerascope.backend.program.checks import ARE_CHECKED, are_same, checked_loops, own_failure
-from kerascope.backend.program.loop import LoopProgram, loop_program
-from kerascope.backend.program.loop_calls import Layout
+from kerascope.backend.program.loops.calls import Layout
+from kerascope.backend.program.loops.program import LoopProgram, loop_program
 from kerascope.backend.schedule import is_needed, perform_on
 from kerascope.errors import DataError, ShapeError, VerificationError
 
@@ -198,7 +198,7 @@ def _names(inner: InnerGraph) -> str:
 # known.
 #
 # Where the loop computes the same sums and products in the same order, every bit has to agree. The
-# rules of `loop_calls.py` change the order: then a number may differ by `ROUNDINGS` units in the
+# rules of `calls.py` change the order: then a number may differ by `ROUNDINGS` units in the
 # last place of the largest number beside it, or, where numbers are nearly cancelled or compared, by
 # `SHAKES` times what the step itself moves when what it is given changes in the last place. Where
 # it is infinite or not a number has to agree in the same sense.
