@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascope.player.flows import LEVELS, MIDDLE, Spec
-from kerascope.viz.exports.to_svg import number, text_element
+from kerascope.viz.exports.to_svg import text_element
 from kerascope.viz.layout.arrange import Point, Rect
 from kerascope.viz.layout.measures import text_width
 from kerascope.viz.theme import OKABE_ITO, Palette, mixed
+from kerascope.viz.writers.svg_syntax import number
 
 CHIP_HEIGHT = 18.0
 SIZE = 10.5  # of its text

@@ -37,12 +37,8 @@ from kerascope.viz.draw import draw
 from kerascope.viz.exports.to_svg import (
     Part,
     arrow_heads,
-    attribute,
     box_parts,
-    element,
-    number,
     parts_of,
-    path_data,
     style_sheet,
     text_element,
 )
@@ -54,6 +50,7 @@ from kerascope.viz.nesting import hiding_of
 from kerascope.viz.overlays.recorded import numbers_of, run_of
 from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
 from kerascope.viz.theme import PALETTES, Palette, style_of
+from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data
 
 # --- what is drawn --------------------------------------------------------------------------------
 
@@ -454,7 +451,7 @@ def _line(stage: Stage, part: Part, commits: Mapping[str, int], write: Write) ->
         (one.path for one in stage.placed.strokes if one.edges == part.edges),
         stage.placed.paths[part.edges[0]],
     )
-    yield write(f'<path class="edge later" d="{path_data(path)}"/>', beat, UNTIL)
+    yield write(f'<path class="edge later" d="{path_data(path.points)}"/>', beat, UNTIL)
     yield write(part.text, beat, STAYS)
 
 

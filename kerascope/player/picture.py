@@ -28,12 +28,13 @@ from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import View, view_of
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.to_html import Room
-from kerascope.viz.exports.to_svg import number, svg_of
+from kerascope.viz.exports.to_svg import svg_of
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
 from kerascope.viz.overlays.recorded import living_model
 from kerascope.viz.theme import Palette
+from kerascope.viz.writers.svg_syntax import number
 
 # --- how far each box is: to do, being done, done, gradient arrived -------------------------------
 

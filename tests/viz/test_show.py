@@ -29,10 +29,11 @@ from kerascope.layers import (
     TimeDistributed,
 )
 from kerascope.models import Model, Sequential
+from kerascope.viz.roles import color_of
+from kerascope.viz.sheet import Raster
 from kerascope.viz.tensors.heat_maps import HeatMaps
 from kerascope.viz.tensors.panels import Part, panels_of
-from kerascope.viz.tensors.scales import LEVELS, Scale, color_of
-from kerascope.viz.tensors.sheet import Raster
+from kerascope.viz.tensors.scales import LEVELS, Scale
 from kerascope.viz.theme import contrast, luminance
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -562,7 +563,7 @@ def test_bytes_of_an_image_are_a_panel_for_each_colour():
 
 @pytest.mark.parametrize("values", [np.zeros((0, 3)), np.full((2, 2), np.nan)])
 def test_a_picture_without_any_number_has_no_scale(values):
-    shapes = ks.show(values).content.sheet().shapes
+    shapes = ks.show(values).content.sheet().marks
     assert not [shape for shape in shapes if getattr(shape, "y", 0) and shape_is_ramp(shape)]
 
 
@@ -575,7 +576,7 @@ def test_rows_of_panels_are_as_long_as_each_other_and_stand_in_columns(channels)
     values = np.random.default_rng(0).normal(size=(9, 9, channels))
     maps = Part("maps", values, ("row", "column", "channel"))
     sheet = HeatMaps("maps", (panels_of(maps, channels),)).sheet()
-    places = [(shape.x, shape.y) for shape in sheet.shapes if isinstance(shape, Raster)]
+    places = [(shape.x, shape.y) for shape in sheet.marks if isinstance(shape, Raster)]
     assert len(places) == channels
     rows = [y for _, y in places]
     lengths = [rows.count(y) for y in dict.fromkeys(rows)]

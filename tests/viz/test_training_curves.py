@@ -34,9 +34,9 @@ def lines_of(picture):
               if t.get("text-anchor") == "middle" and t.text.isdigit()]  # fmt: skip
     step, first = np.polyfit(*zip(*across, strict=True), 1)
     found = {}
-    for line in root.iter(f"{SVG}polyline"):
+    for line in root.iter(f"{SVG}path"):
         if line.get("data-name"):
-            points = [tuple(map(float, p.split(","))) for p in line.get("points").split()]
+            points = [tuple(map(float, p.split(","))) for p in line.get("d")[1:].split("L")]
             for x, y in points:
                 number = start + slope * y
                 place = round(first + step * x)
@@ -90,7 +90,7 @@ def test_fit_gives_a_history_that_draws_itself_with_its_validation(tmp_path):
 
 def test_the_curve_of_the_validation_is_dashed_and_both_have_names():
     root = ElementTree.fromstring(history_of(loss=[2.0, 1.0], val_loss=[2.0, 1.5]).plot().svg)
-    dashes = {x.get("data-name"): x.get("stroke-dasharray") for x in root.iter(f"{SVG}polyline")}
+    dashes = {x.get("data-name"): x.get("stroke-dasharray") for x in root.iter(f"{SVG}path")}
     assert dashes["loss"] is None
     assert dashes["val_loss"]
     assert {"loss", "val_loss"} <= {text.text for text in root.iter(f"{SVG}text")}
@@ -100,7 +100,7 @@ def test_numbers_that_are_not_finite_are_gaps_that_are_marked_and_counted():
     nan, inf = float("nan"), float("inf")
     picture = history_of(loss=[1.0, 2.0, nan, inf, 3.0, 4.0]).plot()
     assert set(lines_of(picture)["loss"]) == {0, 1, 4, 5}
-    assert picture.svg.count('class="l-nan"') == 2 * 2
+    assert picture.svg.count(' l-nan"') == 2 * 2
     assert "(2 not finite)" in repr(picture)
     assert "! no finite number" in picture.text()
 

@@ -5,7 +5,7 @@ dark as the reader's system wants it. Every box has a tooltip and a label for sc
 boxes come in the order of the data's flow. The boxes' ids stand in `data-id`, an arrow's ends in
 `data-source` and `data-target`.
 
-Below come the picture, one box, the style sheet and the smallest pieces.
+Below come the picture, one box and the style sheet.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from functools import cache
 from html import escape
 from typing import NamedTuple
 
-from kerascope.engine.node_ids import clean
-from kerascope.printable import printable_lines, printable_xml
+from kerascope.printable import printable_lines
 from kerascope.viz.boxes import (
     PictureOptions,
     caption_lines,
@@ -61,6 +60,7 @@ from kerascope.viz.theme import (
     Style,
     style_of,
 )
+from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data
 
 
 def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
@@ -248,7 +248,7 @@ def arrow_heads(graph: Graph, theme: str) -> str:
 
 def _edge(edge: GraphEdge, path: Path, theme: str) -> str:
     return (
-        f'<path class="{_edge_class(edge)}" d="{path_data(path)}" '
+        f'<path class="{_edge_class(edge)}" d="{path_data(path.points)}" '
         f'marker-end="url(#kerascope-{theme}-{_head_of(edge)})" '
         f"data-source={attribute(edge.source)} data-target={attribute(edge.target)}>"
         f"{element('title', _edge_words(edge))}</path>"
@@ -270,8 +270,9 @@ def _stroke(graph: Graph, stroke: Stroke, theme: str, more: str = "") -> str:
     words = " ".join(filter(None, ["edge", stroke.look, nothing, _state_class(edge), more]))
     head = "" if nothing else f'marker-end="url(#kerascope-{theme}-{look})" '
     width = f'style="stroke-width:{number(stroke.width)}px" ' if stroke.width else ""
+    drawn = path_data(stroke.path.points)
     return (
-        f'<path class="{words}" d="{path_data(stroke.path)}" {head}{width}{_ends(graph, stroke)}>'
+        f'<path class="{words}" d="{drawn}" {head}{width}{_ends(graph, stroke)}>'
         f"{element('title', _stroke_words(graph, stroke))}</path>"
     )
 
@@ -314,25 +315,6 @@ def _pointed(graph: Graph, placed: Placed, theme: str) -> Iterator[str]:
 
 def _look(words: Words) -> str:
     return words.look if words.look in ("title", "quiet") else f"word {words.look}"
-
-
-def path_data(path: Path) -> str:
-    """Return a path in SVG's words; straight pieces are lines.
-
-    Examples
-    --------
-    >>> path_data(Path(((0, 0), (0, 1), (0, 2), (0, 3), (0, 5), (2, 5), (2, 7))))
-    'M0,0L0,3C0,5 2,5 2,7'
-    """
-    points = [f"{number(x)},{number(y)}" for x, y in path.points]
-    parts = ["M" + points[0]]
-    for i in range(0, len(points) - 1, 3):
-        xs, ys = zip(*path.points[i : i + 4], strict=True)
-        if len(set(xs)) == 1 or len(set(ys)) == 1:
-            parts.append("L" + points[i + 3])
-        else:
-            parts.append("C" + " ".join(points[i + 1 : i + 4]))
-    return "".join(parts)
 
 
 def _edge_words(edge: GraphEdge) -> str:
@@ -633,51 +615,6 @@ def _colours(graph: Graph, kinds: Mapping[str, Style], palette: Palette) -> Iter
                               if node.attrs.get("heat") in HEATS):  # fmt: skip
         yield f".box.{name} .line:not(.inner){{fill:{palette.heat(name)}}}"
         yield f".box.{name} .sign{{fill:{palette.text}}}"
-
-
-# --- the smallest pieces --------------------------------------------------------------------------
-
-# A reader of XML turns it into a blank unless it is written as a number.
-_KEPT = {ord("\n"): "&#10;"}
-
-
-def number(value: float) -> str:
-    """Return a length with at most two decimals and nothing that says nothing.
-
-    Examples
-    --------
-    >>> number(3.0), number(2.50), number(-0.001)
-    ('3', '2.5', '0')
-    """
-    if value % 1 == 0:
-        return str(int(value))
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
-def attribute(text: str) -> str:
-    """Return a text as the value of an attribute, in quotes.
-
-    Examples
-    --------
-    >>> attribute('a "b" <c>')
-    '"a &quot;b&quot; &lt;c&gt;"'
-    """
-    escaped = escape(text, quote=True)
-    if not escaped.isprintable():
-        escaped = printable_xml(clean(escaped)).translate(_KEPT)
-    return f'"{escaped}"'
-
-
-def element(name: str, text: str) -> str:
-    """Return an element that holds a text.
-
-    Examples
-    --------
-    >>> element("title", "a & b")
-    '<title>a &amp; b</title>'
-    """
-    return f"<{name}>{escape(text, quote=False)}</{name}>"
 
 
 def text_element(

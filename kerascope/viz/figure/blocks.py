@@ -12,22 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from kerascope.errors import ArgumentError
-from kerascope.viz.figure.marks import (
-    SMALLEST,
-    Canvas,
-    Data,
-    Page,
-    Point,
-    Polygon,
-    Sheet,
-    rounded,
-    shortened,
-)
+from kerascope.viz.figure.marks import BROKEN, SMALLEST, Canvas, Page, rounded, shortened
 from kerascope.viz.figure.reading import Part, Reading, Shape, has_own_name, shape_text, sides_of
 from kerascope.viz.figure.segments import Segment, Unit, units_of
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.figure.writers import data_of
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Data, Point, Polygon, Sheet, data_of
 
 FONT_SLACK = 1.16  # what stands for Helvetica where it is not at hand may be wider
 MOST_DOWN = 14  # units that stand below each other on a narrow page
@@ -89,7 +79,7 @@ def blocks(reading: Reading, page: Page) -> Sheet:
     ]
     sheet = _drawn(units, summed, page, False, room)
     more = " A box with a number of layers stands for a block that branches."
-    return replace(sheet, legend=sheet.legend + more)
+    return replace(sheet, description=sheet.description + more)
 
 
 def _drawn(units: list[Unit], pieces: list[Piece], page: Page, down: bool, room: float) -> Sheet:
@@ -495,7 +485,7 @@ def _framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) -
         fill, line = canvas.look.frame
         for off in (shift, 0.0) if shift else (0.0,):
             outline = rounded(x + off, y + shift - off, wide, high, 4.0)
-            canvas.marks.append(Polygon(outline, fill, line, 0.6, True))
+            canvas.marks.append(Polygon(outline, fill, line, 0.6, BROKEN))
         left, upper = x, y + shift
         data = {"count": str(times)}
         canvas.words(

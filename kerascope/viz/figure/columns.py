@@ -16,19 +16,15 @@ from kerascope.viz.figure.marks import (
     ELLIPSIS,
     SMALLEST,
     Canvas,
-    Data,
     Page,
-    Point,
-    Polygon,
-    Sheet,
     fitting_size,
     rounded,
     shortened,
 )
 from kerascope.viz.figure.reading import Part, Reading, class_of, shape_text, sides_of
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.figure.writers import data_of
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Data, Point, Polygon, Sheet, data_of
 
 MOST_COLUMNS = 3
 CELLS = (0.125, 0.4, 0.875)  # where the cells stand, as shares of a column's width

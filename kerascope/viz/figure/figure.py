@@ -24,8 +24,7 @@ from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.insides import layer_count, with_insides
 from kerascope.viz.figure.look import Look
-from kerascope.viz.figure.marks import Page, Sheet, points_of
-from kerascope.viz.figure.printed import printed
+from kerascope.viz.figure.marks import Page, points_of
 from kerascope.viz.figure.reading import (
     Part,
     Reading,
@@ -34,9 +33,12 @@ from kerascope.viz.figure.reading import (
     is_quiet_in_u,
     read,
 )
-from kerascope.viz.figure.writers import needed_tex, svg_of_sheet, tex_of_sheet, tikz_of_sheet
 from kerascope.viz.formats import OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.sheet import Sheet
+from kerascope.viz.writers.printed import printed
+from kerascope.viz.writers.svg import svg_of_sheet
+from kerascope.viz.writers.tikz import needed_tex, tex_of_sheet, tikz_of_sheet
 
 DEFAULT_WIDTH = "174mm"
 FIGURE_DPI = 300.0  # of print
@@ -102,12 +104,12 @@ class Figure(Drawing):
         page = Page(points_of(width), Look(theme, options.colors))
         self.form, reading = form_of(with_insides(self.view), form, page)
         self.reading = reading
-        self._sheet = FORMS[self.form].drawn(reading, page)
+        self._sheet = replace(FORMS[self.form].drawn(reading, page), title=self.title)
 
     @property
     def svg(self) -> str:
         """The figure as an SVG text, as large as it is printed, on a transparent ground."""
-        return svg_of_sheet(self._sheet, self.title)
+        return svg_of_sheet(self._sheet)
 
     @property
     def tikz(self) -> str:
@@ -130,7 +132,7 @@ class Figure(Drawing):
     @property
     def legend(self) -> str:
         """Sentences for the caption in the paper."""
-        return f"{self.title}. {self._sheet.legend}"
+        return f"{self.title}. {self._sheet.description}"
 
     def render(self, format: str) -> bytes:
         """Return the figure as "svg", "png" or "pdf".

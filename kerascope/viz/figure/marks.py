@@ -1,7 +1,7 @@
 """What a figure is made of: polygons, circles, lines and words on a sheet, measured in points.
 
 The forms (`volumes.py`, `u_shape.py`, ...) put marks on a `Canvas`; the writers turn the finished
-`Sheet` into SVG and TikZ (`writers.py`), PDF and PNG (`printed.py`). y grows downwards. A mark
+`Sheet` into SVG, TikZ, PDF and PNG (`viz/writers/`). y grows downwards. A mark
 carries `data`: which layers it stands for and what their shape is, so that a figure can be held
 against its model.
 """
@@ -10,105 +10,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from kerascope.errors import ArgumentError
 from kerascope.viz.figure.look import Look
 from kerascope.viz.layout.measures import text_width
-
-Point = tuple[float, float]
-Data = Mapping[str, str]
+from kerascope.viz.sheet import Circle, Data, Label, Line, Mark, Point, Polygon, Sheet
 
 SMALLEST = 6.0  # points: no text of a figure is smaller
 NARROWEST, WIDEST = 100.0, 1500.0  # points, of a figure
 _POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 HEAD = 3.6  # length of an arrow's head
-DASH, GAP = 2.4, 1.6  # of broken lines
+BROKEN = (2.4, 1.6)  # dash and gap of broken lines
 NONE = ""  # no colour: not filled, no outline
 ELLIPSIS = "\u2026"
-
-
-@dataclass(frozen=True)
-class Polygon:
-    """A filled outline; `hatch` is a key of `HATCHES`, in the colour of the line."""
-
-    points: tuple[Point, ...]
-    fill: str
-    line: str
-    width: float = 0.7
-    dashed: bool = False
-    hatch: str = ""
-    data: Data = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Circle:
-    """A filled circle."""
-
-    x: float
-    y: float
-    radius: float
-    fill: str
-    line: str
-    width: float = 0.9
-    data: Data = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Stroke:
-    """A line through points, with a head at its end or not."""
-
-    points: tuple[Point, ...]
-    line: str
-    width: float = 0.7
-    dashed: bool = False
-    data: Data = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Words:
-    """One line of text; `anchor` is what of it lies at x: "start", "middle" or "end"."""
-
-    x: float
-    y: float
-    text: str
-    size: float
-    color: str
-    anchor: str = "middle"
-    bold: bool = False
-    data: Data = field(default_factory=dict)
-
-    @property
-    def width(self) -> float:
-        """How wide it is in Helvetica."""
-        return text_width(self.text, self.size, self.bold)
-
-    @property
-    def left(self) -> float:
-        """Where it begins."""
-        return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
-
-
-Mark = Polygon | Circle | Stroke | Words
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A finished figure: its size in points, its marks in the order of drawing, its legend."""
-
-    width: float
-    height: float
-    marks: tuple[Mark, ...]
-    legend: str
-
-    def drawn(self) -> Iterator[Mark]:
-        """Yield the marks with the lines of patterns, which no format has in the same way."""
-        for mark in self.marks:
-            yield mark
-            if isinstance(mark, Polygon) and mark.hatch:
-                for line in hatching(mark.points, mark.hatch):
-                    yield Stroke(line, mark.line, 0.3)
 
 
 @dataclass(frozen=True)
@@ -183,7 +99,9 @@ class Canvas:
         """Draw a rectangle in the colours of a kind of layer."""
         fill, line, hatch = self.look.box(kind)
         points = rounded(x, y, width, height, corner)
-        self.marks.append(Polygon(points, fill, line, line_width, dashed, hatch, data or {}))
+        self.marks.append(
+            Polygon(points, fill, line, line_width, BROKEN if dashed else (), hatch, data or {})
+        )
 
     def words(
         self,
@@ -201,7 +119,7 @@ class Canvas:
         color = self.look.quiet if quiet else self.look.text
         size = max(SMALLEST, size or self.page.size)
         if text:
-            self.marks.append(Words(x, y, text, size, color, anchor, bold, data or {}))
+            self.marks.append(Label(x, y, text, size, color, anchor, bold, data or {}))
 
     def line(
         self,
@@ -216,8 +134,9 @@ class Canvas:
         """Draw a line, with a head at its end."""
         path = tuple(points)
         color = color or self.look.edge
+        dashes = BROKEN if dashed else ()
         if not head:
-            self.marks.append(Stroke(path, color, width, dashed, data or {}))
+            self.marks.append(Line(path, color, width, dashes, data or {}))
             return
         (x0, y0), (x, y) = path[-2:]
         length = math.hypot(x - x0, y - y0) or 1.0
@@ -225,7 +144,7 @@ class Canvas:
         long = min(HEAD, length * 0.7)
         half = long * 0.36
         neck = (x - u * long * 0.9, y - v * long * 0.9)
-        self.marks.append(Stroke((*path[:-1], neck), color, width, dashed, data or {}))
+        self.marks.append(Line((*path[:-1], neck), color, width, dashes, data or {}))
         wings = tuple(
             (x - u * long - s * v * half, y - v * long + s * u * half) for s in (1.0, -1.0)
         )
@@ -239,7 +158,10 @@ class Canvas:
 
     def sheet(self, height: float, legend: str) -> Sheet:
         """Return what was drawn."""
-        return Sheet(self.page.width, height, tuple(self.marks), legend)
+        marks = tuple(self.marks)
+        return Sheet(
+            self.page.width, height, marks, "", legend, 1.0, "", kind="figure", on_paper=True
+        )
 
 
 def rounded(x: float, y: float, width: float, height: float, corner: float) -> tuple[Point, ...]:
@@ -267,45 +189,6 @@ def rounded(x: float, y: float, width: float, height: float, corner: float) -> t
         for cx, cy, start in corners
         for step in (0, 30, 60, 90)
     )
-
-
-# --- patterns -------------------------------------------------------------------------------------
-
-# Directions of lines in degrees, and their distance in points.
-HATCHES = {
-    "rising": ((-45.0, 2.4),),
-    "falling": ((45.0, 2.4),),
-    "level": ((0.0, 2.2),),
-    "upright": ((90.0, 2.2),),
-    "crossed": ((45.0, 3.0), (-45.0, 3.0)),
-}
-
-
-def hatching(points: Sequence[Point], hatch: str) -> Iterator[tuple[Point, Point]]:
-    """Yield the lines of a pattern inside a convex outline.
-
-    Examples
-    --------
-    >>> [*hatching(((0, 0), (4, 0), (4, 3), (0, 3)), "level")]
-    [((0.0, 2.2), (4.0, 2.2))]
-    """
-    for degrees, gap in HATCHES[hatch]:
-        u, v = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-        across = [y * u - x * v for x, y in points]
-        for number in range(math.ceil(min(across) / gap), math.ceil(max(across) / gap)):
-            offset = number * gap
-            cuts = sorted(_cuts(points, across, offset), key=lambda cut: cut[0] * u + cut[1] * v)
-            if len(cuts) >= 2 and cuts[0] != cuts[-1]:
-                yield cuts[0], cuts[-1]
-
-
-def _cuts(points: Sequence[Point], across: Sequence[float], offset: float) -> Iterator[Point]:
-    """Yield where a line of the pattern meets the outline."""
-    for i, ((x0, y0), a0) in enumerate(zip(points, across, strict=True)):
-        (x1, y1), a1 = points[(i + 1) % len(points)], across[(i + 1) % len(points)]
-        if min(a0, a1) < offset < max(a0, a1):
-            share = (offset - a0) / (a1 - a0)
-            yield round(x0 + (x1 - x0) * share, 3), round(y0 + (y1 - y0) * share, 3)
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import math
 from itertools import pairwise
 
 from kerascope.errors import ArgumentError
-from kerascope.viz.figure.marks import Canvas, Page, Sheet, fitting_size
+from kerascope.viz.figure.marks import Canvas, Page, fitting_size
 from kerascope.viz.figure.reading import Part, Reading, has_own_name, shape_text
-from kerascope.viz.figure.writers import data_of
+from kerascope.viz.sheet import Sheet, data_of
 
 MOST_DRAWN = 16  # neurons of a layer; of larger ones the first six and the last two
 FIRST, LAST = 6, 2

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kerascope.viz.figure.marks import SMALLEST, Canvas, Page, Polygon, Sheet, fitting_size
+from kerascope.viz.figure.marks import BROKEN, SMALLEST, Canvas, Page, fitting_size
 from kerascope.viz.figure.reading import (
     TIMES,
     Part,
@@ -22,8 +22,8 @@ from kerascope.viz.figure.reading import (
     shape_text,
     sides_of,
 )
-from kerascope.viz.figure.writers import data_of
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Polygon, Sheet, data_of
 
 DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
@@ -278,7 +278,7 @@ def _draw_run(
             wide = box.width * channels
             points = ((box.x, box.y), (box.x + wide, box.y),
                       (box.x + wide, box.y + box.height), (box.x, box.y + box.height))  # fmt: skip
-            canvas.marks.append(Polygon(points, canvas.look.ground, line, 0.6, True))
+            canvas.marks.append(Polygon(points, canvas.look.ground, line, 0.6, BROKEN))
     size = SMALLEST + (0.0 if narrow else 1.0)
     for run in _equal_runs(boxes):
         x = (run[0].x + run[-1].right) / 2

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.viz.figure.legends import Entry, key_of_kinds, place_key
-from kerascope.viz.figure.marks import SMALLEST, Canvas, Data, Page, Polygon, Sheet, fitting_size
+from kerascope.viz.figure.marks import SMALLEST, Canvas, Page, fitting_size
 from kerascope.viz.figure.reading import (
     TIMES,
     Part,
@@ -26,8 +26,9 @@ from kerascope.viz.figure.reading import (
     sides_of,
 )
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.figure.writers import POINTS_PER_MM, data_of
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Data, Polygon, Sheet, data_of
+from kerascope.viz.writers.svg import MILLIMETRE as POINTS_PER_MM
 
 IMAGES = ("convolution", "pooling", "upsampling")
 MOST_SHEETS = 16  # channels that are drawn one by one
@@ -312,7 +313,7 @@ def _draw_solid(
     for points, fill in faces if depth else []:
         canvas.marks.append(Polygon(points, fill, line, 0.5))
     points = ((x, high), (right, high), (right, low), (x, low))
-    canvas.marks.append(Polygon(points, front, line, 0.6, False, hatch, data))
+    canvas.marks.append(Polygon(points, front, line, 0.6, (), hatch, data))
 
 
 def _draw_sheets(canvas: Canvas, column: Column, x: float, middle: float) -> None:

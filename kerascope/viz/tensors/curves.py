@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.trace.statistics import figure
-from kerascope.viz.tensors.scales import SERIES
-from kerascope.viz.tensors.sheet import Box, Shape, Sheet, Stroke, Words, moved, room_for
+from kerascope.viz.roles import SERIES
+from kerascope.viz.sheet import Label, Line, Mark, Rectangle, Sheet, moved, padded_width
 
 _MATPLOTLIB = "matplotlib.pyplot"
 BACKENDS = ("kerascope", "matplotlib")
@@ -40,7 +40,7 @@ class Curve:
     style : int
         0 is a whole line, others are dashed.
     color : int
-        Of `scales.SERIES`.
+        Of `roles.SERIES`.
     """
 
     name: str
@@ -132,20 +132,20 @@ class Curves:
 
     def sheet(self) -> Sheet:
         """Return the shapes of the picture."""
-        shapes: list[Shape] = [Words(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
+        shapes: list[Mark] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 8
         for note in self.notes:
             y += LINE + 4
-            shapes.append(Words(MARGIN, y, note, LINE, "quiet"))
+            shapes.append(Label(MARGIN, y, note, LINE, "quiet"))
         blocks = [_axes(one) for one in self.axes]
-        x, right, below = MARGIN, MARGIN + room_for(self.title, TITLE, True), y
+        x, right, below = MARGIN, MARGIN + padded_width(self.title, TITLE, True), y
         for place, (drawn, width, height) in enumerate(blocks):
             if place % IN_A_ROW == 0:
                 x, y = MARGIN, below + GAP / 2
             shapes += [moved(shape, x, y) for shape in drawn]
             right, below = max(right, x + width), max(below, y + height)
             x += width + GAP
-        return Sheet(self.title, self.description, right + MARGIN, below + MARGIN, tuple(shapes))
+        return Sheet(right + MARGIN, below + MARGIN, tuple(shapes), self.title, self.description)
 
     def text(self, width: int, ascii_only: bool = False) -> str:
         """Return the picture in characters."""
@@ -183,13 +183,13 @@ class _End(NamedTuple):
 # --- axes as shapes -------------------------------------------------------------------------------
 
 
-def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
+def _axes(axes: Axes) -> tuple[list[Mark], float, float]:
     """Return the shapes of some axes, and their size."""
     ticks = axes.ticks()
-    left = max((room_for(word, SMALL) for _, word in ticks), default=0.0) + 6
+    left = max((padded_width(word, SMALL) for _, word in ticks), default=0.0) + 6
     top = HEADING + 12
     scale = " (each line a power of ten)" if axes.log else ""
-    shapes: list[Shape] = [Words(left, HEADING, f"{axes.title}{scale}", HEADING, bold=True)]
+    shapes: list[Mark] = [Label(left, HEADING, f"{axes.title}{scale}", HEADING, bold=True)]
     (low, high), (first, last) = axes.ends(), axes.x_ends()
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -198,15 +198,15 @@ def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
 
     for height, word in ticks:
         _, y = place(first, height)
-        shapes.append(Stroke(((left, y), (left + WIDTH, y)), "frame", 0.5, (1.0, 3.0)))
-        shapes.append(Words(left - 4, y + 3, word, SMALL, "quiet", "end"))
-    shapes.append(Box(left, top, WIDTH, HEIGHT, "", "frame"))
+        shapes.append(Line(((left, y), (left + WIDTH, y)), "frame", 0.5, (1.0, 3.0)))
+        shapes.append(Label(left - 4, y + 3, word, SMALL, "quiet", "end"))
+    shapes.append(Rectangle(left, top, WIDTH, HEIGHT, "", "frame"))
     for mark in round_numbers(first, last, 8, 1.0):
         x, y = place(mark, low)
-        shapes.append(Stroke(((x, y), (x, y + 3)), "frame"))
-        shapes.append(Words(x, y + SMALL + 5, figure(mark, 6), SMALL, "quiet", "middle"))
+        shapes.append(Line(((x, y), (x, y + 3)), "frame"))
+        shapes.append(Label(x, y + SMALL + 5, figure(mark, 6), SMALL, "quiet", "middle"))
     bottom = top + HEIGHT + SMALL + 5
-    shapes.append(Words(left + WIDTH / 2, bottom + LINE + 3, axes.x_label, LINE, "quiet", "middle"))
+    shapes.append(Label(left + WIDTH / 2, bottom + LINE + 3, axes.x_label, LINE, "quiet", "middle"))
     ends = []
     for curve in axes.curves:
         points = [place(x, y) for x, y in zip(curve.x, axes.heights(curve), strict=True)]
@@ -219,15 +219,15 @@ def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
         for point in last_point:
             shapes += _mark(curve, point)
         shapes.append(
-            Stroke(((left + WIDTH + 6, y), (left + WIDTH + 24, y)), role, 2, DASHES[curve.style])
+            Line(((left + WIDTH + 6, y), (left + WIDTH + 24, y)), role, 2, DASHES[curve.style])
         )
-        name = Words(left + WIDTH + 28, y + 3, curve.name, LINE)
+        name = Label(left + WIDTH + 28, y + 3, curve.name, LINE)
         shapes.append(name)
-        width = max(width, name.x + room_for(name.text, LINE))
+        width = max(width, name.x + padded_width(name.text, LINE))
     return shapes, width, bottom + LINE + 6
 
 
-def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) -> Iterator[Shape]:
+def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) -> Iterator[Mark]:
     """Yield a curve in pieces between its gaps, and a cross where a number is not finite."""
     role, piece = f"series-{curve.color}", []
     for point in [*points, (math.nan, math.nan)]:
@@ -236,23 +236,23 @@ def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) ->
             continue
         if len(piece) == 1:
             (x, y), piece = piece[0], []
-            yield Box(x - 1.5, y - 1.5, 3, 3, role)
+            yield Rectangle(x - 1.5, y - 1.5, 3, 3, role)
         elif piece:
-            yield Stroke(tuple(piece), role, 1.8, DASHES[curve.style], curve.name)
+            yield Line(tuple(piece), role, 1.8, DASHES[curve.style], {"name": curve.name})
             piece = []
     at = {x: point[0] for x, point in zip(curve.x, points, strict=True)}
     for x in curve.odd:
         for sign in (1, -1):
             ends = ((at[x] - 3, bottom - 3 * sign), (at[x] + 3, bottom + 3 * sign))
-            yield Stroke(ends, "nan", 1.5)
+            yield Line(ends, "nan", 1.5)
 
 
-def _mark(curve: Curve, end: tuple[float, float]) -> Iterator[Shape]:
+def _mark(curve: Curve, end: tuple[float, float]) -> Iterator[Mark]:
     (x, y), role = end, f"series-{curve.color}"
     if curve.style % 2 == 0:
-        yield Box(x - 3, y - 3, 6, 6, role)
+        yield Rectangle(x - 3, y - 3, 6, 6, role)
     else:
-        yield Box(x - 3, y - 3, 6, 6, "ground", role)
+        yield Rectangle(x - 3, y - 3, 6, 6, "ground", role)
 
 
 def _apart(ends: Sequence[_End]) -> list[_End]:

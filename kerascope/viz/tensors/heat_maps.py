@@ -12,9 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerascope.trace.statistics import figure
+from kerascope.viz.sheet import Label, Line, Mark, Raster, Rectangle, Sheet, moved, padded_width
 from kerascope.viz.tensors.panels import Panel, Panels, ordinal, thinned
-from kerascope.viz.tensors.scales import LEVELS, MINUS_INF, NAN, ODD_LEVELS, PLUS_INF, Scale
-from kerascope.viz.tensors.sheet import Box, Raster, Shape, Sheet, Stroke, Words, moved, room_for
+from kerascope.viz.tensors.scales import (
+    LEVELS,
+    MINUS_INF,
+    NAN,
+    ODD_LEVELS,
+    PLUS_INF,
+    Scale,
+    roles_of,
+)
 
 MARGIN, GAP = 16.0, 12.0
 TITLE, HEADING, LINE, SMALL = 15.0, 13.0, 10.5, 9.0
@@ -47,13 +55,13 @@ class HeatMaps:
 
     def sheet(self) -> Sheet:
         """Return the shapes of the picture."""
-        shapes: list[Shape] = [Words(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
+        shapes: list[Mark] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 12
         for part in self.parts:
             drawn, y = _part(part, y)
             shapes += drawn
         width = max(map(_right_end, shapes)) + MARGIN
-        return Sheet(self.title, self.description, width, y + 2, tuple(shapes))
+        return Sheet(width, y + 2, tuple(shapes), self.title, self.description)
 
     def text(self, width: int, ascii_only: bool = False) -> str:
         """Return the picture in characters."""
@@ -63,29 +71,29 @@ class HeatMaps:
         return "\n".join(lines)
 
 
-def _right_end(shape: Shape) -> float:
-    if isinstance(shape, Words):
-        width = room_for(shape.text, shape.size, shape.bold)
+def _right_end(shape: Mark) -> float:
+    if isinstance(shape, Label):
+        width = padded_width(shape.text, shape.size, shape.bold)
         return shape.x + width * {"start": 1.0, "middle": 0.5, "end": 0.0}[shape.anchor]
-    return max(x for x, _ in shape.points) if isinstance(shape, Stroke) else shape.x + shape.width
+    return max(x for x, _ in shape.points) if isinstance(shape, Line) else shape.x + shape.width
 
 
 # --- a part ---------------------------------------------------------------------------------------
 
 
-def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
+def _part(part: Panels, y: float) -> tuple[list[Mark], float]:
     """Return the shapes of a part whose upper end is y, and where it ends."""
-    shapes: list[Shape] = []
+    shapes: list[Mark] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),
         (_axes_words(part), LINE, "quiet"),
     ):  # fmt: skip
         if text:
             y += size + 4
-            shapes.append(Words(MARGIN, y, text, size, role, bold=role == "text"))
+            shapes.append(Label(MARGIN, y, text, size, role, bold=role == "text"))
     for note in part.notes:
         y += LINE + 4
-        shapes.append(Words(MARGIN, y, note, LINE, "quiet"))
+        shapes.append(Label(MARGIN, y, note, LINE, "quiet"))
     y += GAP
     if part.colours:
         drawn, y = _colour_images(part, y)
@@ -124,22 +132,22 @@ def _even(panels: int, most: int) -> int:
 PIXEL, COLOUR_IMAGE = 9.0, 56.0  # of an image in colour: its cells, and about its side
 
 
-def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
+def _colour_images(part: Panels, y: float) -> tuple[list[Mark], float]:
     """Return small images in colour side by side, and where they end."""
     words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
-    shapes: list[Shape] = [Words(MARGIN, y + SMALL, words, LINE, "quiet")]
+    shapes: list[Mark] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
     x, y = MARGIN, y + LINE + GAP
     for title, image in part.colours:
         rows, columns, _ = image.shape
         side = min(PIXEL, COLOUR_IMAGE / max(rows, columns, 1))
-        wide = max(columns * side, room_for(title, SMALL))
+        wide = max(columns * side, padded_width(title, SMALL))
         if x + wide > WIDTH + MARGIN and x > MARGIN:
             x, y = MARGIN, y + rows * side + SMALL + GAP
         for row, column in np.ndindex(rows, columns):
             role = "rgb-" + bytes(image[row, column].tolist()).hex().upper()
-            shapes.append(Box(x + column * side, y + row * side, side, side, role))
-        shapes.append(Box(x, y, columns * side, rows * side, "", "frame"))
-        shapes.append(Words(x, y + rows * side + SMALL + 2, title, SMALL, "quiet"))
+            shapes.append(Rectangle(x + column * side, y + row * side, side, side, role))
+        shapes.append(Rectangle(x, y, columns * side, rows * side, "", "frame"))
+        shapes.append(Label(x, y + rows * side + SMALL + 2, title, SMALL, "quiet"))
         x += wide + GAP
         bottom = y + rows * side + SMALL + 2
     return shapes, bottom + GAP
@@ -160,40 +168,43 @@ def _heading(panel: Panel, part: Panels) -> tuple[str, str]:
     return panel.title, "  ".join(filter(None, (own, alarm)))
 
 
-def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Shape], float]:
-    shapes: list[Shape] = []
+def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Mark], float]:
+    shapes: list[Mark] = []
     y = 0.0
     for text, role in zip(_heading(panel, part), ("text", "quiet"), strict=True):
         if text:
             y += SMALL + 3
-            shapes.append(Words(0, y - 2, text, SMALL, role))
+            shapes.append(Label(0, y - 2, text, SMALL, role))
     return shapes, y + (2 if y else 0)
 
 
-def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
+def _numbers(panel: Panel, part: Panels) -> tuple[list[Mark], float, float]:
     """Return a panel in which each number stands in its cell, and its size."""
     shapes, top = _head_shapes(panel, part)
     words = [[_written(x) for x in row] for row in panel.values.tolist()]
     every = [word for row in words for word in row]
     columns = panel.column_labels if len(panel.column_labels) > 1 else ()
     rows = panel.row_labels if len(panel.row_labels) > 1 else ()
-    wide = max([room_for(w, LINE) for w in every] + [room_for(w, SMALL) for w in columns] + [18])
+    wide = max(
+        [padded_width(w, LINE) for w in every] + [padded_width(w, SMALL) for w in columns] + [18]
+    )
     wide += 2 * CELL_PADDING
-    left = max((room_for(word, SMALL) for word in rows), default=0) + (5 if rows else 0)
+    left = max((padded_width(word, SMALL) for word in rows), default=0) + (5 if rows else 0)
     for column, label in enumerate(columns):
         shapes.append(
-            Words(left + (column + 0.5) * wide, top + SMALL, label, SMALL, "quiet", "middle")
+            Label(left + (column + 0.5) * wide, top + SMALL, label, SMALL, "quiet", "middle")
         )
     top += SMALL + 4 if columns else 0
     levels = panel.scale.levels(panel.values)
     for row, line in enumerate(words):
         y = top + row * CELL_HEIGHT
         if rows:
-            shapes.append(Words(left - 5, y + 14, rows[row], SMALL, "quiet", "end"))
+            shapes.append(Label(left - 5, y + 14, rows[row], SMALL, "quiet", "end"))
         for column, word in enumerate(line):
             role, x = panel.scale.role(int(levels[row, column])), left + column * wide
-            shapes.append(Box(x, y, wide, CELL_HEIGHT, role, "ground", (row, column)))
-            shapes.append(Words(x + wide / 2, y + 14, word, LINE, f"on-{role}", "middle"))
+            data = {"row": row, "column": column}
+            shapes.append(Rectangle(x, y, wide, CELL_HEIGHT, role, "ground", data=data))
+            shapes.append(Label(x + wide / 2, y + 14, word, LINE, f"on-{role}", "middle"))
     width = max(left + wide * panel.values.shape[1], *(_right_end(s) for s in shapes), 0)
     return shapes, width, top + CELL_HEIGHT * len(words)
 
@@ -204,7 +215,7 @@ def _written(number: float) -> str:
     return f"{'+' if number > 0 else '-'}Inf" if np.isinf(number) else figure(number, 3)
 
 
-def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
+def _image(panel: Panel, part: Panels) -> tuple[list[Mark], float, float]:
     """Return a panel as an image of its numbers, with the first and the last place of each axis."""
     shapes, top = _head_shapes(panel, part)
     rows, columns = panel.values.shape
@@ -223,8 +234,8 @@ def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
         shapes += marks
     levels = panel.scale.levels(panel.values)
     name = f"{part.title} {panel.title}".strip()
-    shapes.append(Raster(left, top, width, height, levels, panel.scale.letter, name))
-    shapes.append(Box(left, top, width, height, "", "frame"))
+    shapes.append(Raster(left, top, width, height, levels, roles_of(panel.scale.letter), name))
+    shapes.append(Rectangle(left, top, width, height, "", "frame"))
     shapes += _odd_cells(levels, left, top, wide, high)
     right = max(_right_end(shape) for shape in shapes)
     return shapes, max(left + width, right), top + height
@@ -236,20 +247,20 @@ def _are_names(labels: Sequence[str]) -> bool:
 
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
-) -> tuple[list[Shape], float, float]:
+) -> tuple[list[Mark], float, float]:
     """Return labels of as many rows and columns as have room, and where the image begins then."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
-    widest = max((room_for(label, SMALL) for label in columns), default=0) + 8
+    widest = max((padded_width(label, SMALL) for label in columns), default=0) + 8
     own.append(_spaced(len(columns), widest / wide) if len(columns) > 1 else [])
-    left = max((room_for(rows[i], SMALL) for i in own[0]), default=0.0) + (4 if own[0] else 0)
-    shapes: list[Shape] = [
-        Words(left + (i + 0.5) * wide, top + SMALL, columns[i], SMALL, "quiet", "middle")
+    left = max((padded_width(rows[i], SMALL) for i in own[0]), default=0.0) + (4 if own[0] else 0)
+    shapes: list[Mark] = [
+        Label(left + (i + 0.5) * wide, top + SMALL, columns[i], SMALL, "quiet", "middle")
         for i in own[1]
     ]
     top += SMALL + 4 if own[1] else 0
     shapes += [
-        Words(left - 4, top + (i + 0.5) * high + 3, rows[i], SMALL, "quiet", "end") for i in own[0]
+        Label(left - 4, top + (i + 0.5) * high + 3, rows[i], SMALL, "quiet", "end") for i in own[0]
     ]
     return shapes, left, top
 
@@ -264,7 +275,7 @@ def _spaced(number: int, least: float) -> list[int]:
 
 def _odd_cells(
     levels: np.ndarray, left: float, top: float, wide: float, high: float
-) -> Iterator[Shape]:
+) -> Iterator[Mark]:
     """Yield a cross over each NaN, and an arrow up or down over infinite numbers."""
     for row, column in np.argwhere(levels >= LEVELS)[:MOST_SIGNS].tolist():
         x, y = left + (column + 0.5) * wide, top + (row + 0.5) * high
@@ -272,7 +283,7 @@ def _odd_cells(
         level = int(levels[row, column])
         role = ODD_LEVELS[level]
         if min(wide, high) < SIGN:  # the cell alone could be overlooked
-            yield Box(x - a, y - b, 2 * a, 2 * b, role)
+            yield Rectangle(x - a, y - b, 2 * a, 2 * b, role)
         if level == NAN:
             lines: Sequence[tuple[tuple[float, float], ...]] = (
                 ((x - a, y - b), (x + a, y + b)), ((x - a, y + b), (x + a, y - b)),
@@ -281,7 +292,7 @@ def _odd_cells(
             b = b if level == PLUS_INF else -b
             lines = (((x - a, y + b / 2), (x, y - b / 2), (x + a, y + b / 2)),)
         for points in lines:
-            yield Stroke(points, f"on-{role}", 1.2)
+            yield Line(points, f"on-{role}", 1.2)
 
 
 def _odd_ones(part: Panels) -> list[int]:
@@ -291,7 +302,7 @@ def _odd_ones(part: Panels) -> list[int]:
     return [level for level, test in tests if any(test(x).any() for x in values)]
 
 
-def _legend(part: Panels, y: float) -> Iterator[Shape]:
+def _legend(part: Panels, y: float) -> Iterator[Mark]:
     """Yield the scale, if any number lies on it, and what the signs mean."""
     x = MARGIN
     if any(np.isfinite(panel.values).any() for panel in part.panels):
@@ -299,25 +310,25 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
         x += LEGEND_WIDTH + 2 * GAP
     for level in _odd_ones(part):
         word = dict(part.odd_words).get(level, ODD_SIGNS[level])
-        yield Box(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
+        yield Rectangle(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
         yield from _odd_cells(np.array([[level]]), x, y, LEGEND_HEIGHT, LEGEND_HEIGHT)
-        yield Words(x + LEGEND_HEIGHT + 4, y + SMALL, word, SMALL, "quiet")
-        x += LEGEND_HEIGHT + 4 + room_for(word, SMALL) + GAP
+        yield Label(x + LEGEND_HEIGHT + 4, y + SMALL, word, SMALL, "quiet")
+        x += LEGEND_HEIGHT + 4 + padded_width(word, SMALL) + GAP
 
 
-def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
+def _ramp(scale: Scale, y: float) -> Iterator[Mark]:
     """Yield the scale with the numbers at its ends, and at zero."""
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):
         level = round(step / (LEGEND_STEPS - 1) * (LEVELS - 1))
-        yield Box(MARGIN + step * wide, y, wide, LEGEND_HEIGHT, scale.role(level))
-    yield Box(MARGIN, y, LEGEND_WIDTH, LEGEND_HEIGHT, "", "frame")
+        yield Rectangle(MARGIN + step * wide, y, wide, LEGEND_HEIGHT, scale.role(level))
+    yield Rectangle(MARGIN, y, LEGEND_WIDTH, LEGEND_HEIGHT, "", "frame")
     shares = (0.0, 0.5, 1.0) if scale.low < scale.high else (0.0,)
     for share in shares:
         anchor = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         place = MARGIN + share * LEGEND_WIDTH
         text = figure(scale.number(share), 3)
-        yield Words(place, y + LEGEND_HEIGHT + SMALL + 2, text, SMALL, "quiet", anchor)
+        yield Label(place, y + LEGEND_HEIGHT + SMALL + 2, text, SMALL, "quiet", anchor)
 
 
 # --- in characters --------------------------------------------------------------------------------

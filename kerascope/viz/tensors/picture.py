@@ -20,10 +20,10 @@ from kerascope.files import write_whole
 from kerascope.printable import printable_lines
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, check_positive
 from kerascope.viz.formats import OF_TENSORS, format_of, meaning_of
-from kerascope.viz.tensors.sheet import Sheet
-from kerascope.viz.tensors.sheet_graphviz import render_sheet
-from kerascope.viz.tensors.sheet_svg import svg_of_sheet
+from kerascope.viz.sheet import Sheet
 from kerascope.viz.theme import THEMES_OF_SCREENS
+from kerascope.viz.writers.printed import printed
+from kerascope.viz.writers.svg import svg_of_sheet
 
 TERMINAL_WIDTH = 80
 
@@ -130,7 +130,7 @@ class Picture:
         """
         if format == "svg":
             return self.svg.encode()
-        return render_sheet(self.sheet, format, self.theme, self.dpi)
+        return printed(self.sheet, format, self.theme, dpi=self.dpi)
 
     def to_format(self, format: str) -> bytes:
         """Return the picture in any of `formats.OF_TENSORS`, as the bytes of a file.

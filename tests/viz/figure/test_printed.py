@@ -13,7 +13,7 @@ import kerascope as ks
 from kerascope import layers as L
 from kerascope.models import Sequential
 from kerascope.viz.exports.graphviz import render
-from kerascope.viz.figure.printed import Place, with_page
+from kerascope.viz.writers.printed import TextPlace, with_page
 
 POINTS = 72 / 25.4
 NUMBER = rb"(-?[\d.]+)"
@@ -140,7 +140,7 @@ def test_a_text_in_two_fonts_is_drawn_where_it_belongs():
 def test_a_pdf_that_is_built_otherwise_is_left_alone():
     pdf = render("digraph { a }", "pdf")
     assert with_page(pdf.replace(b"\nxref\n", b"\nxreg\n"), 10.0, 10.0, []) is None
-    assert with_page(pdf, 10.0, 10.0, [Place(500.0, 500.0)]) is None
+    assert with_page(pdf, 10.0, 10.0, [TextPlace(500.0, 500.0)]) is None
 
 
 @pytest.mark.parametrize("name", ["a\x01b", "\\N", "<b>x</b>&amp;", "\U0001f600", 'q"q', "a\nb"])

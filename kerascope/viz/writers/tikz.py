@@ -1,59 +1,25 @@
-"""From a sheet to SVG and to TikZ; `printed.py` makes PDF and PNG of it.
-
-No format has all that another has, so a sheet holds only what all of them have: polygons, circles,
-lines and words.
-"""
+"""A sheet as TikZ, and as a LaTeX document of its own size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from html import escape
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from kerascope.printable import printable_lines
-from kerascope.viz.exports.to_svg import attribute, element, number
-from kerascope.viz.figure.marks import DASH, GAP, Circle, Data, Mark, Polygon, Sheet, Stroke, Words
-from kerascope.viz.theme import FONT
-
-POINTS_PER_MM = 72 / 25.4
-
-# --- SVG ------------------------------------------------------------------------------------------
-
-
-def svg_of_sheet(sheet: Sheet, title: str) -> str:
-    """Return a figure as SVG on a transparent ground, as large as it is printed."""
-    width, height = (number(side / POINTS_PER_MM) for side in (sheet.width, sheet.height))
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="kerascope figure" width="{width}mm" '
-        f'height="{height}mm" viewBox="0 0 {number(sheet.width)} {number(sheet.height)}" '
-        f'font-family="{FONT}" stroke-linejoin="round" role="img" aria-label={attribute(title)}>',
-        element("title", title),
-        element("desc", sheet.legend),
-        *map(_svg, sheet.drawn()),
-        "</svg>\n",
-    ]
-    return printable_lines("\n".join(lines))
-
-
-def _svg(mark: Mark) -> str:
-    data = "".join(f" data-{key}={attribute(value)}" for key, value in mark.data.items())
-    if isinstance(mark, Words):
-        bold = ' font-weight="bold"' if mark.bold else ""
-        anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
-        return (
-            f'<text x="{number(mark.x)}" y="{number(mark.y)}" font-size="{number(mark.size)}"'
-            f'{anchor}{bold} fill="{mark.color}" textLength="{number(mark.width)}" '
-            f'lengthAdjust="spacingAndGlyphs"{data}>{escape(mark.text, quote=False)}</text>'
-        )
-    if isinstance(mark, Circle):
-        where = f'cx="{number(mark.x)}" cy="{number(mark.y)}" r="{number(mark.radius)}"'
-        ink = f'fill="{mark.fill}" stroke="{mark.line}" stroke-width="{number(mark.width)}"'
-        return f"<circle {where} {ink}{data}/>"
-    path = "L".join(f"{number(x)},{number(y)}" for x, y in mark.points)
-    dashes = f' stroke-dasharray="{DASH} {GAP}"' if mark.dashed else ""
-    fill, end = (mark.fill or "none", "Z") if isinstance(mark, Polygon) else ("none", "")
-    line = f' stroke="{mark.line}" stroke-width="{number(mark.width)}"' if mark.line else ""
-    return f'<path d="M{path}{end}" fill="{fill}"{line}{dashes}{data}/>'
-
+from kerascope.viz.sheet import (
+    Circle,
+    Label,
+    Line,
+    Point,
+    Polygon,
+    Raster,
+    Rectangle,
+    Shape,
+    Sheet,
+    cells,
+    resolved,
+)
+from kerascope.viz.writers.svg_syntax import number
 
 # --- TikZ -----------------------------------------------------------------------------------------
 
@@ -95,9 +61,11 @@ LAST_OF_T1 = 0x17F  # up to here pdflatex has the letters of its usual fonts
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 
 
-def tikz_of_sheet(sheet: Sheet) -> str:
-    """Return a figure as a `tikzpicture`, for a document that loads tikz."""
-    colors = dict.fromkeys(color for mark in sheet.drawn() for color in _colors(mark))
+def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
+    """Return a sheet as a `tikzpicture`, for a document that loads tikz."""
+    sheet = resolved(sheet, "dark" if theme == "dark" else "light")
+    marks = [one for mark in sheet.marks for one in _without_rasters(mark)]
+    colors = dict.fromkeys(color for mark in marks for color in _colors(mark))
     names = {color: f"kscolor{color[1:]}" for color in colors}
     lines = [
         *(f"% {one}" for one in [needed_tex(sheet)] if one),
@@ -105,33 +73,41 @@ def tikz_of_sheet(sheet: Sheet) -> str:
         # In front of the picture the end of each of these lines would be a blank beside it.
         *(f"  \\definecolor{{{names[one]}}}{{HTML}}{{{one[1:]}}}" for one in sorted(colors)),
         f"  \\useasboundingbox (0,0) rectangle ({number(sheet.width)},{number(sheet.height)});",
-        *(f"  {_tikz(mark, names.__getitem__)}" for mark in sheet.drawn()),
+        *(f"  {_tikz(mark, names.__getitem__)}" for mark in marks),
         "\\end{tikzpicture}\n",
     ]
     return "\n".join(lines)
 
 
-def tex_of_sheet(sheet: Sheet) -> str:
+def _without_rasters(mark: Shape) -> Iterator[Shape]:
+    if not isinstance(mark, Raster):
+        yield mark
+        return
+    for color, rects in cells(mark):
+        yield from (replace(rect, fill=color) for rect in rects)
+
+
+def tex_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     """Return a figure as a whole LaTeX document of its own size, for any LaTeX with TikZ.
 
     Where there are letters that pdflatex does not have it stops and says so; xelatex and lualatex
     set them in a font of the machine.
     """
-    width, height = number(sheet.width), number(sheet.height)
+    width, height = (number(side * sheet.unit) for side in (sheet.width, sheet.height))
     program = "% !TEX program = xelatex\n" if needed_tex(sheet) else ""
     return (
         f"{program}\\documentclass{{article}}\n"
         f"\\usepackage[paperwidth={width}bp, paperheight={height}bp, margin=0pt]{{geometry}}\n"
         f"\\usepackage{{iftex}}\n\\usepackage{{tikz}}\n{_fonts(sheet)}"
         "\\pagestyle{empty}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\topskip}{0pt}\n"
-        f"\\begin{{document}}\n\\vbox to 0pt{{%\n{tikz_of_sheet(sheet).rstrip()}%\n\\vss}}\n"
+        f"\\begin{{document}}\n\\vbox to 0pt{{%\n{tikz_of_sheet(sheet, theme).rstrip()}%\n\\vss}}\n"
         "\\end{document}\n"
     )
 
 
 def letters_beyond(sheet: Sheet) -> str:
     """Return the letters of a figure that pdflatex does not have."""
-    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Words))
+    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Label))
     return "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
 
 
@@ -162,13 +138,13 @@ def _fonts(sheet: Sheet) -> str:
     )
 
 
-def _colors(mark: Mark) -> list[str]:
-    found = [mark.color] if isinstance(mark, Words) else [mark.line, getattr(mark, "fill", "")]
+def _colors(mark: Shape) -> list[str]:
+    found = [mark.color] if isinstance(mark, Label) else [mark.line, getattr(mark, "fill", "")]
     return [color for color in found if color]
 
 
-def _tikz(mark: Mark, name: Callable[[str], str]) -> str:
-    if isinstance(mark, Words):
+def _tikz(mark: Shape, name: Callable[[str], str]) -> str:
+    if isinstance(mark, Label):
         font = f"\\fontsize{{{number(mark.size)}bp}}{{{number(mark.size * 1.2)}bp}}\\selectfont"
         bold = "\\bfseries" if mark.bold else ""
         options = f"anchor={_ANCHORS[mark.anchor]}, text={name(mark.color)}, font={{{font}{bold}}}"
@@ -177,19 +153,37 @@ def _tikz(mark: Mark, name: Callable[[str], str]) -> str:
     if isinstance(mark, Circle):
         center, radius = f"({number(mark.x)},{number(mark.y)})", number(mark.radius)
         return f"\\path[{options}] {center} circle[radius={radius}bp];"
-    path = " -- ".join(f"({number(x)},{number(y)})" for x, y in mark.points)
-    return f"\\path[{options}] {path}{' -- cycle' if isinstance(mark, Polygon) else ''};"
+    path = _path(mark.points, curved=getattr(mark, "curved", False))
+    return (
+        f"\\path[{options}] {path}{' -- cycle' if isinstance(mark, (Polygon, Rectangle)) else ''};"
+    )
 
 
-def _tikz_ink(mark: Polygon | Circle | Stroke, name: Callable[[str], str]) -> Iterator[str]:
+def _path(points: Sequence[Point], curved: bool) -> str:
+    places = [f"({number(x)},{number(y)})" for x, y in points]
+    if not curved:
+        return " -- ".join(places)
+    parts = places[:1]
+    for i in range(0, len(points) - 1, 3):
+        xs, ys = zip(*points[i : i + 4], strict=True)
+        straight = len(set(xs)) == 1 or len(set(ys)) == 1
+        controls = "" if straight else f".. controls {places[i + 1]} and {places[i + 2]} "
+        parts.append(f"{controls or '-- '}{'.. ' if controls else ''}{places[i + 3]}")
+    return " ".join(parts)
+
+
+def _tikz_ink(
+    mark: Rectangle | Polygon | Circle | Line, name: Callable[[str], str]
+) -> Iterator[str]:
     fill = getattr(mark, "fill", "")
     if fill:
         yield f"fill={name(fill)}"
     if mark.line:
         yield f"draw={name(mark.line)}"
-        yield f"line width={number(mark.width)}bp"
-    if getattr(mark, "dashed", False):
-        yield f"dash pattern=on {DASH}bp off {GAP}bp"
+        yield f"line width={number(mark.line_width)}bp"
+    if getattr(mark, "dashes", ()):
+        lengths = zip(itertools.cycle(("on", "off")), mark.dashes, strict=False)
+        yield "dash pattern=" + " ".join(f"{word} {length}bp" for word, length in lengths)
 
 
 def tex(text: str) -> str:
@@ -201,9 +195,3 @@ def tex(text: str) -> str:
     'conv\\_1: 3\\texttimes{}3'
     """
     return "".join(_IN_TEX.get(character, character) for character in text)
-
-
-def data_of(layers: Iterable[str], shape: str = "", **more: str) -> Data:
-    """Return what a mark says of the layers that it stands for."""
-    found = {"layers": "\n".join(layers), "shape": shape, **more}
-    return {key: value for key, value in found.items() if value}

@@ -26,21 +26,23 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
-from kerascope.viz.exports.graphviz import render
-from kerascope.viz.exports.to_svg import number
-from kerascope.viz.figure.marks import (
-    DASH,
-    GAP,
+from kerascope.viz.exports.graphviz import TIME_LIMIT, render
+from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import (
     Circle,
-    Mark,
+    Label,
+    Line,
     Point,
     Polygon,
+    Raster,
+    Shape,
     Sheet,
-    Stroke,
-    Words,
+    cells,
+    flattened,
+    resolved,
 )
-from kerascope.viz.layout.measures import text_width
 from kerascope.viz.theme import FONT
+from kerascope.viz.writers.svg_syntax import number
 
 FINE = 100  # the sheet is drawn in hundredths of a point
 SIZES_APART = 0.0002  # points
@@ -49,7 +51,7 @@ LETTERS = 1000.0  # size in which a font is measured
 NEAR, RAISED = 0.2, 2.0  # points: how far Graphviz sets a text beside or above its place
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a text begins, and how much closer its letters stand than in the machine's font."""
 
     x: float
@@ -57,8 +59,10 @@ class Place(NamedTuple):
     closer: float = 1.0
 
 
-def printed(sheet: Sheet, format: str, *, dpi: float, time_limit: float) -> bytes:
-    """Return a figure as "pdf" or "png".
+def printed(
+    sheet: Sheet, format: str, theme: str = "light", *, dpi: float, time_limit: float = TIME_LIMIT
+) -> bytes:
+    """Return a sheet as "pdf" or "png".
 
     Raises
     ------
@@ -69,8 +73,9 @@ def printed(sheet: Sheet, format: str, *, dpi: float, time_limit: float) -> byte
     def drawn(dot: str) -> bytes:
         return render(dot, format, dpi=dpi, engine="positions", time_limit=time_limit)
 
-    words = [mark for mark in sheet.marks if isinstance(mark, Words)]
-    places = _places(words)
+    sheet = resolved(sheet, "dark" if theme == "dark" else "light")
+    words = [mark for mark in sheet.marks if isinstance(mark, Label)]
+    places = _places(words, _font_name(sheet))
     if format == "pdf":
         page = with_page(drawn(dot_of_sheet(sheet, places)), sheet.width, sheet.height, places)
         if page is not None:
@@ -81,19 +86,19 @@ def printed(sheet: Sheet, format: str, *, dpi: float, time_limit: float) -> byte
 # --- DOT ------------------------------------------------------------------------------------------
 
 
-def dot_of_sheet(sheet: Sheet, places: Sequence[Place], smaller: bool = False) -> str:
-    """Return DOT with a figure as the background of an empty page.
+def dot_of_sheet(sheet: Sheet, places: Sequence[TextPlace], smaller: bool = False) -> str:
+    """Return DOT with a sheet as the background of an empty page.
 
     Parameters
     ----------
     sheet : Sheet
-    places : sequence of Place
+    places : sequence of TextPlace
         Of its words.
     smaller : bool
         Whether the letters of a wider font are smaller, and the page as large as the sheet.
         Otherwise they stay as they are, and the page has whole points, from the upper left.
     """
-    background = " + ".join(f'"{piece}"' for piece in _quoted(_operations(sheet, places, smaller)))
+    background = _continued(_operations(sheet, places, smaller))
     width, height = sheet.width, sheet.height
     if not smaller:
         width, height = math.ceil(width), math.ceil(height)
@@ -101,54 +106,68 @@ def dot_of_sheet(sheet: Sheet, places: Sequence[Place], smaller: bool = False) -
     viewport = f"{width:.5f},{height:.5f},{1 / FINE},{middle}"
     return (
         f'digraph {{\n  graph [margin=0, pad=0, viewport="{viewport}", bgcolor="transparent", '
-        f"_background={background}]\n"
+        f'_background="{background}"]\n'
         f'  page [pos="{middle}", shape=box, style=invis, fixedsize=true, label="", '
         f"width={width / 72 * FINE:.5f}, height={height / 72 * FINE:.5f}]\n}}\n"
     )
 
 
-def _quoted(operations: Iterable[str]) -> Iterator[str]:
-    """Yield the operations in texts that are not longer than what Graphviz can read as one."""
-    piece = ""
+def _continued(operations: Iterable[str]) -> str:
+    """Return the operations as one DOT string with lines short enough for Graphviz.
+
+    A sum of strings (`"a" + "b"`) takes time that is quadratic in its length.
+    """
+    lines = [""]
     for operation in operations:
         escaped = operation.replace("\\", "\\\\").replace('"', '\\"')
-        if piece and len(piece) + len(escaped) > LONGEST_TEXT:
-            yield piece
-            piece = ""
-        piece += escaped + " "
-    yield piece
+        if len(lines[-1]) + len(escaped) > LONGEST_TEXT:
+            lines.append("")
+        lines[-1] += f"{escaped} "
+    return " \\\n".join(lines)
 
 
-def _operations(sheet: Sheet, places: Iterable[Place], smaller: bool) -> Iterator[str]:
+def _operations(sheet: Sheet, places: Iterable[TextPlace], smaller: bool) -> Iterator[str]:
     def points(path: Iterable[Point]) -> str:
         listed = [f"{_fine(x)} {_fine(sheet.height - y)}" for x, y in path]
         return f"{len(listed)} {' '.join(listed)}"
 
-    next_place = iter(places)
+    next_place, font = iter(places), _font_name(sheet)
     apart = 0.0  # cairo would write neighbours of one size as one text
-    for mark in _without_dashes(sheet.drawn()):
-        if isinstance(mark, Words):
+    for mark in _without_dashes(sheet.marks):
+        if isinstance(mark, Label):
             x, y, closer = next(next_place)
             apart = SIZES_APART - apart
             size = _fine((mark.size * closer if smaller else mark.size) + apart)
             yield _counted("c", mark.color)
-            yield f"F {size} {_counted('', FONT.split(',')[0])} t {int(mark.bold)}"
+            yield f"F {size} {_counted('', font)} t {int(mark.bold)}"
             yield f"T {_fine(x)} {_fine(sheet.height - y)} -1 0 {_counted('', mark.text)}"
             continue
-        yield _counted("S", f"setlinewidth({_fine(mark.width)})")
+        if isinstance(mark, Raster):
+            yield _counted("S", "setlinewidth(0)")
+            for color, rects in cells(mark):
+                yield f"{_counted('c', color)} {_counted('C', color)}"
+                yield from (f"P {points(rect.points)}" for rect in rects)
+            continue
+        yield _counted("S", f"setlinewidth({_fine(mark.line_width if mark.line else 0)})")
         yield _counted("c", mark.line or getattr(mark, "fill", ""))
-        if isinstance(mark, Stroke):
-            yield f"L {points(mark.points)}"
+        curved = isinstance(mark, (Line, Polygon)) and mark.curved
+        if isinstance(mark, Line):
+            yield f"{'B' if curved else 'L'} {points(mark.points)}"
             continue
         if mark.fill:
             yield _counted("C", mark.fill)
-        letter = "P" if mark.fill else "p"
         if isinstance(mark, Circle):
             radius = _fine(mark.radius)
             center = f"{_fine(mark.x)} {_fine(sheet.height - mark.y)}"
             yield f"{'E' if mark.fill else 'e'} {center} {radius} {radius}"
         else:
+            letter = ("b" if mark.fill else "B") if curved else ("P" if mark.fill else "p")
             yield f"{letter} {points(mark.points)}"
+
+
+def _font_name(sheet: Sheet) -> str:
+    """Return the fonts to ask for; Graphviz has its own substitutes for Helvetica alone."""
+    return FONT.split(",")[0] if sheet.font == FONT else sheet.font
 
 
 def _fine(points: float) -> str:
@@ -160,22 +179,24 @@ def _counted(letter: str, text: str) -> str:
     return f"{letter} {len(text.encode('utf-8'))} -{text}".lstrip()
 
 
-def _without_dashes(marks: Iterable[Mark]) -> Iterator[Mark]:
+def _without_dashes(marks: Iterable[Shape]) -> Iterator[Shape]:
     """Yield the marks with broken lines as pieces: Graphviz's own dashes have one length."""
     for mark in marks:
-        if not getattr(mark, "dashed", False) or not isinstance(mark, (Polygon, Stroke)):
+        if not isinstance(mark, (Polygon, Line)) or not mark.dashes:
             yield mark
             continue
-        path = mark.points
+        path = tuple(flattened(mark.points)) if mark.curved else mark.points
         if isinstance(mark, Polygon):
-            path = (*path, path[0])
             if mark.fill:
-                yield Polygon(mark.points, mark.fill, mark.fill, 0.0)
-        for piece in dashes(path):
-            yield Stroke(piece, mark.line, mark.width)
+                yield Polygon(mark.points, mark.fill, mark.fill, 0.0, curved=mark.curved)
+            path = (*path, path[0])
+        for piece in dashes(path, mark.dashes):
+            yield Line(piece, mark.line, mark.line_width)
 
 
-def dashes(path: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
+def dashes(
+    path: Sequence[Point], pattern: Sequence[float] = (2.4, 1.6)
+) -> Iterator[tuple[Point, ...]]:
     """Yield the pieces of a broken line along a path.
 
     Examples
@@ -184,7 +205,8 @@ def dashes(path: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
     [((0.0, 0.0), (2.4, 0.0)), ((3.0, 1.0), (3.0, 3.4))]
     """
     piece: list[Point] = []
-    left, inked = DASH, True  # how far the dash or the gap that was begun goes on
+    lengths = itertools.cycle(pattern)
+    left, inked = next(lengths), True  # the rest of the current dash or gap
     for (x0, y0), (x1, y1) in itertools.pairwise(path):
         length, gone = math.hypot(x1 - x0, y1 - y0), 0.0
         if inked and not piece:
@@ -196,7 +218,7 @@ def dashes(path: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
                 yield (*piece, at)
             inked = not inked
             piece = [at] if inked else []
-            left = DASH if inked else GAP
+            left = next(lengths)
         left -= length - gone
         if inked:
             piece.append((x1, y1))
@@ -207,28 +229,29 @@ def dashes(path: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
 # --- words in another font ------------------------------------------------------------------------
 
 
-def _places(words: Sequence[Words]) -> list[Place]:
+def _places(words: Sequence[Label], font: str) -> list[TextPlace]:
     """Return where words begin so that none is wider than in Helvetica, and each at its anchor."""
-    widths = _measured(tuple({(mark.text, mark.bold): None for mark in words}))
+    widths = _measured(tuple({(mark.text, mark.bold): None for mark in words}), font)
     places = []
     for mark in words:
         natural = widths[mark.text, mark.bold] * mark.size / LETTERS
         wide = min(natural, mark.width)
         left = mark.x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
-        places.append(Place(left, mark.y, wide / natural if natural else 1.0))
+        places.append(TextPlace(left, mark.y, wide / natural if natural else 1.0))
     return places
 
 
 @lru_cache(64)
-def _measured(texts: tuple[tuple[str, bool], ...]) -> Mapping[tuple[str, bool], float]:
+def _measured(texts: tuple[tuple[str, bool], ...], font: str) -> Mapping[tuple[str, bool], float]:
     """Return the widths of texts in the machine's font, as Graphviz finds them."""
     lines = []
     for i, (text, bold) in enumerate(texts):  # bold as in the drawing: another font may have it
         label = f"<B>{escape(text)}</B>" if bold else escape(text)
         lines.append(f'  {i} [pos="0,{i}", label=<{label}>]')
-    font = f"fontsize={LETTERS:g}, fontname={FONT.split(',')[0]}"
+    name = font.replace("\\", "\\\\").replace('"', '\\"')
+    letters = f'fontsize={LETTERS:g}, fontname="{name}"'
     source = "digraph {\n  node [shape=box, margin=0, width=0, height=0, %s]\n%s\n}\n"
-    svg = render(source % (font, "\n".join(lines)), "svg", engine="positions").decode("utf-8")
+    svg = render(source % (letters, "\n".join(lines)), "svg", engine="positions").decode("utf-8")
     boxes = re.findall(r'<polygon fill="none"[^>]* points="([-\d.]+),\S+ ([-\d.]+),', svg)
     if len(boxes) != len(texts):
         return {text: text_width(text[0], LETTERS, text[1]) for text in texts}
@@ -248,7 +271,7 @@ _UPSIDE_DOWN = re.compile(rb"1 0 0 -1 0 \d+ cm\n")
 _PLACED = re.compile(rb"([-\d.]+) 0 0 ([-\d.]+) ([-\d.]+) ([-\d.]+) Tm|([-\d.]+) ([-\d.]+) Td")
 
 
-def with_page(pdf: bytes, width: float, height: float, places: Sequence[Place]) -> bytes | None:
+def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlace]) -> bytes | None:
     """Return a PDF of one page with a page of this size, and letters as close as they must be.
 
     Parameters
@@ -257,7 +280,7 @@ def with_page(pdf: bytes, width: float, height: float, places: Sequence[Place]) 
         As cairo writes it: with a table of where its objects begin.
     width, height : float
         In points, from the upper left of what is there.
-    places : sequence of Place
+    places : sequence of TextPlace
         Of the texts, in their order.
 
     Returns
@@ -311,11 +334,11 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
     return b"".join([*pieces, trailer, b"startxref\n%d\n%%%%EOF\n" % length])
 
 
-def _set_closer(content: bytes, places: Sequence[Place]) -> bytes | None:
+def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
     """Return the drawing with each text's letters as close as they must be, None if one is lost."""
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
-    place = Place(0.0, 0.0)
+    place = TextPlace(0.0, 0.0)
 
     def placed(found: re.Match[bytes]) -> bytes:
         nonlocal across, down, x, y, place

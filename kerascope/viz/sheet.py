@@ -1,0 +1,528 @@
+"""A sheet: the marks of a picture, which every writer draws.
+
+Figures, pictures of numbers and graphs all become a `Sheet`; `writers/` turns it into SVG, PDF and
+PNG, and TikZ. Coordinates are in the units of the sheet; y grows downwards. `data` becomes the data
+attributes of an SVG element.
+
+A mark's colours are roles ("text", "series-2", "on-nan"), which a theme resolves, or "#RRGGBB"; ""
+is none. In a graph the colour of a mark depends on the box around it. Such a mark has a `look` (CSS
+classes) instead, and the rules of the sheet (`Ink`) say what is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from kerascope.viz.layout.measures import text_width
+from kerascope.viz.roles import color_of
+from kerascope.viz.theme import FONT
+
+Point = tuple[float, float]
+Data = Mapping[str, Any]
+
+PIXEL = 0.75  # points
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A rectangle with its upper left corner at (x, y); `corner` is the radius of its corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = ""
+    line: str = ""
+    line_width: float = 1.0
+    data: Data = field(default_factory=dict)
+    look: str = ""
+    corner: float = 0.0
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The corners."""
+        right, bottom = self.x + self.width, self.y + self.height
+        return (self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A filled outline; `hatch` names a pattern in the colour of the line.
+
+    With `curved` the points are cubic Bezier curves, three points each after the first.
+    """
+
+    points: tuple[Point, ...]
+    fill: str
+    line: str
+    line_width: float = 0.7
+    dashes: tuple[float, ...] = ()
+    hatch: str = ""
+    data: Data = field(default_factory=dict)
+    look: str = ""
+    curved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    line: str
+    line_width: float = 0.9
+    data: Data = field(default_factory=dict)
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through points; `curved`: cubic Bezier curves, three points each after the first.
+
+    `head` names the arrow head at its end; `more` are further pieces of the same line. A
+    `line_width` of 0 is the width that the rules of the sheet give to this look.
+    """
+
+    points: tuple[Point, ...]
+    line: str = "edge"
+    line_width: float = 1.0
+    dashes: tuple[float, ...] = ()
+    data: Data = field(default_factory=dict)
+    look: str = ""
+    curved: bool = False
+    closed: bool = False
+    head: str = ""
+    tooltip: str = ""
+    more: tuple[tuple[Point, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One line of text on the base line y; `anchor` ("start", "middle", "end") is what is at x.
+
+    With a look, `size` and `bold` are what the rules of the sheet say, too.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float = 10.5
+    color: str = "text"
+    anchor: str = "start"
+    bold: bool = False
+    data: Data = field(default_factory=dict)
+    look: str = ""
+
+    @property
+    def width(self) -> float:
+        """The width in Helvetica."""
+        return text_width(self.text, self.size, self.bold)
+
+    @property
+    def left(self) -> float:
+        """The left end."""
+        return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
+
+
+@dataclass(frozen=True, slots=True)
+class Raster:
+    """An image with one cell per number: `levels` index the colours of `roles`."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    levels: np.ndarray
+    roles: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Marks that are one thing: a box, or an arrow with its sign.
+
+    Attributes
+    ----------
+    look : str
+        CSS classes: "box k-dense is-added".
+    marks : tuple of Mark
+    data : mapping
+        Identifies it for scripts: {"id": "dense_1"}.
+    label : str, optional
+        For screen readers; None: it is not read aloud.
+    tooltip : str
+    box : str
+    edges : tuple of int
+        The box, or the numbers of the arrows, that it draws.
+    """
+
+    look: str
+    marks: tuple[Any, ...]
+    data: Data = field(default_factory=dict)
+    label: str | None = None
+    tooltip: str = ""
+    box: str = ""
+    edges: tuple[int, ...] = ()
+
+
+Shape = Rectangle | Polygon | Circle | Line | Label | Raster
+Mark = Group | Shape
+M = TypeVar("M", Rectangle, Polygon, Circle, Line, Label, Raster)
+
+
+class Ink(NamedTuple):
+    """A rule of a sheet: what marks with these looks are drawn with.
+
+    Attributes
+    ----------
+    where : str
+        As in CSS: ".box.is-done .line,.frame.is-done".
+    fill, line : str
+        "#RRGGBB" or "none"; "" leaves it as it is.
+    line_width, dashes : str
+        "1.2", "5 3".
+    more : str
+        Rules for browsers only, as CSS: "font-size:10px". A mark has its own size and weight.
+    """
+
+    where: str
+    fill: str = ""
+    line: str = ""
+    line_width: str = ""
+    dashes: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A finished picture.
+
+    Attributes
+    ----------
+    width, height : float
+    marks : tuple of Mark
+        In drawing order.
+    title, description : str
+        For screen readers.
+    unit : float
+        Points per unit in print; in SVG a unit is a pixel.
+    ground : str
+        The colour of the background; "" leaves it transparent.
+    kind : str
+        The class of the SVG, which scopes its style sheet.
+    inks, dark_inks : tuple of Ink
+        Rules for marks with a look, later ones first among equals; and those that are added where
+        the reader's system is dark.
+    heads : tuple of str
+        The arrow heads that lines may have.
+    label : str
+        The name for screen readers, if it is not the title.
+    font : str
+        As in CSS.
+    on_paper : bool
+        Whether an SVG has its size in millimetres.
+    """
+
+    width: float
+    height: float
+    marks: tuple[Mark, ...]
+    title: str
+    description: str
+    unit: float = PIXEL
+    ground: str = "ground"
+    kind: str = "tensors"
+    inks: tuple[Ink, ...] = ()
+    dark_inks: tuple[Ink, ...] = ()
+    heads: tuple[str, ...] = ()
+    label: str = ""
+    font: str = FONT
+    on_paper: bool = False
+
+    @property
+    def has_rasters(self) -> bool:
+        """Whether images of numbers are among the marks."""
+        return any(isinstance(mark, Raster) for mark in self.marks)
+
+    def drawn(self) -> Iterator[Mark]:
+        """Yield the marks, and the lines of hatched polygons."""
+        for mark in self.marks:
+            yield mark
+            if isinstance(mark, Polygon) and mark.hatch:
+                for line in hatching(mark.points, mark.hatch):
+                    yield Line(line, mark.line, 0.3)
+
+
+# --- what a writer without style sheets draws -----------------------------------------------------
+
+
+def resolved(sheet: Sheet, theme: str) -> Sheet:
+    """Return a sheet in points with plain colours: no roles, no looks, no groups, no arrow heads.
+
+    The ground is a mark; rectangles with round corners are curved polygons.
+    """
+    ground = Rectangle(0, 0, sheet.width, sheet.height, sheet.ground)
+    marks = [ground] if sheet.ground else []
+    rules = _Rules(sheet.inks)
+    for mark in sheet.drawn():
+        marks += rules.plain(mark, (frozenset(["kerascope"]),))
+    return replace(
+        sheet,
+        width=sheet.width * sheet.unit,
+        height=sheet.height * sheet.unit,
+        marks=tuple(_resolved(mark, sheet.unit, theme) for mark in marks),
+        unit=1.0,
+        ground="",
+    )
+
+
+def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
+    changes: dict[str, Any] = {}
+    for name in ("x", "y", "width", "height", "radius", "size", "line_width"):
+        if not isinstance(getattr(type(mark), name, None), property) and hasattr(mark, name):
+            changes[name] = getattr(mark, name) * unit
+    for name in ("fill", "line", "color"):
+        if getattr(mark, name, ""):
+            changes[name] = color_of(getattr(mark, name), theme)
+    if isinstance(mark, (Polygon, Line)):
+        changes["points"] = tuple((x * unit, y * unit) for x, y in mark.points)
+        changes["dashes"] = tuple(length * unit for length in mark.dashes)
+    if isinstance(mark, Polygon):
+        changes["hatch"] = ""
+    if isinstance(mark, Raster):
+        changes["roles"] = tuple(color_of(role, theme) for role in mark.roles)
+    return replace(mark, **changes)
+
+
+Classes = tuple[frozenset[str], ...]  # of the elements around a mark, and its own
+
+
+class _Rules:
+    """The rules of a sheet, which turn marks with a look into plain ones."""
+
+    def __init__(self, inks: Sequence[Ink]) -> None:
+        found = [
+            (len(wanted[-1]) + len(without) + sum(map(len, wanted[:-1])), place, wanted, without)
+            for place, ink in enumerate(inks)
+            for wanted, without in _selectors(ink.where)
+        ]
+        self._rules = [(*rule[2:], inks[rule[1]]) for rule in sorted(found, key=lambda x: x[:2])]
+        self._known: dict[Classes, Ink] = {}
+
+    def ink(self, classes: Classes) -> Ink:
+        """Return what the rules say together, the more special ones last."""
+        if classes in self._known:
+            return self._known[classes]
+        found = Ink("")
+        for wanted, without, ink in self._rules:
+            rest = iter(classes[:-1])
+            if (
+                wanted[-1] <= classes[-1]
+                and not without & classes[-1]
+                and all(any(one <= outer for outer in rest) for one in wanted[:-1])
+            ):
+                found = Ink(*(new or old for new, old in zip(ink, found, strict=True)))
+        none = {name: "" for name in ("fill", "line", "dashes") if getattr(found, name) == "none"}
+        return self._known.setdefault(classes, found._replace(**none))
+
+    def plain(self, mark: Mark, around: Classes) -> Iterator[Shape]:
+        """Yield the shapes of a mark with their colours."""
+        own = (*around, frozenset(mark.look.split())) if getattr(mark, "look", "") else around
+        if isinstance(mark, Group):
+            for one in mark.marks if mark.look != WHEN_POINTED else ():
+                yield from self.plain(one, own)
+            return
+        ink = self.ink(own) if own is not around else None
+        if isinstance(mark, Rectangle):
+            yield from _plain_rectangle(mark, ink)
+        elif ink is None or isinstance(mark, Raster):
+            yield mark
+        elif isinstance(mark, Label):
+            yield replace(mark, color=ink.fill or "text")
+        elif isinstance(mark, Line):
+            yield from self._plain_line(mark, ink, around)
+
+    def _plain_line(self, mark: Line, ink: Ink, around: Classes) -> Iterator[Shape]:
+        width, dashes = mark.line_width or float(ink.line_width or 1), _lengths(ink.dashes)
+        if mark.closed:
+            yield Polygon(mark.points, ink.fill, ink.line, width, dashes)
+        elif ink.line:
+            yield Line(mark.points, ink.line, width, dashes, curved=mark.curved)
+        for piece in mark.more if ink.line else ():
+            yield Line(piece, ink.line, width, dashes)
+        if mark.head:
+            color = self.ink((*around[:1], frozenset(("head", mark.head)))).fill
+            yield _arrow_head(mark.points, color)
+
+
+WHEN_POINTED = "asked"  # the look of a group that is drawn only while somebody points at it
+
+
+def _plain_rectangle(mark: Rectangle, ink: Ink | None) -> Iterator[Shape]:
+    fill, line, width, dashes = mark.fill, mark.line, mark.line_width, ()
+    if ink is not None:
+        fill, line, dashes = ink.fill, ink.line, _lengths(ink.dashes)
+        width = float(ink.line_width or 1)
+    if ink is None and not mark.corner:
+        yield mark
+    elif fill or line:
+        points = rounded_outline(mark) if mark.corner else mark.points
+        yield Polygon(points, fill, line, width, dashes, curved=bool(mark.corner))
+
+
+def _lengths(dashes: str) -> tuple[float, ...]:
+    return tuple(map(float, dashes.split()))
+
+
+@cache
+def _selectors(where: str) -> list[tuple[list[frozenset[str]], frozenset[str]]]:
+    """Return the classes that each selector asks for, from outside in, and those it excludes.
+
+    Examples
+    --------
+    >>> _selectors(".k-dense .line,text,.frame~.title")
+    [([frozenset({'k-dense'}), frozenset({'line'})], frozenset())]
+    """
+    found = []
+    for selector in where.split(","):
+        if ":hover" in selector or "~" in selector or not selector.startswith("."):
+            continue
+        without = frozenset(re.findall(r":not\(\.([\w-]+)\)", selector))
+        parts = re.sub(r":not\([^)]*\)", "", selector).split()
+        found.append(([frozenset(part.split(".")[1:]) for part in parts], without))
+    return found
+
+
+HEAD_LENGTH, HEAD_HALF, HEAD_BEYOND = 8.0, 3.4, 0.4
+
+
+def _arrow_head(points: Sequence[Point], color: str) -> Polygon:
+    """Return the head at the end of a line; its tip is a little beyond."""
+    (x, y), (x0, y0) = points[-1], next(p for p in reversed(points) if p != points[-1])
+    length = math.hypot(x - x0, y - y0)
+    u, v = (x - x0) / length, (y - y0) / length
+    x, y = x + HEAD_BEYOND * u, y + HEAD_BEYOND * v
+    wings = tuple(
+        (x - HEAD_LENGTH * u - side * v, y - HEAD_LENGTH * v + side * u)
+        for side in (HEAD_HALF, -HEAD_HALF)
+    )
+    return Polygon(((x, y), *wings), color, "", 0.0)
+
+
+ROUNDNESS = 0.5523  # of a curve's controls, so that four curves are a circle
+SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # directions, from the upper side on
+
+
+def rounded_outline(mark: Rectangle) -> tuple[Point, ...]:
+    """Return the outline of a rectangle with round corners as Bezier curves.
+
+    Examples
+    --------
+    >>> rounded_outline(Rectangle(0, 0, 4, 4, corner=1))[:4]
+    ((1, 0), (1, 0), (3, 0), (3, 0))
+    """
+    corner = min(mark.corner, mark.width / 2, mark.height / 2)
+    handle = corner * ROUNDNESS
+    upper_left, *others = mark.points
+    points = [(mark.x + corner, mark.y)]
+    for (x, y), (u, v) in zip((*others, upper_left), SIDES, strict=True):
+        start, end = (x - corner * u, y - corner * v), (x - corner * v, y + corner * u)
+        first, second = (
+            (start[0] + handle * u, start[1] + handle * v),
+            (end[0] + handle * v, end[1] - handle * u),
+        )
+        points += [points[-1], start, start, first, second, end]
+    return tuple(points)
+
+
+def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
+    """Yield points along Bezier curves; straight pieces have only their ends."""
+    yield points[0]
+    for a, b, c, d in zip(points[::3], points[1::3], points[2::3], points[3::3], strict=False):
+        straight = len({a[0], b[0], c[0], d[0]}) == 1 or len({a[1], b[1], c[1], d[1]}) == 1
+        for step in (pieces,) if straight else range(1, pieces + 1):
+            t = step / pieces
+            shares = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            pairs = [*zip(shares, (a, b, c, d), strict=True)]
+            yield sum(s * x for s, (x, _) in pairs), sum(s * y for s, (_, y) in pairs)
+
+
+def cells(raster: Raster) -> Iterator[tuple[str, list[Rectangle]]]:
+    """Yield the rectangles of each colour of a raster; neighbours in a row are one."""
+    rows, columns = raster.levels.shape
+    wide, high = raster.width / columns, raster.height / rows
+    found: dict[int, list[Rectangle]] = {}
+    for row, levels in enumerate(raster.levels):
+        starts = [0, *(np.flatnonzero(np.diff(levels.astype(int))) + 1).tolist(), columns]
+        y = raster.y + row * high
+        for start, end in pairwise(starts):
+            one = Rectangle(raster.x + start * wide, y, (end - start) * wide, high)
+            found.setdefault(int(levels[start]), []).append(one)
+    for level, rectangles in sorted(found.items()):
+        yield raster.roles[level], rectangles
+
+
+def moved(mark: M, x: float, y: float) -> M:
+    """Return a mark shifted right by x and down by y."""
+    if isinstance(mark, (Polygon, Line)):
+        return replace(mark, points=tuple((a + x, b + y) for a, b in mark.points))
+    return replace(mark, x=mark.x + x, y=mark.y + y)
+
+
+def padded_width(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of a text with 12 percent to spare for wider fonts."""
+    return text_width(text, size, bold) * 1.12
+
+
+def data_of(layers: Sequence[str], shape: str = "", **more: str) -> Data:
+    """Return the data of a mark that stands for layers."""
+    found = {"layers": "\n".join(layers), "shape": shape, **more}
+    return {key: value for key, value in found.items() if value}
+
+
+# --- patterns -------------------------------------------------------------------------------------
+
+# Directions of lines in degrees, and their distance in points.
+HATCHES = {
+    "rising": ((-45.0, 2.4),),
+    "falling": ((45.0, 2.4),),
+    "level": ((0.0, 2.2),),
+    "upright": ((90.0, 2.2),),
+    "crossed": ((45.0, 3.0), (-45.0, 3.0)),
+}
+
+
+def hatching(points: Sequence[Point], hatch: str) -> Iterator[tuple[Point, Point]]:
+    """Yield the lines of a pattern inside a convex outline.
+
+    Examples
+    --------
+    >>> [*hatching(((0, 0), (4, 0), (4, 3), (0, 3)), "level")]
+    [((0.0, 2.2), (4.0, 2.2))]
+    """
+    for degrees, gap in HATCHES[hatch]:
+        u, v = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        across = [y * u - x * v for x, y in points]
+        for number in range(math.ceil(min(across) / gap), math.ceil(max(across) / gap)):
+            offset = number * gap
+            cuts = sorted(_cuts(points, across, offset), key=lambda cut: cut[0] * u + cut[1] * v)
+            if len(cuts) >= 2 and cuts[0] != cuts[-1]:
+                yield cuts[0], cuts[-1]
+
+
+def _cuts(points: Sequence[Point], across: Sequence[float], offset: float) -> Iterator[Point]:
+    """Yield where a line of the pattern meets the outline."""
+    for i, ((x0, y0), a0) in enumerate(zip(points, across, strict=True)):
+        (x1, y1), a1 = points[(i + 1) % len(points)], across[(i + 1) % len(points)]
+        if min(a0, a1) < offset < max(a0, a1):
+            share = (offset - a0) / (a1 - a0)
+            yield round(x0 + (x1 - x0) * share, 3), round(y0 + (y1 - y0) * share, 3)

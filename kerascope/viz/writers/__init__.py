@@ -1,0 +1,1 @@
+"""Writers of a sheet: SVG, TikZ, and PDF and PNG through Graphviz."""

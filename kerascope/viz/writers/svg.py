@@ -1,0 +1,258 @@
+"""A sheet as SVG.
+
+No font is embedded and no program is needed. Colours that are roles, and looks, are classes with a
+style sheet, so that one file is light or dark; colours "#RRGGBB" are attributes. A raster is a PNG
+with a palette: one byte per number, which indexes the roles of the raster. So the numbers can be
+read back to a part in 500 of the scale, and the light and the dark image differ only in the
+palette.
+
+Below come the picture, one mark, the images of numbers and the style sheet.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from html import escape
+
+import numpy as np
+
+from kerascope.printable import printable_lines
+from kerascope.viz.roles import color_of
+from kerascope.viz.sheet import (
+    Circle,
+    Group,
+    Ink,
+    Label,
+    Line,
+    Mark,
+    Polygon,
+    Raster,
+    Rectangle,
+    Sheet,
+)
+from kerascope.viz.theme import FONT
+from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data, polyline_data
+
+BOTH = ("light", "dark")
+MILLIMETRE = 72 / 25.4  # points
+
+
+def svg_of_sheet(sheet: Sheet, theme: str = "light") -> str:
+    """Return a sheet as an SVG text; "auto" is light or dark as the reader's system asks."""
+    rules = graph_rules(sheet) if sheet.inks else _role_rules(sheet, theme)
+    kind = " ".join(["kerascope", sheet.kind, *([theme] if rules and not sheet.inks else [])])
+    size = f"{number(sheet.width)} {number(sheet.height)}"
+    width, height = (_length(side, sheet) for side in (sheet.width, sheet.height))
+    font = "" if rules else f'font-family="{FONT}" stroke-linejoin="round" '
+    ground = "ground" if sheet.inks else f"f-{sheet.ground}"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" width="{width}" '
+        f'height="{height}" viewBox="0 0 {size}" {font}role="{"group" if sheet.inks else "img"}" '
+        f"aria-label={attribute(sheet.label or sheet.title)}>",
+        element("title", sheet.title),
+        element("desc", sheet.description),
+        *([f"<style>{rules}</style>"] if rules else []),
+        *([arrow_heads(sheet.heads, sheet.kind)] if sheet.inks else []),
+        *([f'<rect class="{ground}" width="100%" height="100%"/>'] if sheet.ground else []),
+        *(svg_mark(mark, sheet.kind if sheet.inks else theme) for mark in sheet.drawn()),
+    ]
+    return printable_lines("\n".join([*lines, "</svg>", ""]))
+
+
+def _length(side: float, sheet: Sheet) -> str:
+    return f"{number(side * sheet.unit / MILLIMETRE)}mm" if sheet.on_paper else number(side)
+
+
+def arrow_heads(looks: Iterable[str], scope: str) -> str:
+    """Return the arrow heads that lines with a `head` end in, in a picture of this scope."""
+    shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
+    markers = [
+        f'<marker id="kerascope-{scope}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
+        f'refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
+        f'orient="auto">{shape}</marker>'
+        for look in looks
+    ]
+    return f"<defs>{''.join(markers)}</defs>"
+
+
+# --- one mark -------------------------------------------------------------------------------------
+
+
+def svg_mark(mark: Mark, scope: str = "light") -> str:
+    """Return a mark as SVG elements.
+
+    Parameters
+    ----------
+    mark : Mark
+    scope : str
+        The theme of images; in a graph, the class of its picture, which ids of arrow heads have.
+    """
+    if isinstance(mark, Group):
+        return _group(mark, scope)
+    if isinstance(mark, Raster):
+        return "\n".join(_images(mark, scope))
+    data = "".join(f" data-{key}={attribute(str(value))}" for key, value in mark.data.items())
+    if isinstance(mark, Label):
+        return _text(mark, data)
+    classes, ink = _ink(mark)
+    if isinstance(mark, Rectangle):
+        place = f'x="{number(mark.x)}" y="{number(mark.y)}"'
+        size = f'width="{number(mark.width)}" height="{number(mark.height)}"'
+        corner = f' rx="{number(mark.corner)}"' if mark.corner else ""
+        return f"<rect{classes} {place} {size}{corner}{ink}{data}/>"
+    if isinstance(mark, Circle):
+        place = f'cx="{number(mark.x)}" cy="{number(mark.y)}" r="{number(mark.radius)}"'
+        return f"<circle{classes} {place}{ink}{data}/>"
+    drawn = (path_data if mark.curved else polyline_data)(mark.points)
+    drawn += "Z" if isinstance(mark, Polygon) or mark.closed else ""
+    dashes = f' stroke-dasharray="{" ".join(map(number, mark.dashes))}"' if mark.dashes else ""
+    head = tooltip = ""
+    if isinstance(mark, Line):
+        drawn += "".join(map(polyline_data, mark.more))
+        head = f' marker-end="url(#kerascope-{scope}-{mark.head})"' if mark.head else ""
+        tooltip = element("title", mark.tooltip) if mark.tooltip else ""
+    end = f">{tooltip}</path>" if tooltip else "/>"
+    return f'<path{classes} d="{drawn}"{head}{ink}{dashes}{data}{end}'
+
+
+def _group(group: Group, scope: str) -> str:
+    inside = [svg_mark(mark, scope) for mark in group.marks]
+    data = "".join(f" data-{key}={attribute(str(value))}" for key, value in group.data.items())
+    if not group.look:
+        return "\n".join(inside)
+    if group.label is not None:
+        data = f' role="img"{data} aria-label={attribute(group.label)}'
+    tooltip = [element("title", group.tooltip)] if group.tooltip or group.box else []
+    return "\n".join([f'<g class="{group.look}"{data}>', *tooltip, *inside, "</g>"])
+
+
+def _text(mark: Label, data: str) -> str:
+    classes, ink = _ink(mark)
+    size = bold = ""
+    if not mark.look:
+        size = f' font-size="{number(mark.size)}"'
+        bold = ' font-weight="bold"' if mark.bold else ""
+    anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
+    pinned = f' textLength="{number(mark.width)}" lengthAdjust="spacingAndGlyphs"'
+    return (
+        f'<text{classes} x="{number(mark.x)}" y="{number(mark.y)}"{size}{anchor}{bold}{ink}'
+        f"{pinned if mark.text else ''}{data}>{escape(mark.text, quote=False)}</text>"
+    )
+
+
+def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
+    """Return the classes of a look or of roles, and the attributes of colours and of the line."""
+    width = 0.0 if isinstance(mark, Label) else mark.line_width
+    if mark.look:
+        own = f' style="stroke-width:{number(width)}px"' if isinstance(mark, Line) and width else ""
+        return f' class="{mark.look}"', own
+    fill = mark.color if isinstance(mark, Label) else getattr(mark, "fill", "")
+    line = "" if isinstance(mark, Label) else mark.line
+    wide = f' stroke-width="{number(width)}"' if line else ""
+    if isinstance(mark, Rectangle):
+        wide = wide if width != 1 else ""
+    roles = [f"f-{fill}"] if fill[:1] != "#" and fill else []
+    roles += [f"l-{line}"] if line[:1] != "#" and line else []
+    if roles:
+        return f' class="{" ".join(roles if fill else ["f-none", *roles])}"', wide
+    return "", f' fill="{fill or "none"}"' + (f' stroke="{line}"' if line else "") + wide
+
+
+# --- images of numbers ----------------------------------------------------------------------------
+
+
+def _images(raster: Raster, theme: str) -> Iterator[str]:
+    for one in BOTH if theme == "auto" else (theme,):
+        colors = [color_of(role, one) for role in raster.roles]
+        data = base64.b64encode(palette_png(raster.levels, colors)).decode("ascii")
+        size = f'width="{number(raster.width)}" height="{number(raster.height)}"'
+        yield (
+            f'<image class="is-{one}" data-name={attribute(raster.name)} x="{number(raster.x)}" '
+            f'y="{number(raster.y)}" {size} '
+            f'preserveAspectRatio="none" href="data:image/png;base64,{data}">'
+            f"{element('title', raster.name)}</image>"
+        )
+
+
+def palette_png(levels: np.ndarray, colors: list[str]) -> bytes:
+    r"""Return a PNG of a byte for each number, which is a place among the colours.
+
+    Examples
+    --------
+    >>> palette_png(np.array([[0, 1]], "uint8"), ["#000000", "#FFFFFF"])[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    height, width = levels.shape
+    rows = np.zeros((height, width + 1), "uint8")  # each row begins with its filter: none
+    rows[:, 1:] = levels
+    palette = b"".join(bytes.fromhex(color[1:]) for color in colors)
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+        (b"PLTE", palette),
+        (b"IDAT", zlib.compress(rows.tobytes(), 9)),
+        (b"IEND", b""),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
+
+
+# --- the style sheet ------------------------------------------------------------------------------
+
+
+def graph_rules(sheet: Sheet) -> str:
+    """Return the rules of the looks of a sheet, those for a dark system last."""
+    return css(sheet.inks, sheet.dark_inks, sheet.kind)
+
+
+def css(inks: Iterable[Ink], dark_inks: Iterable[Ink], scope: str) -> str:
+    """Return rules for pictures of a class; those for a dark system come last."""
+    lines = [_rule(ink, scope) for ink in inks]
+    dark = "".join(_rule(ink, scope) for ink in dark_inks)
+    return "\n".join([*lines, f"@media (prefers-color-scheme:dark){{{dark}}}"] if dark else lines)
+
+
+@cache
+def _rule(ink: Ink, scope: str) -> str:
+    names = ("fill", "stroke", "stroke-width", "stroke-dasharray")
+    parts = [f"{name}:{value}" for name, value in zip(names, ink[1:5], strict=True) if value]
+    scoped = ",".join(f".kerascope.{scope} {selector}" for selector in ink.where.split(","))
+    return f"{scoped}{{{';'.join([*parts, *filter(None, [ink.more])])}}}"
+
+
+def _role_rules(sheet: Sheet, theme: str) -> str:
+    """Return the rules of the roles of a sheet; "" if all its colours are plain."""
+    fills, lines = dict.fromkeys([sheet.ground]), dict[str, None]()
+    for mark in sheet.marks:
+        if isinstance(mark, Label):
+            fills[mark.color] = None
+        elif not isinstance(mark, Raster):
+            fills[getattr(mark, "fill", "")] = lines[mark.line] = None
+    fills, lines = (
+        {role: None for role in roles if role and role[0] != "#"} for roles in (fills, lines)
+    )
+    if not (fills or lines or sheet.has_rasters):
+        return ""
+
+    def rules(name: str) -> str:
+        one = [f".f-{role}{{fill:{color_of(role, name)}}}" for role in fills]
+        return "".join([*one, *(f".l-{x}{{stroke:{color_of(x, name)}}}" for x in lines)])
+
+    first = f"text{{font-family:{FONT}}}.f-none{{fill:none}}image{{image-rendering:pixelated}}"
+    parts = [first, rules("dark" if theme == "dark" else "light")]
+    if theme == "auto":
+        hidden = ".is-light{display:none}.is-dark{display:inline}" if sheet.has_rasters else ""
+        parts += [".is-dark{display:none}"] if sheet.has_rasters else []
+        parts.append(f"@media (prefers-color-scheme:dark){{{hidden}{rules('dark')}}}")
+    return _scoped("".join(parts), f".kerascope.{sheet.kind}.{theme} ")
+
+
+def _scoped(rules: str, place: str) -> str:
+    """Return rules that hold for this picture and for no other on the same page."""
+    scoped = rules.replace("}.", f"}}{place}.").replace("}image", f"}}{place}image")
+    return place + scoped.replace("{.", f"{{{place}.")
