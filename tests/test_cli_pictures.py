@@ -204,7 +204,7 @@ def test_a_figure_has_the_width_and_the_form_that_were_asked_for():
     [
         (["--form", "u"], "expected --figure WIDTH"),
         (["--figure", "wide"], "width='84mm'"),
-        (["-o", "f.tikz"], "style='figure'"),
+        (["-o", "f.bmp"], ".tikz"),
     ],
 )
 def test_what_is_wrong_with_a_figure_is_said_before_the_script_runs(words, told, capsys):

@@ -338,10 +338,10 @@ examples:
   kerascope draw script.py --values batch.npz --at 3 after three steps of the forward pass
   kerascope draw model.keras --figure 84mm -o f.pdf  a figure for one column of a paper
 
-FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml, of figures .tikz
-and .tex too. A large model is collapsed to about 60 boxes: nested models, then repeated blocks; an
-.html opens and closes them. If a script fails while it builds a model, the picture shows how far it
-came and which call failed.
+FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml .tikz .tex. A
+large model is collapsed to about 60 boxes: nested models, then repeated blocks; an .html opens and
+closes them. If a script fails while it builds a model, the picture shows how far it came and which
+call failed.
 """
 SHOW_EXAMPLES = """\
 examples:

@@ -20,7 +20,6 @@ from kerascope.limits import USUAL
 from kerascope.viz.draw import LEVELS_WITH_LOSS, draw
 from kerascope.viz.drawing import check_target
 from kerascope.viz.figure.marks import points_of
-from kerascope.viz.formats import FORMATS, OF_FIGURES
 from kerascope.viz.overlays.diff import diff_lines
 from kerascope.viz.own_look import own_colors, own_font
 
@@ -34,11 +33,10 @@ ARGUMENTS = (  # of `draw`, which are called as the options are
 
 def run_draw(options: Namespace) -> int:
     """Draw the model of `kerascope draw` into each of its files."""
-    known = OF_FIGURES if options.figure else FORMATS
     for output in options.output or ["model.svg"]:
         if output != STANDARD_OUTPUT:
             with given():  # before the script runs for an hour
-                check_target(output, known)
+                check_target(output)
     arguments = {name: getattr(options, name) for name in ARGUMENTS} | _figure(options)
     arguments["expand"] = _expanded(options.expand)
     arguments["colors"] = _colors(options)

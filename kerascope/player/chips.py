@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerascope.player.flows import LEVELS, MIDDLE, Spec
-from kerascope.viz.exports.to_svg import text_element
 from kerascope.viz.layout.arrange import Point, Rect
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Label, Mark, Rectangle
 from kerascope.viz.theme import OKABE_ITO, Palette, mixed
-from kerascope.viz.writers.svg_syntax import number
 
 CHIP_HEIGHT = 18.0
 SIZE = 10.5  # of its text
@@ -34,21 +33,18 @@ class Chip:
         x, y = middle
         return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
 
-    def parts(self, middle: Point) -> Iterator[str]:
-        """Yield its elements around a point."""
+    def marks(self, middle: Point) -> Iterator[Mark]:
+        """Yield its cells around a point."""
         rect = self.around(middle)
         high = rect.height / len(self.rows)
         for row, cells in enumerate(self.rows):
             wide = rect.width / len(cells)
             for column, (text, level) in enumerate(cells):
                 x, y = rect.x + column * wide, rect.y + row * high
-                yield (
-                    f'<rect class="chip {_shade(level)}" x="{number(x)}" y="{number(y)}" '
-                    f'width="{number(wide)}" height="{number(high)}"/>'
-                )
+                yield Rectangle(x, y, wide, high, look=f"chip {_shade(level)}")
                 if text:
                     left = x + (wide - text_width(text, SIZE)) / 2
-                    yield text_element("chip-text", left, y + high / 2 + 3.7, text, SIZE)
+                    yield Label(left, y + high / 2 + 3.7, text, SIZE, look="chip-text")
 
 
 def chip_of(spec: Spec) -> Chip:

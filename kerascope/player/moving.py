@@ -13,8 +13,7 @@ there.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -34,23 +33,26 @@ from kerascope.trace.statistics import Statistics, figure, norm_of
 from kerascope.viz.boxes import BoxText, PictureOptions
 from kerascope.viz.collapse.view import View, view_of
 from kerascope.viz.draw import draw
-from kerascope.viz.exports.to_svg import (
-    Part,
-    arrow_heads,
-    box_parts,
-    parts_of,
-    style_sheet,
-    text_element,
-)
+from kerascope.viz.exports.to_svg import box_marks, head_looks, marks_of, style_sheet
 from kerascope.viz.graph import Graph, GraphNode
-from kerascope.viz.layout.arrange import Path, Placed, Point, Rect, arrange
+from kerascope.viz.layout.arrange import Placed, Point, Rect, arrange
 from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import Measure, text_width
 from kerascope.viz.nesting import hiding_of
 from kerascope.viz.overlays.recorded import numbers_of, run_of
 from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
+from kerascope.viz.sheet import (
+    Group,
+    Label,
+    Line,
+    Mark,
+    Rectangle,
+    flattened,
+    mute,
+)
 from kerascope.viz.theme import PALETTES, Palette, style_of
-from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data
+from kerascope.viz.writers.svg import arrow_heads, svg_mark
+from kerascope.viz.writers.svg_syntax import attribute, element, number
 
 # --- what is drawn --------------------------------------------------------------------------------
 
@@ -284,7 +286,7 @@ def _laid(stage: Stage) -> Iterator[Laid]:
         Rect(one.x, one.y - one.size, text_width(one.text, one.size), one.size)
         for one in placed.words
     ]
-    flat = [(edges, _flattened(path)) for edges, path in lines]
+    flat = [(edges, [*flattened(path.points, 8)]) for edges, path in lines]
     for edges, path in lines:
         edge = graph.edges[edges[0]]
         home = graph.node(edge.target).attrs
@@ -298,7 +300,7 @@ def _laid(stage: Stage) -> Iterator[Laid]:
         if not spec or beat is None or edge.attrs.get("operand_of"):
             continue
         chip = chip_of(spec)
-        points = _flattened(path)
+        points = [*flattened(path.points, 8)]
         others = [
             line for own, line in flat if own != edges and graph.edges[own[0]].source != edge.source
         ]
@@ -328,19 +330,6 @@ def _takes_values(node: GraphNode) -> bool:
     return is_call(node) or node.kind == "loss"
 
 
-def _flattened(path: Path) -> list[Point]:
-    """Return a path as a line of straight pieces."""
-    points = [path.points[0]]
-    for first in range(0, len(path.points) - 1, 3):
-        a, b, c, d = path.points[first : first + 4]
-        for step in range(1, 9):
-            t = step / 8
-            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-            pairs = [*zip(weights, (a, b, c, d), strict=True)]
-            points.append((sum(w * p[0] for w, p in pairs), sum(w * p[1] for w, p in pairs)))
-    return points
-
-
 def _along(points: list[Point], share: float) -> Point:
     """Return the point at a share of a line's length."""
     lengths = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for (a, b), (x, y) in pairwise(points)]
@@ -355,13 +344,14 @@ def _along(points: list[Point], share: float) -> Point:
 
 # --- drawn ----------------------------------------------------------------------------------------
 
-# How a piece that appears at a beat is written: its elements, the beat, and how it appears.
-Write = Callable[[str, int, str], str]
+# How marks that appear at a beat are written: the marks, the beat, and how they appear.
+Write = Callable[[Iterable[Mark], int, str], str]
+SCOPE = "auto"  # the class of these pictures
 STAYS, NOW, TRAVELS, UNTIL = "s", "n", "t", "u"
 
 
-# What nobody can point at in a picture: tooltips, names of boxes, ends of arrows.
-MUTE = re.compile(r"<title>[^<]*</title>\n?| (?:data-[a-z]+|aria-label|role)=\"[^\"]*\"")
+def _text(marks: Iterable[Mark]) -> str:
+    return "".join(svg_mark(mark, SCOPE) for mark in marks)
 
 
 def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
@@ -373,45 +363,46 @@ def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
         box: place for place, beat in enumerate(stage.scene.step.beats)
         if beat.lane == "commit" for box in beat.boxes
     }  # fmt: skip
-    for part in parts_of(stage.scene.after, stage.options, stage.placed, stage.measures):
-        part = part._replace(text=MUTE.sub("", part.text))
-        if part.box:
-            yield from _box(stage, part, before[part.box], updates, write)
-        elif part.edges:
-            yield from _line(stage, part, updates, write)
-        elif 'class="asked"' not in part.text:
-            yield part.text
+    for mark in marks_of(stage.scene.after, stage.options, stage.placed, stage.measures):
+        mark = mute(mark)
+        if not isinstance(mark, Group):
+            yield svg_mark(mark, SCOPE)
+        elif mark.box:
+            yield from _box(stage, mark, before[mark.box], updates, write)
+        elif mark.edges:
+            yield from _line(stage, mark, updates, write)
+        elif mark.look == "edges":
+            yield f'<g class="{mark.look}">'
+            for line in mark.marks:
+                yield from _line(stage, line, updates, write)
+            yield "</g>"
     for one in stage.laid:
         dx, dy = one.start[0] - one.middle[0], one.start[1] - one.middle[1]
         yield f'<g style="--x:{number(dx)}px;--y:{number(dy)}px">'
-        yield write("".join(one.chip.parts(one.middle)), one.beat, TRAVELS)
+        yield write(one.chip.marks(one.middle), one.beat, TRAVELS)
         yield "</g>"
     for place, beat in enumerate(stage.scene.step.beats):
-        yield write("".join(_flags(stage, beat)), place, NOW)
+        yield write(_flags(stage, beat), place, NOW)
     yield "</g>"
 
 
 def _box(
-    stage: Stage, part: Part, before: GraphNode, commits: Mapping[str, int], write: Write
+    stage: Stage, group: Group, before: GraphNode, commits: Mapping[str, int], write: Write
 ) -> Iterator[str]:
     """Yield a box as it will be, and where it appears later, what stands there until then."""
-    beat = stage.beat_of.get(part.box, -1)
-    rect, measure = stage.placed.boxes[part.box], stage.measures[part.box]
-    if part.box in commits:
-        words = _measured(before, measure)
-        inside = "".join(box_parts(before, rect, words, stage.options))
-        yield f'<g class="box k-{before.kind}">{inside}</g>'
-        yield write(part.text, _card_beat(stage, part.box, commits), STAYS)
+    beat = stage.beat_of.get(group.box, -1)
+    rect, measure = stage.placed.boxes[group.box], stage.measures[group.box]
+    if group.box in commits:
+        inside = box_marks(before, rect, _measured(before, measure), stage.options)
+        yield _text([Group(f"box k-{before.kind}", tuple(inside))])
+        yield write([group], _card_beat(stage, group.box, commits), STAYS)
         return
-    if beat < 0:
-        yield part.text
-        return
-    if 'class="spot"' not in part.text:
+    if beat >= 0 and group.marks[0].look != "spot":
         text = measure.text
         todo = replace(measure, text=BoxText(text.sign, text.title, (), (), text.inputs))
-        inside = "".join(box_parts(_bare(before), rect, todo, stage.options))
-        yield write(f'<g class="box todo">{inside}</g>', beat, UNTIL)
-    yield write(part.text, beat, STAYS)
+        inside = box_marks(_bare(before), rect, todo, stage.options)
+        yield write([Group("box todo", tuple(inside))], beat, UNTIL)
+    yield write([group], beat, STAYS)
 
 
 def _bare(node: GraphNode) -> GraphNode:
@@ -438,24 +429,20 @@ def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
     return min(own, default=commits[box])
 
 
-def _line(stage: Stage, part: Part, commits: Mapping[str, int], write: Write) -> Iterator[str]:
+def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) -> Iterator[str]:
     edges = stage.scene.after.edges
-    if 'class="k-update rewritten"' in part.text:
-        yield write(part.text, commits.get(edges[part.edges[0]].target, -1), STAYS)
+    if group.look:  # the sign of what is written anew
+        yield write([group], commits.get(edges[group.edges[0]].target, -1), STAYS)
         return
-    beat = max(stage.appears(edge) for edge in part.edges)
-    if beat < 0:
-        yield part.text
-        return
-    path = next(
-        (one.path for one in stage.placed.strokes if one.edges == part.edges),
-        stage.placed.paths[part.edges[0]],
-    )
-    yield write(f'<path class="edge later" d="{path_data(path.points)}"/>', beat, UNTIL)
-    yield write(part.text, beat, STAYS)
+    beat = max(stage.appears(edge) for edge in group.edges)
+    if beat >= 0:
+        (line,) = group.marks
+        later = Line(line.points, line_width=0, look="edge later", curved=True)
+        yield write([later], beat, UNTIL)
+    yield write([group], beat, STAYS)
 
 
-def _flags(stage: Stage, beat: Beat) -> Iterator[str]:
+def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
     """Yield the frames around what a beat is about, and a flag at the call or at the cards."""
     flagged: dict[str, list[Rect]] = {}
     for box in beat.boxes:
@@ -464,18 +451,17 @@ def _flags(stage: Stage, beat: Beat) -> Iterator[str]:
             continue
         style = style_of(stage.scene.after.node(box).kind)
         radius = {"round": 9, "oval": rect.height / 2 + 3}.get(style.corners, 0)
-        yield (
-            f'<rect class="halo" x="{number(rect.x - 4)}" y="{number(rect.y - 4)}" '
-            f'width="{number(rect.width + 8)}" height="{number(rect.height + 8)}" '
-            f'rx="{number(radius)}"/>'
-        )
+        size = rect.width + 8, rect.height + 8
+        yield Rectangle(rect.x - 4, rect.y - 4, *size, look="halo", corner=radius)
         group = stage.scene.after.node(box).group
         flagged.setdefault(group if group in stage.cards else "", []).append(rect)
     first = [rects[0] for group, rects in flagged.items() if not group]
     for rect in [*first, *(stage.placed.frames[group] for group in flagged if group)]:
         x, y = rect.x - 5.5, rect.y - (4 if rect in first else 0)
-        yield f'<path class="flag" d="M{number(x)},{number(y)}v-13h30l-5,6.5l5,6.5z"/>'
-        yield text_element("flag-text", x + 3, y - 3, "now", 9.5, bold=True)
+        corners = ((0, 0), (0, -13), (30, -13), (25, -6.5), (30, 0))
+        flag = tuple((x + right, y + down) for right, down in corners)
+        yield Line(flag, line_width=0, look="flag", closed=True)
+        yield Label(x + 3, y - 3, "now", 9.5, bold=True, look="flag-text")
         if rect in first:
             break  # the cards of a call are its own
 
@@ -485,47 +471,48 @@ def _flags(stage: Stage, beat: Beat) -> Iterator[str]:
 
 def _head(stage: Stage, write: Write, language: str) -> Iterator[str]:
     scene = stage.scene
-    yield text_element("caption", MARGIN, 25, scene.title, TITLE_SIZE, bold=True)
+    title = Label(MARGIN, 25, scene.title, TITLE_SIZE, bold=True, look="caption")
     x = MARGIN + text_width(scene.title, TITLE_SIZE, True) + 14
-    yield text_element("quiet", x, 25, " \N{MIDDLE DOT} ".join(scene.facts), FACT_SIZE)
+    facts = Label(x, 25, " \N{MIDDLE DOT} ".join(scene.facts), FACT_SIZE, look="quiet")
+    yield _text([title, facts])
     width = stage.width - 2 * MARGIN
     seconds = _seconds(scene.step.beats, language)
     x, label_x, last = MARGIN, MARGIN, ""
     for place, (beat, own) in enumerate(zip(scene.step.beats, seconds, strict=True)):
         wide = width * own / sum(seconds)
-        bar = f'x="{number(x)}" y="52" width="{number(max(wide - 3, 1))}" height="5" rx="2.5"'
-        yield f'<rect class="time" {bar}/>'
-        yield write(f'<rect class="time past" {bar}/>', place, STAYS)
+        bar = Rectangle(x, 52, max(wide - 3, 1), 5, look="time", corner=2.5)
+        yield _text([bar])
+        yield write([replace(bar, look="time past")], place, STAYS)
         if beat.lane != last:
             word = _word(beat.lane, language)
             label_x = max(x, label_x)
-            yield text_element("quiet", label_x, 47, word, FACT_SIZE)
+            yield _text([Label(label_x, 47, word, FACT_SIZE, look="quiet")])
             label_x += text_width(word, FACT_SIZE) + 8
         x, last = x + wide, beat.lane
-        yield write("".join(_said(beat, width, language)), place, NOW)
+        yield write(_said(beat, width, language), place, NOW)
 
 
 def _word(name: str, language: str) -> str:
     return WORDS[name][language == "zh"]
 
 
-def _said(beat: Beat, width: float, language: str) -> Iterator[str]:
+def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
     """Yield the sentence of a beat in one line or two."""
     words = sentence_of(beat, language)
     lane = _word(beat.lane, language)
     x = left = MARGIN + text_width(lane, SAID_SIZE, True) + 10
     y = 82.0
-    yield text_element("lane", MARGIN, y, lane, SAID_SIZE, bold=True)
+    yield Label(MARGIN, y, lane, SAID_SIZE, bold=True, look="lane")
     for word, is_number in words:
         wide = text_width(word, SAID_SIZE, is_number)
         if x + wide > MARGIN + width and x > left:
             if y > 90:
-                yield text_element("said", x, y, "\N{HORIZONTAL ELLIPSIS}", SAID_SIZE)
+                yield Label(x, y, "\N{HORIZONTAL ELLIPSIS}", SAID_SIZE, look="said")
                 return
             x, y, word = left, y + 20, word.lstrip()
             wide = text_width(word, SAID_SIZE, is_number)
-        yield text_element("said number" if is_number else "said", x, y, word, SAID_SIZE,
-                           bold=is_number)  # fmt: skip
+        look = "said number" if is_number else "said"
+        yield Label(x, y, word, SAID_SIZE, bold=is_number, look=look)
         x += wide
 
 
@@ -570,7 +557,8 @@ def moving_svg(scene: Scene, language: str = "en") -> str:
     beats = scene.step.beats
     last = len(beats) - 1
 
-    def write(text: str, beat: int, how: str) -> str:
+    def write(marks: Iterable[Mark], beat: int, how: str) -> str:
+        text = _text(marks)
         if beat < 0 or not text:
             return text
         is_gone = " gone" if how == UNTIL or (how == NOW and beat != last) else ""
@@ -606,9 +594,9 @@ def strip_svg(scene: Scene, language: str = "en") -> str:
     lines = []
     for place, end in enumerate(ends):
 
-        def write(text: str, beat: int, how: str, end: int = end) -> str:
+        def write(marks: Iterable[Mark], beat: int, how: str, end: int = end) -> str:
             there = {NOW: beat == end, UNTIL: beat > end}.get(how, beat <= end)
-            return text if there else ""
+            return _text(marks) if there else ""
 
         row, column = divmod(place, columns)
         at = f"{number(column * stage.width)} {number(row * stage.height)}"
@@ -642,7 +630,7 @@ def _document(
         f"<style>{style_sheet(scene.after, PictureOptions())}",
         *rules,
         "</style>",
-        arrow_heads(scene.after, "auto"),
+        arrow_heads(head_looks(scene.after), SCOPE),
         '<rect class="ground" width="100%" height="100%"/>',
         *filter(None, lines),
         "</svg>",

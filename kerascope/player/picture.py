@@ -28,13 +28,14 @@ from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import View, view_of
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.to_html import Room
-from kerascope.viz.exports.to_svg import svg_of
+from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
 from kerascope.viz.overlays.recorded import living_model
+from kerascope.viz.sheet import Group, Label, Mark, Sheet
 from kerascope.viz.theme import Palette
-from kerascope.viz.writers.svg_syntax import number
+from kerascope.viz.writers.svg import svg_of_sheet
 
 # --- how far each box is: to do, being done, done, gradient arrived -------------------------------
 
@@ -340,10 +341,6 @@ LOOKS = {
 }
 WIDEST_WORDS = "gradient"  # what the line of a state keeps room for
 STATE_ROOM = {"state": "pending", "note": WIDEST_WORDS}  # attributes of a box with that line
-MARK = re.compile(
-    r'<text class="mark" x="(?P<x>[\d.]+)" (?P<y>y="[\d.]+") textLength="(?P<width>[\d.]+)" '
-    r'lengthAdjust="spacingAndGlyphs">(?P<sign>\S) WORDS</text>'.replace("WORDS", WIDEST_WORDS)
-)
 
 
 def _with_state(node: GraphNode) -> GraphNode:
@@ -394,7 +391,7 @@ class Picture:
         """The picture, every box with room for its state."""
         graph = replace(self.graph, nodes=tuple(map(self.room.widened, self.graph.nodes)))
         placed, measures = arrange(graph, self.options)
-        return with_state_lines(svg_of(graph, self.options, roomy(placed), measures))
+        return svg_with_states(graph_sheet(graph, self.options, roomy(placed), measures))
 
     @property
     def words(self) -> dict[str, str]:
@@ -402,19 +399,21 @@ class Picture:
         return {node.id: tooltip(node) for node in reading_order(self.graph)}
 
 
-def with_state_lines(svg: str) -> str:
-    """Return a picture whose boxes have `STATE_ROOM`, with a line into which a script writes."""
-    svg = MARK.sub(_centred, svg)
-    return svg.replace("@media (prefers", "@media screen and (prefers").strip()
+def svg_with_states(sheet: Sheet) -> str:
+    """Return the SVG of boxes with `STATE_ROOM`, each with a line into which a script writes."""
+    marks = tuple(map(_with_state_line, sheet.marks))
+    return svg_of_sheet(replace(sheet, marks=marks)).strip()
 
 
-def _centred(mark: re.Match[str]) -> str:
-    """Return the line of a state without its words: its middle stays when others are written."""
-    middle = float(mark["x"]) + float(mark["width"]) / 2
-    return (
-        f'<text class="mark state" x="{number(middle)}" {mark["y"]} text-anchor="middle">'
-        f"{mark['sign']}</text>"
-    )
+def _with_state_line(mark: Mark) -> Mark:
+    """Return a mark with only the sign of a state: its middle stays when words are written."""
+    if isinstance(mark, Group):
+        return replace(mark, marks=tuple(map(_with_state_line, mark.marks)))
+    if isinstance(mark, Label) and mark.look == "mark" and mark.text[1:] == f" {WIDEST_WORDS}":
+        middle, sign = mark.x + mark.width / 2, mark.text[0]
+        look = "mark state"
+        return replace(mark, x=middle, text=sign, look=look, anchor="middle", pinned=False)
+    return mark
 
 
 def picture_for(

@@ -18,7 +18,7 @@ import numpy as np
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
 from kerascope.player.flows import FORWARD, GRADIENT, RUNNING, Flows, spec_of
-from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, with_state_lines
+from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, svg_with_states
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
@@ -26,11 +26,12 @@ from kerascope.viz.boxes import PictureOptions, named_apart
 from kerascope.viz.collapse.collapsed import bundled
 from kerascope.viz.collapse.view import view_of
 from kerascope.viz.exports.to_html import Room
-from kerascope.viz.exports.to_svg import svg_of
+from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import GraphEdge, GraphNode
 from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import LINE_SIZE, text_width
+from kerascope.viz.sheet import Group, Label, Mark
 
 MOST_OPEN = 240  # boxes; of a larger ladder nested models are closed, then cards, then blocks
 VALUE_WIDTH = 64.0  # of the place for a value in a cell
@@ -77,9 +78,22 @@ class LadderPicture(Picture):
         graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
         placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
         placed = replace(placed, width=placed.width + BESIDE)
-        svg = with_state_lines(svg_of(graph, self.options, placed, measures))
-        svg = re.sub(rf'<text class="quiet"[^>]*>{HELD}</text>\n?', "", svg)
-        return re.sub(f"(, )?{HELD}", "", svg)  # in what is read aloud
+        sheet = graph_sheet(graph, self.options, placed, measures)
+        return svg_with_states(replace(sheet, marks=tuple(map(_without_held, sheet.marks))))
+
+
+def _without_held(mark: Mark) -> Mark:
+    """Return a mark without `HELD`, neither drawn nor read aloud."""
+    if not isinstance(mark, Group):
+        return mark
+    marks = [one for one in mark.marks if not (isinstance(one, Label) and one.text == HELD)]
+    label, tooltip = (re.sub(f"(, )?{HELD}", "", one or "") for one in (mark.label, mark.tooltip))
+    return replace(
+        mark,
+        marks=tuple(map(_without_held, marks)),
+        label=None if mark.label is None else label,
+        tooltip=tooltip,
+    )
 
 
 def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:

@@ -31,7 +31,7 @@ from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import check_subject, graph_of, model_with_graph
-from kerascope.viz.formats import FORMATS, OF_FIGURES
+from kerascope.viz.formats import FORMATS
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.layout.columns import MOST_COLUMNS
 from kerascope.viz.layout.ladder import is_ladder
@@ -166,7 +166,7 @@ def draw(
         Seconds that Graphviz may take.
     style : {"graph", "figure"}
         "figure": a figure for a paper, in a form that its structure asks for; see
-        `viz.figure.figure.Figure`, which has TikZ and a legend too. Its PNG has 300 dpi.
+        `viz.figure.figure.Figure`, which has a legend too. Its PNG has 300 dpi.
     figure : {"neurons", "volumes", "u", "columns", "blocks"}, optional
         The form of a figure, instead of the one that suits.
     width : str, optional
@@ -440,7 +440,7 @@ def _check_style(
 
 def _check_to(to: Any, figures: ModuleType | None) -> None:
     if to is not None:
-        check_target(to, OF_FIGURES if figures else FORMATS)
+        check_target(to, FORMATS)
 
 
 def _check_wrap(wrap: Any, engine: str, style: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
+from kerascope.callers import warn
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
@@ -26,19 +27,22 @@ from kerascope.viz.exports.graphviz import (
     PICTURE_FORMATS,
     TIME_LIMIT,
     render,
-    with_fitting_font,
 )
-from kerascope.viz.exports.to_dot import to_dot, to_dot_with_positions
+from kerascope.viz.exports.to_dot import to_dot
 from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import to_graphml, to_json, to_networkx
-from kerascope.viz.exports.to_svg import svg_of
+from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.formats import FORMATS, format_of, meaning_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import Placed
 from kerascope.viz.layout.ladder import arranged
 from kerascope.viz.layout.measures import Measure
+from kerascope.viz.sheet import Sheet
+from kerascope.viz.writers.printed import printed
+from kerascope.viz.writers.svg import svg_of_sheet
+from kerascope.viz.writers.tikz import needed_tex, tex_of_sheet, tikz_of_sheet
 
 ENGINES = ("kerascope", "dot")
 GRAPHVIZ, PYDOT = "graphviz", "pydot"  # packages on PyPI, loaded when somebody asks for them
@@ -116,7 +120,12 @@ class Drawing:
         """The picture as an SVG text; with `engine="dot"` it is Graphviz's."""
         if self.engine == "dot":
             return self.render("svg").decode("utf-8")
-        return svg_of(self.graph, self.options, *self._arranged)
+        return svg_of_sheet(self.sheet)
+
+    @property
+    def sheet(self) -> Sheet:
+        """The marks of our own picture, which SVG, PNG, PDF and TikZ draw."""
+        return graph_sheet(self.graph, self.options, *self._arranged)
 
     @property
     def html(self) -> str:
@@ -128,6 +137,16 @@ class Drawing:
     def source(self) -> str:
         """The picture as DOT text, for Graphviz's own layout."""
         return to_dot(self.graph, self.options)
+
+    @property
+    def tikz(self) -> str:
+        """The picture as a `tikzpicture`, to be read by a LaTeX document."""
+        return tikz_of_sheet(self.sheet)
+
+    @property
+    def tex(self) -> str:
+        """The picture as a whole LaTeX document."""
+        return tex_of_sheet(self.sheet)
 
     @property
     def mermaid(self) -> str:
@@ -212,9 +231,7 @@ class Drawing:
             )
         if format == "svg":
             return self.svg.encode("utf-8")
-        source = to_dot_with_positions(self.graph, self.options, self.layout)
-        source = with_fitting_font(source, self.options.font)
-        return render(source, format, dpi=self.dpi, engine="positions", time_limit=self.time_limit)
+        return printed(self.sheet, format, dpi=self.dpi, time_limit=self.time_limit)
 
     def to_format(self, format: str) -> bytes:
         """Return the picture in any of `formats.FORMATS`, as the bytes of a file.
@@ -233,11 +250,13 @@ class Drawing:
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture to a file, in the format of its suffix, and return the path.
 
+        Warn if the letters in a LaTeX file need another program than pdflatex.
+
         Parameters
         ----------
         path : path
             Ends in one of `formats.SUFFIXES`: .svg, .png, .pdf, .html, .txt, .dot, .mmd, .json,
-            .graphml, ...
+            .graphml, .tikz, ...
 
         Raises
         ------
@@ -249,6 +268,8 @@ class Drawing:
         path = Path(path)
         content = self.to_format(format_of(path, self.formats))
         write_whole(path, content)
+        if path.suffix in (".tikz", ".tex") and needed_tex(self.sheet):
+            warn(f"{path.name}: {needed_tex(self.sheet)}")
         return path
 
     # --- showing itself ---

@@ -2,14 +2,14 @@
 
 ==================  ===============================================================================
 .svg                our own picture (with `engine="dot"` Graphviz's)
-.png .pdf           the same, drawn by Graphviz at our positions (or its own)
+.png .pdf           the same, drawn by Graphviz
 .html               a page in one file: frames open and close, search, keyboard
 .txt                a drawing in characters
 .dot .gv            Graphviz's language
 .mmd .mermaid       Mermaid's language
 .json               networkx's node-link form
 .graphml            for networkx, yEd, Gephi, Cytoscape
-.tikz .tex          of a figure: TikZ, alone or as a whole LaTeX document
+.tikz .tex          our own picture for LaTeX, alone or as a whole document
 ==================  ===============================================================================
 """
 
@@ -25,13 +25,11 @@ from kerascope.registry import did_you_mean
 MEANINGS = {
     **{"svg": "svg", "png": "png", "pdf": "pdf", "html": "html", "txt": "text"},
     **{"dot": "source", "gv": "source", "mmd": "mermaid", "mermaid": "mermaid"},
-    **{"json": "json", "graphml": "graphml"},
+    **{"json": "json", "graphml": "graphml", "tikz": "tikz", "tex": "tex"},
 }
-FIGURE_MEANINGS = {"tikz": "tikz", "tex": "tex"}  # what only a figure has besides
 FORMATS = tuple(MEANINGS)
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
-OF_FIGURES = (*FORMATS, *FIGURE_MEANINGS)
-OF_TENSORS = ("svg", "png", "pdf", "html", "txt")  # of a picture that is no graph
+OF_TENSORS = ("svg", "png", "pdf", "html", "txt", "tikz", "tex")  # of a picture of numbers
 
 
 def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
@@ -51,9 +49,9 @@ def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
     if name not in known:
         raise ArgumentError(
             f"draw: unknown format {format!r}; expected one of {', '.join(known)}. "
-            f"{_remedy(name, known)}".rstrip()
+            f"{did_you_mean(name, known)}".rstrip()
         )
-    return (MEANINGS | FIGURE_MEANINGS)[name]
+    return MEANINGS[name]
 
 
 def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
@@ -69,12 +67,6 @@ def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
         raise ArgumentError(
             f"draw: cannot tell the format of {str(path)!r}; expected a name that ends in one of "
             f"{', '.join(suffixes)}, got {path.suffix or 'no suffix'!r}. "
-            f"{_remedy(path.suffix, suffixes)}".rstrip()
+            f"{did_you_mean(path.suffix, suffixes)}".rstrip()
         )
     return path.suffix
-
-
-def _remedy(name: str, known: Sequence[str]) -> str:
-    if name.removeprefix(".") in FIGURE_MEANINGS:
-        return "TikZ is written of figures: draw(model, style='figure')."
-    return did_you_mean(name, known)

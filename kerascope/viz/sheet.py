@@ -6,7 +6,8 @@ attributes of an SVG element.
 
 A mark's colours are roles ("text", "series-2", "on-nan"), which a theme resolves, or "#RRGGBB"; ""
 is none. In a graph the colour of a mark depends on the box around it. Such a mark has a `look` (CSS
-classes) instead, and the rules of the sheet (`Ink`) say what is drawn.
+classes) instead, and the rules of the sheet (`Ink`) say what is drawn. Marks are values: nothing
+changes one, `replace` makes another. (They are not frozen because that makes them slow to make.)
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ Data = Mapping[str, Any]
 PIXEL = 0.75  # points
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rectangle:
     """A rectangle with its upper left corner at (x, y); `corner` is the radius of its corners."""
 
@@ -42,7 +42,7 @@ class Rectangle:
     fill: str = ""
     line: str = ""
     line_width: float = 1.0
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     look: str = ""
     corner: float = 0.0
 
@@ -53,7 +53,7 @@ class Rectangle:
         return (self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Polygon:
     """A filled outline; `hatch` names a pattern in the colour of the line.
 
@@ -66,12 +66,12 @@ class Polygon:
     line_width: float = 0.7
     dashes: tuple[float, ...] = ()
     hatch: str = ""
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     look: str = ""
     curved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Circle:
     """A filled circle."""
 
@@ -81,11 +81,11 @@ class Circle:
     fill: str
     line: str
     line_width: float = 0.9
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     look: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
     """A line through points; `curved`: cubic Bezier curves, three points each after the first.
 
@@ -97,7 +97,7 @@ class Line:
     line: str = "edge"
     line_width: float = 1.0
     dashes: tuple[float, ...] = ()
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     look: str = ""
     curved: bool = False
     closed: bool = False
@@ -106,11 +106,12 @@ class Line:
     more: tuple[tuple[Point, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Label:
     """One line of text on the base line y; `anchor` ("start", "middle", "end") is what is at x.
 
-    With a look, `size` and `bold` are what the rules of the sheet say, too.
+    With a look, `size` and `bold` are what the rules of the sheet say, too. `pinned`: SVG gives it
+    its width in Helvetica in any font.
     """
 
     x: float
@@ -120,8 +121,9 @@ class Label:
     color: str = "text"
     anchor: str = "start"
     bold: bool = False
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     look: str = ""
+    pinned: bool = True
 
     @property
     def width(self) -> float:
@@ -134,7 +136,7 @@ class Label:
         return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Raster:
     """An image with one cell per number: `levels` index the colours of `roles`."""
 
@@ -147,7 +149,7 @@ class Raster:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Group:
     """Marks that are one thing: a box, or an arrow with its sign.
 
@@ -168,7 +170,7 @@ class Group:
 
     look: str
     marks: tuple[Any, ...]
-    data: Data = field(default_factory=dict)
+    data: Data | None = None
     label: str | None = None
     tooltip: str = ""
     box: str = ""
@@ -177,7 +179,6 @@ class Group:
 
 Shape = Rectangle | Polygon | Circle | Line | Label | Raster
 Mark = Group | Shape
-M = TypeVar("M", Rectangle, Polygon, Circle, Line, Label, Raster)
 
 
 class Ink(NamedTuple):
@@ -249,6 +250,11 @@ class Sheet:
     on_paper: bool = False
 
     @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The marks of a sheet without groups, such as a resolved one."""
+        return cast("tuple[Shape, ...]", self.marks)
+
+    @property
     def has_rasters(self) -> bool:
         """Whether images of numbers are among the marks."""
         return any(isinstance(mark, Raster) for mark in self.marks)
@@ -268,11 +274,11 @@ class Sheet:
 def resolved(sheet: Sheet, theme: str) -> Sheet:
     """Return a sheet in points with plain colours: no roles, no looks, no groups, no arrow heads.
 
-    The ground is a mark; rectangles with round corners are curved polygons.
+    The ground is a mark, too; rectangles with round corners are curved polygons.
     """
     ground = Rectangle(0, 0, sheet.width, sheet.height, sheet.ground)
-    marks = [ground] if sheet.ground else []
-    rules = _Rules(sheet.inks)
+    marks: list[Shape] = [ground] if sheet.ground else []
+    rules = Rules(sheet.inks)
     for mark in sheet.drawn():
         marks += rules.plain(mark, (frozenset(["kerascope"]),))
     return replace(
@@ -281,21 +287,36 @@ def resolved(sheet: Sheet, theme: str) -> Sheet:
         height=sheet.height * sheet.unit,
         marks=tuple(_resolved(mark, sheet.unit, theme) for mark in marks),
         unit=1.0,
-        ground="",
+        ground=color_of(sheet.ground, theme) if sheet.ground else "",
     )
 
 
+LENGTHS = ("x", "y", "width", "height", "radius", "size", "line_width")
+
+
+COLOURS = ("fill", "line", "color")
+
+
+def _fields_among(names: tuple[str, ...]) -> dict[type, list[str]]:
+    kinds = (Rectangle, Polygon, Circle, Line, Label, Raster)
+    return {kind: [one.name for one in fields(kind) if one.name in names] for kind in kinds}
+
+
+LENGTHS_OF, COLOURS_OF = _fields_among(LENGTHS), _fields_among(COLOURS)
+
+
 def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
-    changes: dict[str, Any] = {}
-    for name in ("x", "y", "width", "height", "radius", "size", "line_width"):
-        if not isinstance(getattr(type(mark), name, None), property) and hasattr(mark, name):
+    changes: dict[str, Any] = {
+        name: color_of(color, theme)
+        for name in COLOURS_OF[type(mark)]
+        if (color := getattr(mark, name))
+    }
+    if unit != 1:
+        for name in LENGTHS_OF[type(mark)]:
             changes[name] = getattr(mark, name) * unit
-    for name in ("fill", "line", "color"):
-        if getattr(mark, name, ""):
-            changes[name] = color_of(getattr(mark, name), theme)
-    if isinstance(mark, (Polygon, Line)):
-        changes["points"] = tuple((x * unit, y * unit) for x, y in mark.points)
-        changes["dashes"] = tuple(length * unit for length in mark.dashes)
+        if isinstance(mark, (Polygon, Line)):
+            changes["points"] = tuple((x * unit, y * unit) for x, y in mark.points)
+            changes["dashes"] = tuple(length * unit for length in mark.dashes)
     if isinstance(mark, Polygon):
         changes["hatch"] = ""
     if isinstance(mark, Raster):
@@ -306,7 +327,7 @@ def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
 Classes = tuple[frozenset[str], ...]  # of the elements around a mark, and its own
 
 
-class _Rules:
+class Rules:
     """The rules of a sheet, which turn marks with a look into plain ones."""
 
     def __init__(self, inks: Sequence[Ink]) -> None:
@@ -336,7 +357,8 @@ class _Rules:
 
     def plain(self, mark: Mark, around: Classes) -> Iterator[Shape]:
         """Yield the shapes of a mark with their colours."""
-        own = (*around, frozenset(mark.look.split())) if getattr(mark, "look", "") else around
+        look = getattr(mark, "look", "")
+        own = (*around, frozenset(look.split())) if look else around
         if isinstance(mark, Group):
             for one in mark.marks if mark.look != WHEN_POINTED else ():
                 yield from self.plain(one, own)
@@ -368,7 +390,8 @@ WHEN_POINTED = "asked"  # the look of a group that is drawn only while somebody 
 
 
 def _plain_rectangle(mark: Rectangle, ink: Ink | None) -> Iterator[Shape]:
-    fill, line, width, dashes = mark.fill, mark.line, mark.line_width, ()
+    fill, line, width = mark.fill, mark.line, mark.line_width
+    dashes: tuple[float, ...] = ()
     if ink is not None:
         fill, line, dashes = ink.fill, ink.line, _lengths(ink.dashes)
         width = float(ink.line_width or 1)
@@ -445,37 +468,62 @@ def rounded_outline(mark: Rectangle) -> tuple[Point, ...]:
 
 
 def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
-    """Yield points along Bezier curves; straight pieces have only their ends."""
+    """Yield points along Bezier curves, so many on each."""
     yield points[0]
     for a, b, c, d in zip(points[::3], points[1::3], points[2::3], points[3::3], strict=False):
-        straight = len({a[0], b[0], c[0], d[0]}) == 1 or len({a[1], b[1], c[1], d[1]}) == 1
-        for step in (pieces,) if straight else range(1, pieces + 1):
+        for step in range(1, pieces + 1):
             t = step / pieces
             shares = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
             pairs = [*zip(shares, (a, b, c, d), strict=True)]
             yield sum(s * x for s, (x, _) in pairs), sum(s * y for s, (_, y) in pairs)
 
 
-def cells(raster: Raster) -> Iterator[tuple[str, list[Rectangle]]]:
-    """Yield the rectangles of each colour of a raster; neighbours in a row are one."""
+def cells(raster: Raster) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the rectangles of each colour of a raster; neighbours in a row are one.
+
+    Yields
+    ------
+    role : str
+    rectangles : array, shape (number, 4), float
+        The left, upper, right and lower end of each.
+
+    Examples
+    --------
+    >>> levels = np.array([[0, 0, 1]], "uint8")
+    >>> [(role, ends.tolist()) for role, ends in cells(Raster(0, 0, 3, 1, levels, ("a", "b"), ""))]
+    [('a', [[0.0, 0.0, 2.0, 1.0]]), ('b', [[2.0, 0.0, 3.0, 1.0]])]
+    """
     rows, columns = raster.levels.shape
+    begins = np.ones((rows, columns), bool)
+    begins[:, 1:] = raster.levels[:, 1:] != raster.levels[:, :-1]
+    first = np.flatnonzero(begins)
+    row = first // columns
+    end = np.append(first[1:], rows * columns) - row * columns
+    levels = raster.levels.ravel()[first]
     wide, high = raster.width / columns, raster.height / rows
-    found: dict[int, list[Rectangle]] = {}
-    for row, levels in enumerate(raster.levels):
-        starts = [0, *(np.flatnonzero(np.diff(levels.astype(int))) + 1).tolist(), columns]
-        y = raster.y + row * high
-        for start, end in pairwise(starts):
-            one = Rectangle(raster.x + start * wide, y, (end - start) * wide, high)
-            found.setdefault(int(levels[start]), []).append(one)
-    for level, rectangles in sorted(found.items()):
-        yield raster.roles[level], rectangles
+    left, right = raster.x + (first % columns) * wide, raster.x + end * wide
+    ends = np.stack([left, raster.y + row * high, right, raster.y + (row + 1) * high], axis=1)
+    for level in np.unique(levels).tolist():
+        yield raster.roles[level], ends[levels == level]
 
 
-def moved(mark: M, x: float, y: float) -> M:
+def moved(mark: Shape, x: float, y: float) -> Shape:
     """Return a mark shifted right by x and down by y."""
     if isinstance(mark, (Polygon, Line)):
         return replace(mark, points=tuple((a + x, b + y) for a, b in mark.points))
     return replace(mark, x=mark.x + x, y=mark.y + y)
+
+
+def mute(mark: Mark) -> Mark:
+    """Return a mark without tooltips, data and labels, for pictures that nobody can point at."""
+    if isinstance(mark, Group):
+        marks = tuple(map(mute, mark.marks))
+        return replace(mark, marks=marks, data=None, label=None, tooltip="")
+    if isinstance(mark, Raster):
+        return mark
+    if isinstance(mark, Line):
+        return replace(mark, data=None, tooltip="")
+    return replace(mark, data=None)
 
 
 def padded_width(text: str, size: float, bold: bool = False) -> float:

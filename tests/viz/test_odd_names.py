@@ -16,13 +16,14 @@ import pytest
 from kerascope.viz.boxes import PictureOptions, box_text, one_line, shortened
 from kerascope.viz.exports.graphviz import render
 from kerascope.viz.exports.to_dot import escaped as escaped_in_dot
-from kerascope.viz.exports.to_dot import to_dot, to_dot_with_positions
+from kerascope.viz.exports.to_dot import to_dot
 from kerascope.viz.exports.to_mermaid import escaped as escaped_in_mermaid
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphml, to_json
-from kerascope.viz.exports.to_svg import to_svg
+from kerascope.viz.exports.to_svg import graph_sheet, to_svg
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import arrange
+from kerascope.viz.sheet import Group, Label, Line, resolved
 
 ODD_NAMES = {
     "quotes": "say \"it\" 'twice' `thrice`",
@@ -75,8 +76,13 @@ def dot(graph, options):
     return by_graphviz(to_dot(graph, options))
 
 
-def dot_with_positions(graph, options):
-    return by_graphviz(to_dot_with_positions(graph, options, arrange(graph, options)[0]))
+def print_marks(graph, options):
+    """What PDF, PNG and TikZ draw."""
+    sheet = graph_sheet(graph, options, *arrange(graph, options))
+    boxes = [mark for mark in sheet.marks if isinstance(mark, Group) and mark.label is not None]
+    marks = resolved(sheet, "light").marks
+    arrows = [mark for mark in marks if isinstance(mark, Line) and mark.curved]
+    return Drawn(len(boxes), len(arrows), " ".join(m.text for m in marks if isinstance(m, Label)))
 
 
 def graphml(graph, options):
@@ -124,7 +130,7 @@ def svg(graph, options):
     return Drawn(len(boxes), len(arrows), " ".join(texts))
 
 
-FORMATS = [dot, dot_with_positions, graphml, json_text, mermaid, svg]
+FORMATS = [dot, print_marks, graphml, json_text, mermaid, svg]
 
 
 def graph_of_odd_names():

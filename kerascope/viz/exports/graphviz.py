@@ -15,14 +15,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from kerascope.errors import ArgumentError, DrawingError, MissingToolError
 from kerascope.viz.exports import graphviz_child as child
-from kerascope.viz.layout.measures import text_width
 
-_POINTS = 72  # of an inch
 PICTURE_FORMATS = ("svg", "png", "pdf")
 DEFAULT_DPI = 96
 TIME_LIMIT = 60.0
@@ -57,7 +54,7 @@ def render(
     dpi : number
         Pixels per inch of a PNG; the other formats have no pixels.
     engine : {"dot", "positions"}
-        Who says where everything lies: dot, or the text itself (`to_dot_with_positions`).
+        Whether dot finds the places, or the text itself has them.
     time_limit : number
         Seconds that a large graph may take.
 
@@ -86,46 +83,6 @@ def render(
     if format == "png":
         source = _BEGINNING.sub(lambda found: f"{found[0]}\n  graph [dpi={dpi:g}]", source, count=1)
     return _without_traces(_draw(source, format, PROGRAMS[engine], time_limit))
-
-
-# --- the font -------------------------------------------------------------------------------------
-
-_PROBE, _PROBE_SIZE = "encoder_block_with normalization 0123 (None, 64)", 100
-_WIDER = 1.04  # than Helvetica; less than that the boxes have room for
-_SIZES = re.compile(r'\b(POINT-SIZE|fontsize)="(\d+)"')
-
-
-def with_fitting_font(source: str, font: str) -> str:
-    """Return DOT text with places whose letters are as small as their boxes ask for.
-
-    The boxes are as wide as Helvetica needs. Where the font is a wider one, or this machine has
-    another one in its place (DejaVu Sans), its letters are made smaller, in whole points.
-    """
-    wider = _times_helvetica(font)
-    if wider <= _WIDER:
-        return source
-    return _SIZES.sub(lambda found: f'{found[1]}="{int(int(found[2]) / wider)}"', source)
-
-
-@lru_cache(maxsize=20)
-def _times_helvetica(font: str) -> float:
-    """Return how many times as wide as in Helvetica words are in the font that Graphviz takes."""
-    name = font.replace("\\", "\\\\").replace('"', '\\"')
-    rows = [
-        f'{word} [label=<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR><TD>'
-        f"{left}{_PROBE}{right}</TD></TR></TABLE>>]"
-        for word, left, right in (("plain", "", ""), ("bold", "<B>", "</B>"))
-    ]
-    style = f'node [shape=plaintext margin=0 fontname="{name}" fontsize={_PROBE_SIZE}]'
-    told = _draw(f"digraph {{ {style} {' '.join(rows)} }}", "plain", "dot", TIME_LIMIT).decode()
-    widths = {
-        words[1]: float(words[4]) * _POINTS
-        for words in map(str.split, told.splitlines())
-        if words[0] == "node"
-    }
-    return max(
-        widths[word] / text_width(_PROBE, _PROBE_SIZE, word == "bold") for word in ("plain", "bold")
-    )
 
 
 def _check_known(what: str, value: str, known: tuple[str, ...]) -> None:

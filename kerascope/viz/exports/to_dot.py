@@ -3,10 +3,9 @@
 Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each
 along its upper side, one with several outputs along its lower side, so parallel arrows stay apart
 and say which operand they are. The text is the same at every run. `graphviz.py` makes pictures of
-it. With `to_dot` dot finds the places; `to_dot_with_positions` writes the same graph with the
-places of our own layout.
+it: dot finds the places.
 
-Below come the graph in both ways, the texts of its boxes, and how boxes, frames and arrows look.
+Below come the graph, the texts of its boxes, and how boxes, frames and arrows look.
 """
 
 from __future__ import annotations
@@ -16,14 +15,10 @@ import html
 import itertools
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from math import hypot
 
 from kerascope.engine.node_ids import free_id
 from kerascope.viz import boxes, theme
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import Path, Placed, Point, Rect, Words
-from kerascope.viz.layout.ladder import CARD_HEAD, cell_measure
-from kerascope.viz.layout.measures import LEAST_WIDTH, TITLE_SIZE, text_width
 from kerascope.viz.nesting import by_frame, items_of
 from kerascope.viz.theme import state_of, style_of
 
@@ -84,60 +79,24 @@ def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
     yield f"  edge {attribute_list(arrow)}"
 
 
-class _Writer:
-    """Writes one graph.
+class _DotWriter:
+    """Writes one graph. The boxes are sorted by group and row once."""
 
-    Parameters
-    ----------
-    depths : iterable of int
-        Those that are written beside the rows.
-    """
-
-    def __init__(self, graph: Graph, options: boxes.PictureOptions, depths: Iterable[int]) -> None:
+    def __init__(self, graph: Graph, options: boxes.PictureOptions) -> None:
+        depths = [part.depth for part in items_of(graph)] if options.depth_ranks else []
         self.graph, self.options = graph, options
         self.frames = dot_names(group.id for group in graph.groups)
         self.names = dot_names((node.id for node in graph.nodes), set(map(axis_name, depths)))
         self.inner = by_frame(graph.groups)
+        self.boxes = {node.id: node for node in graph.nodes}
+        self.rows: dict[str, dict[int, list[GraphNode]]] = {}
+        for node in graph.nodes:
+            self.rows.setdefault(node.group, {}).setdefault(node.depth, []).append(node)
 
     def text(self) -> str:
         """Return the whole."""
         lines = [*defaults(self.graph, self.options), *self.parts()]
         return "\n".join([f"digraph {quoted(self.graph.name)} {{", *lines, "}", ""])
-
-    def parts(self) -> Iterator[str]:
-        """Yield all that is drawn."""
-        raise NotImplementedError
-
-    def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield the frames that lie directly in a group, with what is in them."""
-        for inner in self.inner.get(group, []):
-            if not self.frame_is_drawn(inner):
-                yield from self.contents(inner.id, indent)
-                continue
-            yield f"{indent}subgraph {quoted('cluster ' + self.frames[inner.id])} {{"
-            yield f"{indent}  graph {attribute_list(self.frame(inner))}"
-            yield from self.contents(inner.id, indent + "  ")
-            yield f"{indent}}}"
-
-    def frame_is_drawn(self, group: GraphGroup) -> bool:
-        """Tell whether a frame is seen, or only what is in it."""
-        return True
-
-    def frame(self, group: GraphGroup) -> dict[str, str]:
-        """Return the attributes of a frame."""
-        return frame_attributes(group, self.frames[group.id], self.options)
-
-
-class _DotWriter(_Writer):
-    """Dot finds the places. The boxes are sorted by group and row once."""
-
-    def __init__(self, graph: Graph, options: boxes.PictureOptions) -> None:
-        depths = [part.depth for part in items_of(graph)] if options.depth_ranks else []
-        super().__init__(graph, options, depths)
-        self.boxes = {node.id: node for node in graph.nodes}
-        self.rows: dict[str, dict[int, list[GraphNode]]] = {}
-        for node in graph.nodes:
-            self.rows.setdefault(node.group, {}).setdefault(node.depth, []).append(node)
 
     def parts(self) -> Iterator[str]:
         if self.options.depth_ranks:
@@ -160,7 +119,12 @@ class _DotWriter(_Writer):
                 attributes = box_attributes(node, name, self.options)
                 yield f"{indent}{quoted(name)} {attribute_list(attributes)}"
             yield from _same_rank(self.names_of(row), indent)
-        yield from super().contents(group, indent)
+        for inner in self.inner.get(group, []):
+            frame = frame_attributes(inner, self.frames[inner.id], self.options)
+            yield f"{indent}subgraph {quoted('cluster ' + self.frames[inner.id])} {{"
+            yield f"{indent}  graph {attribute_list(frame)}"
+            yield from self.contents(inner.id, indent + "  ")
+            yield f"{indent}}}"
 
     def names_of(self, row: Iterable[GraphNode]) -> list[str]:
         """Return the names of those boxes of a row that stand where their depth says."""
@@ -238,268 +202,39 @@ def axis_name(depth: int) -> str:
     return f"depth axis {depth}"
 
 
-# --- with the places of our own layout ------------------------------------------------------------
-#
-# `neato -n2` (`render(source, format, engine="positions")`) draws it as it stands, so PNG and PDF
-# look like our own SVG, and no graph is too large for them. Graphviz measures in points from the
-# lower left corner upward; our layout, from the upper left corner downward.
-
-POINTS_PER_INCH = 72.0
-# Graphviz draws the head between the end of the line and the tip: 10 points times `arrowsize`.
-HEAD_LENGTH = 6.0
-FRAME_TITLE_HEIGHT = 34.0
-FRAME_TITLE_INDENT = 8.0
-BORDER = 1.0
-FRAME_GAP = 4.0  # Graphviz draws further frames outside the first
-
-
-def to_dot_with_positions(graph: Graph, options: boxes.PictureOptions, placed: Placed) -> str:
-    """Return a graph as DOT text with the places of our own layout.
-
-    Parameters
-    ----------
-    graph : Graph
-    options : PictureOptions
-    placed : Placed
-        What `layout.arrange.arrange` returned for this graph and these options.
-
-    Returns
-    -------
-    str
-
-    Notes
-    -----
-    A line of cubic Bezier curves is the list of its points; `e,x,y` before them is the tip of the
-    arrow, from which the line's end keeps the length of the head.
-    """
-    return _PlacedDotWriter(graph, options, placed).text()
-
-
-class _PlacedDotWriter(_Writer):
-    def __init__(self, graph: Graph, options: boxes.PictureOptions, placed: Placed) -> None:
-        super().__init__(graph, options, placed.depths)
-        self.placed = placed
-        self.members = by_frame(graph.nodes)
-
-    def parts(self) -> Iterator[str]:
-        yield f"  graph {attribute_list(self.whole())}"
-        yield from self.depths()
-        yield from self.contents("", "  ")
-        if self.placed.strokes:
-            yield from self.strokes()
-            yield from self.words()
-            return
-        # An arrow is drawn over those before it, labels too: those that have one come last.
-        arrows = sorted(enumerate(self.graph.edges), key=lambda arrow: bool(arrow[1].label))
-        for number, edge in arrows:
-            yield self.arrow(edge, number, self.placed.paths[number])
-
-    def whole(self) -> dict[str, str]:
-        """Return the size of the picture and the place of its caption."""
-        caption = self.placed.caption
-        size = caption.width, caption.height
-        return {
-            "pad": "0.19",  # the margin of our own pictures; Graphviz cuts its own at the boxes
-            "notranslate": "true",
-            "outputorder": "nodesfirst",
-            "bb": f"0,0,{_number(self.placed.width)},{_number(self.placed.height)}",
-            "label": caption_label(self.graph, self.options, size),
-            "lp": self.point(caption.middle),
-        }
-
-    def depths(self) -> Iterator[str]:
-        for depth, rect in self.placed.depths.items():
-            own = {"shape": "plaintext", "fontsize": "10", "label": f"depth {depth}"}
-            own |= {"fontcolor": self.options.palette.quiet_text, "id": f"depth-{depth}"}
-            own |= self.rectangle(rect)
-            yield f"  {quoted(axis_name(depth))} {attribute_list(own)}"
-
-    def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield what lies directly in a group: its boxes, then the frames inside it."""
-        for node in self.members.get(group, []):
-            rect, name = self.placed.boxes[node.id], self.names[node.id]
-            attributes = box_attributes(node, name, self.options)
-            frames = FRAME_GAP * (int(attributes.get("peripheries", 1)) - 1)
-            rect = Rect(
-                *(rect.x + frames, rect.y + frames),
-                *(rect.width - 2 * frames, rect.height - 2 * frames),
-            )
-            attributes |= self.rectangle(rect)
-            inside = rect.width - 2 * BORDER, rect.height - 2 * BORDER
-            attributes["label"] = box_label(node, self.options, inside)
-            if "line" in node.attrs:
-                attributes["label"] = cell_label(node, self.options, inside)
-                if rect.width < LEAST_WIDTH:  # the mark in a slot says it
-                    attributes |= {"style": "invis", "label": ""}
-            yield f"{indent}{quoted(name)} {attribute_list(attributes)}"
-        yield from super().contents(group, indent)
-
-    def frame_is_drawn(self, group: GraphGroup) -> bool:
-        return group.id in self.placed.frames
-
-    def frame(self, group: GraphGroup) -> dict[str, str]:
-        rect = self.placed.frames[group.id]
-        width = rect.width - 2 * FRAME_TITLE_INDENT
-        title = Rect(rect.x + FRAME_TITLE_INDENT, rect.y + 4, width, FRAME_TITLE_HEIGHT)
-        if group.attrs.get("kind") == "card":
-            title = Rect(title.x, rect.y + 3, width, CARD_HEAD - 6)
-        left, lower = self.point((rect.x, rect.bottom)), self.point((rect.right, rect.y))
-        return {
-            **super().frame(group),
-            "label": group_label(group, self.options, (title.width, title.height)),
-            "bb": f"{left},{lower}",
-            "lp": self.point(title.middle),
-        }
-
-    def strokes(self) -> Iterator[str]:
-        """Yield the lines that stand for several arrows each; signs are words."""
-        for stroke in self.placed.strokes:
-            if not stroke.is_mark and not stroke.when_pointed:
-                edge = self.graph.edges[stroke.edges[0]]
-                attrs = {**edge.attrs, "role": stroke.look}
-                drawn = dataclasses.replace(edge, label="", attrs=attrs)
-                more = {"style": "solid"}
-                if stroke.width:
-                    more["penwidth"] = f"{stroke.width:.2f}"
-                elif stroke.width == 0:  # exactly nothing flows
-                    more |= {"style": "dotted", "color": self.options.palette.quiet_text}
-                yield self.arrow(drawn, stroke.edges[0], stroke.path, more)
-
-    def words(self) -> Iterator[str]:
-        """Yield the texts that are no box's, and the signs of what is written anew."""
-        palette = self.options.palette
-        colours = {"gradient": palette.sign("purple"), "update": palette.sign("green")}
-        colours |= {"title": palette.text, "quiet": palette.quiet_text}
-        sign, size = style_of("update").sign, TITLE_SIZE
-        marks = [
-            Words(*stroke.path.points[0], sign, size, "update")
-            for stroke in self.placed.strokes
-            if stroke.is_mark
-        ]
-        for number, one in enumerate([*self.placed.words, *marks]):
-            width = text_width(one.text, one.size, one.look == "title")
-            content = escaped(one.text)
-            content = f"<B>{content}</B>" if one.look == "title" else content
-            label = f"<{_font(content, round(one.size), colours[one.look])}>"
-            own = {"shape": "plaintext", "label": label, "id": f"word-{number}", "margin": "0"}
-            own |= self.rectangle(Rect(one.x, one.y - one.size * 0.86, width, one.size * 1.1))
-            yield f"  {quoted(self.free_name(f'word {number}'))} {attribute_list(own)}"
-
-    def free_name(self, wanted: str) -> str:
-        """Return a name that no box has."""
-        return free_id(wanted, self.names.values())
-
-    def arrow(
-        self, edge: GraphEdge, number: int, path: Path, more: Mapping[str, str] | None = None
-    ) -> str:
-        attributes = {**arrow_attributes(edge, number, self.options), **(more or {})}
-        line = shortened_line(path.points, HEAD_LENGTH)
-        points = " ".join(map(self.point, line))
-        attributes["pos"] = f"e,{self.point(path.points[-1])} {points}"
-        if "label" in attributes:
-            label = self.placed.edge_labels.get(number)
-            middle = path.points[len(path.points) // 2] if label is None else label.middle
-            attributes["lp"] = self.point(middle)
-            attributes["label"] = arrow_label(attributes["label"], self.options)
-        ends = f"{quoted(self.names[edge.source])} -> {quoted(self.names[edge.target])}"
-        return f"  {ends} {attribute_list(attributes)}"
-
-    # --- places ---
-
-    def rectangle(self, rect: Rect) -> dict[str, str]:
-        return {
-            "pos": self.point(rect.middle),
-            "width": f"{rect.width / POINTS_PER_INCH:.4f}",
-            "height": f"{rect.height / POINTS_PER_INCH:.4f}",
-            "fixedsize": "shape",  # "true" complains of text that its fonts make a little wider
-        }
-
-    def point(self, point: Point) -> str:
-        return f"{_number(point[0])},{_number(self.placed.height - point[1])}"
-
-
-def shortened_line(points: tuple[Point, ...], by: float) -> tuple[Point, ...]:
-    """Return a line whose end is moved back, in the direction in which it arrives.
-
-    Examples
-    --------
-    >>> shortened_line(((0.0, 0.0), (0.0, 5.0), (0.0, 15.0), (0.0, 20.0)), 6.0)
-    ((0.0, 0.0), (0.0, 5.0), (0.0, 9.0), (0.0, 14.0))
-    """
-    (x, y), control = points[-1], points[-2]
-    start = next((p for p in points[-2::-1] if p != points[-1]), None)
-    if start is None:
-        return points
-    length = hypot(x - start[0], y - start[1])
-    step = min(by, hypot(x - points[-4][0], y - points[-4][1]) / 2)
-    back_x, back_y = (x - start[0]) / length * step, (y - start[1]) / length * step
-    moved = (control[0] - back_x, control[1] - back_y), (x - back_x, y - back_y)
-    return (*points[:-2], *moved)
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 # --- texts, in the table language of Graphviz -----------------------------------------------------
-
-Size = tuple[float, float]
 
 _CAPTION_SIZE, _NAME_SIZE, _GROUP_SIZE, _TEXT_SIZE, _SMALL_SIZE = 15, 13, 12, 10, 9
 
 
-def box_label(node: GraphNode, options: boxes.PictureOptions, size: Size | None = None) -> str:
-    """Return the text of a box as an HTML-like label, of this size in points if one is given."""
+def box_label(node: GraphNode, options: boxes.PictureOptions) -> str:
+    """Return the text of a box as an HTML-like label."""
     text = boxes.box_text(node, options)
     middle = f'<TD CELLPADDING="5">{_nested(_text_rows(node, text, options))}</TD>'
     inputs = _ports(node, "i", text.inputs, options)
     outputs = _ports(node, "o", text.outputs, options)
     if options.rankdir == "LR":
-        return _label([f"<TR>{inputs}{middle}{outputs}</TR>"], size)
-    return _label([f"<TR>{cells}</TR>" for cells in (inputs, middle, outputs) if cells], size)
+        return _label([f"<TR>{inputs}{middle}{outputs}</TR>"])
+    return _label([f"<TR>{cells}</TR>" for cells in (inputs, middle, outputs) if cells])
 
 
-def cell_label(node: GraphNode, options: boxes.PictureOptions, size: Size) -> str:
-    """Return the words of a box on a card, in one line."""
-    text = cell_measure(node, options).text
-    palette = options.palette
-    sign = _font(escaped(text.sign), 12, palette.sign(palette.hue_of(node.kind)))
-    title = _font(f"<B>{escaped(text.title)}</B>", 12, palette.text)
-    quiet = _font(escaped("  ".join(text.lines)), 10, palette.quiet_text) if text.lines else ""
-    room = "&#160;" * 5 if node.kind in ("variable", "slot") else ""
-    return _label([_row(f"{sign} {title} {quiet}{room}", 12, palette.text)], size)
-
-
-def group_label(group: GraphGroup, options: boxes.PictureOptions, size: Size | None = None) -> str:
+def group_label(group: GraphGroup, options: boxes.PictureOptions) -> str:
     """Return the text of a frame: whose call it is, and which."""
     name, detail = boxes.group_text(group)
     palette = options.palette
     rows = [_row(f"<B>{escaped(name)}</B>", _GROUP_SIZE, palette.text, "LEFT")]
-    if group.attrs.get("rail") and size is not None:  # the boxes of a rail leave no room
-        return _label([_row("&#160;", _TEXT_SIZE, palette.quiet_text, "LEFT")], size)
-    if group.attrs.get("kind") == "card" and size is not None:
-        told = _font(escaped(f"  {detail}"), _TEXT_SIZE, palette.quiet_text)
-        rows = [_row(f"<B>{escaped(name)}</B>{told}", _GROUP_SIZE, palette.text, "LEFT")]
-    elif detail:
+    if detail:
         rows.append(_row(escaped(detail), _TEXT_SIZE, palette.quiet_text, "LEFT"))
-    return _label(rows, size)
+    return _label(rows)
 
 
-def caption_label(graph: Graph, options: boxes.PictureOptions, size: Size | None = None) -> str:
+def caption_label(graph: Graph, options: boxes.PictureOptions) -> str:
     """Return the picture's title: the model's name and what is in it."""
     title, *captions = boxes.caption_lines(graph)
-    palette, align = options.palette, "CENTER" if size is None else "LEFT"
-    rows = [_row(f"<B>{escaped(title)}</B>", _CAPTION_SIZE, palette.text, align)]
-    rows += [_row(escaped(part), _TEXT_SIZE, palette.quiet_text, align) for part in captions]
-    if size is None:
-        rows.append('<TR><TD HEIGHT="10"></TD></TR>')
-    return _label(rows, size)
-
-
-def arrow_label(text: str, options: boxes.PictureOptions) -> str:
-    """Return the text at an arrow on a ground of its own, under which the lines end."""
-    ground = f'BORDER="0" CELLSPACING="0" CELLPADDING="0" BGCOLOR="{options.palette.background}"'
-    return f"<<TABLE {ground}><TR><TD>{escaped(text.strip())}</TD></TR></TABLE>>"
+    palette = options.palette
+    rows = [_row(f"<B>{escaped(title)}</B>", _CAPTION_SIZE, palette.text)]
+    rows += [_row(escaped(part), _TEXT_SIZE, palette.quiet_text) for part in captions]
+    return _label([*rows, '<TR><TD HEIGHT="10"></TD></TR>'])
 
 
 def escaped(text: str) -> str:
@@ -567,13 +302,8 @@ def _nested(rows: list[str]) -> str:
     )
 
 
-def _label(rows: list[str], size: Size | None = None) -> str:
-    if size is None:
-        return f"<{_nested(rows)}>"
-    # Our own layout has no room between the lines. Only a cell makes what is in it wider.
-    table = _nested(rows).replace('CELLPADDING="1"', 'CELLPADDING="0"')
-    cell = f'<TD CELLPADDING="0" WIDTH="{size[0]:.0f}" HEIGHT="{size[1]:.0f}">{table}</TD>'
-    return f"<{_nested([f'<TR>{cell}</TR>'])}>"
+def _label(rows: list[str]) -> str:
+    return f"<{_nested(rows)}>"
 
 
 # --- how boxes, frames and arrows look, and how names and texts are written -----------------------

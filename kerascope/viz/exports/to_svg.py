@@ -1,11 +1,11 @@
-"""From a graph and its layout to an SVG: our own writer, the default picture.
+"""From a graph and its layout to a sheet, and to SVG: the default picture.
 
-No font is embedded and no program is needed. Colours are CSS classes, so that one file is light or
-dark as the reader's system wants it. Every box has a tooltip and a label for screen readers, and
-boxes come in the order of the data's flow. The boxes' ids stand in `data-id`, an arrow's ends in
-`data-source` and `data-target`.
+Every box is a `Group` with a tooltip and a label for screen readers, and boxes come in the order of
+the data's flow. In SVG the ids of boxes are in `data-id`, an arrow's ends in `data-source` and
+`data-target`; colours are classes with rules, so that one file is light or dark. PDF, PNG and TikZ
+are drawn from the same marks and rules.
 
-Below come the picture, one box and the style sheet.
+Below come the sheet, what is around the boxes, one box, and the rules.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
-from html import escape
-from typing import NamedTuple
+from typing import Any
 
-from kerascope.printable import printable_lines
 from kerascope.viz.boxes import (
     PictureOptions,
     caption_lines,
@@ -27,15 +24,7 @@ from kerascope.viz.boxes import (
     tooltip,
 )
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import (
-    DEPTH_SIZE,
-    LABEL_SIZE,
-    Path,
-    Placed,
-    Rect,
-    Stroke,
-    Words,
-)
+from kerascope.viz.layout.arrange import DEPTH_SIZE, LABEL_SIZE, Path, Placed, Rect, Stroke
 from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH, arranged, is_ladder
 from kerascope.viz.layout.measures import (
     CAPTION_HEIGHT,
@@ -52,15 +41,19 @@ from kerascope.viz.layout.measures import (
     Measure,
     text_width,
 )
-from kerascope.viz.theme import (
-    FONT,
-    HEATS,
-    STATES,
-    Palette,
-    Style,
-    style_of,
+from kerascope.viz.sheet import (
+    WHEN_POINTED,
+    Group,
+    Ink,
+    Label,
+    Line,
+    Mark,
+    Point,
+    Rectangle,
+    Sheet,
 )
-from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data
+from kerascope.viz.theme import FONT, HEATS, STATES, Palette, Style, mixed, style_of
+from kerascope.viz.writers.svg import css, svg_of_sheet
 
 
 def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
@@ -83,67 +76,58 @@ def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
     (2, 1)
     """
     options = options or PictureOptions()
-    placed, measures = arranged(graph, options)
-    return svg_of(graph, options, placed, measures)
+    return svg_of_sheet(graph_sheet(graph, options, *arranged(graph, options)))
 
 
-def svg_of(
+def graph_sheet(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
-) -> str:
-    """Return the SVG of a graph whose layout is known."""
+) -> Sheet:
+    """Return the sheet of a graph whose layout is known."""
     if is_ladder(graph):
         options = replace(options, rankdir="TB")
-    theme = options.scope
-    size = f"{number(placed.width)} {number(placed.height)}"
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="kerascope {theme}" '
-        f'width="{number(placed.width)}" height="{number(placed.height)}" '
-        f'viewBox="0 0 {size}" role="group" aria-label={attribute(_title(graph))}>',
-        element("title", graph.name),
-        element("desc", _description(graph)),
-        f"<style>{style_sheet(graph, options)}</style>",
-        arrow_heads(graph, theme),
-        *([] if options.is_transparent else [GROUND]),
-        *(part.text for part in parts_of(graph, options, placed, measures)),
-    ]
-    return printable_lines("\n".join([*lines, "</svg>", ""]))
+    inks, dark_inks = inks_of(graph, options)
+    name = f"{graph.name or 'graph'}: {len(graph.nodes)} boxes, {len(graph.edges)} arrows"
+    return Sheet(
+        placed.width,
+        placed.height,
+        tuple(marks_of(graph, options, placed, measures)),
+        title=graph.name,
+        description=". ".join(filter(None, [name, str(graph.attrs.get("caption", ""))])),
+        unit=1.0,
+        ground="" if options.is_transparent else options.palette.background,
+        kind=options.scope,
+        inks=tuple(inks),
+        dark_inks=tuple(dark_inks),
+        heads=head_looks(graph),
+        label=name,
+        font=options.font,
+    )
 
 
-GROUND = '<rect class="ground" width="100%" height="100%"/>'
-
-
-class Part(NamedTuple):
-    """A piece of a picture: its elements, and the box or the arrows (by their numbers) it draws."""
-
-    text: str
-    box: str = ""
-    edges: tuple[int, ...] = ()
-
-
-def parts_of(
+def marks_of(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
-) -> Iterator[Part]:
-    """Yield all pieces of a picture whose layout is known, those behind first."""
-    theme = options.scope
-    yield from map(Part, _caption(graph, placed))
-    yield from map(Part, _depths(placed))
+) -> Iterator[Mark]:
+    """Yield the marks of a picture whose layout is known, those behind first."""
+    yield from _caption(graph, placed)
+    yield from _depths(placed)
     framed = [group for group in graph.groups if group.id in placed.frames]
     for group in framed:
-        yield Part(_frame(placed.frames[group.id], group))
-    yield Part('<g class="edges">')
-    if placed.strokes:
-        for one in placed.strokes:
-            if _is_line(one):
-                yield Part(_stroke(graph, one, theme), edges=one.edges)
-    else:
-        for place, (edge, path) in enumerate(zip(graph.edges, placed.paths, strict=True)):
-            yield Part(_edge(edge, path, theme), edges=(place,))
-    yield Part("</g>")
+        yield _frame(placed.frames[group.id], group)
+    lines = [
+        Group("", (_stroke(graph, one),), edges=one.edges)
+        for one in placed.strokes
+        if _is_line(one)
+    ]
+    if not placed.strokes:
+        lines = [
+            Group("", (_edge(edge, path),), edges=(place,))
+            for place, (edge, path) in enumerate(zip(graph.edges, placed.paths, strict=True))
+        ]
+    yield Group("edges", tuple(lines))
     for group in framed:
-        yield from map(Part, _frame_title(placed.frames[group.id], group))
-    yield from map(Part, _edge_labels(graph, placed))
-    for words in placed.words:
-        yield Part(text_element(_look(words), words.x, words.y, words.text, words.size))
+        yield from _frame_title(placed.frames[group.id], group)
+    yield from _edge_labels(graph, placed)
+    yield from placed.words
     sources: dict[str, list[str]] = {}
     for edge in graph.edges:
         sources.setdefault(edge.target, []).append(edge.source)
@@ -151,66 +135,61 @@ def parts_of(
     for node in reading_order(graph):
         own = sources.get(node.id, [])
         rect, measure = placed.boxes[node.id], measures[node.id]
-        lines = _box(node, rect, measure, options, own, says_as_usual=options == usual)
-        yield Part("\n".join(lines), box=node.id)
+        yield _box(node, rect, measure, options, own, says_as_usual=options == usual)
     for one in placed.strokes:
         if one.is_mark:
-            yield Part(_mark(graph, one), edges=one.edges)
-    yield from map(Part, _pointed(graph, placed, theme))
+            yield _mark(graph, one)
+    yield from _pointed(graph, placed)
+
+
+def _label(look: str, x: float, y: float, text: str, size: float, *, bold: bool = False) -> Mark:
+    return Label(x, y, text, size, bold=bold, look=look)
+
+
+def _rect(look: str, rect: Rect, **more: Any) -> Mark:
+    return Rectangle(rect.x, rect.y, rect.width, rect.height, look=look, **more)
 
 
 # --- around the boxes -----------------------------------------------------------------------------
 
 
-def _title(graph: Graph) -> str:
-    return f"{graph.name or 'graph'}: {len(graph.nodes)} boxes, {len(graph.edges)} arrows"
-
-
-def _description(graph: Graph) -> str:
-    return ". ".join(filter(None, [_title(graph), str(graph.attrs.get("caption", ""))]))
-
-
-def _caption(graph: Graph, placed: Placed) -> Iterator[str]:
+def _caption(graph: Graph, placed: Placed) -> Iterator[Mark]:
     title, *lines = caption_lines(graph)
     x, y = placed.caption.x, placed.caption.y
     if title:
-        yield text_element("caption", x, y + CAPTION_SIZE, title, CAPTION_SIZE, bold=True)
+        yield _label("caption", x, y + CAPTION_SIZE, title, CAPTION_SIZE, bold=True)
     for row, line in enumerate(lines):
         bottom = y + CAPTION_HEIGHT + row * LINE_HEIGHT + LINE_SIZE
-        yield text_element("quiet", x, bottom, line, LINE_SIZE)
+        yield _label("quiet", x, bottom, line, LINE_SIZE)
 
 
-def _depths(placed: Placed) -> Iterator[str]:
+def _depths(placed: Placed) -> Iterator[Mark]:
     for depth, rect in placed.depths.items():
         x, y = rect.x, rect.y + rect.height / 2 + DEPTH_SIZE * 0.35
-        yield text_element("depth", x, y, f"depth {depth}", DEPTH_SIZE)
+        yield _label("depth", x, y, f"depth {depth}", DEPTH_SIZE)
 
 
-def _frame(rect: Rect, group: GraphGroup) -> str:
+def _frame(rect: Rect, group: GraphGroup) -> Mark:
     card = "card" if group.attrs.get("kind") == "card" else ""
-    words = " ".join(filter(None, ["frame", card, _state_class(group)]))
-    return (
-        f'<rect class="{words}" data-id={attribute(group.id)} x="{number(rect.x)}" '
-        f'y="{number(rect.y)}" width="{number(rect.width)}" height="{number(rect.height)}" '
-        f'rx="8"/>'
-    )
+    look = " ".join(filter(None, ["frame", card, _state_class(group)]))
+    return _rect(look, rect, corner=8, data={"id": group.id})
 
 
-def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[str]:
+def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[Mark]:
     name, detail = group_text(group)
     x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
     if group.attrs.get("rail"):  # the boxes leave no room inside
         if not group.parent:
-            yield text_element("quiet", rect.x + 4, rect.y - 3, name, CELL_SIZE)
+            yield _label("quiet", rect.x + 4, rect.y - 3, name, CELL_SIZE)
         return
     if group.attrs.get("kind") == "card":
-        yield text_element("title", x, y - 2, name, FRAME_SIZE, bold=True)
+        yield _label("title", x, y - 2, name, FRAME_SIZE, bold=True)
         x += text_width(name, FRAME_SIZE, True) + 10
-        yield text_element("quiet", x, y - 2, detail, LINE_SIZE)
+        yield _label("quiet", x, y - 2, detail, LINE_SIZE)
         return
-    yield text_element("title", x, y, name, FRAME_SIZE, bold=True)
+    yield _label("title", x, y, name, FRAME_SIZE, bold=True)
     if detail:
-        yield text_element("quiet", x, y + LINE_HEIGHT, detail, LINE_SIZE)
+        yield _label("quiet", x, y + LINE_HEIGHT, detail, LINE_SIZE)
 
 
 # --- arrows ---------------------------------------------------------------------------------------
@@ -230,28 +209,23 @@ def _head_of(edge: GraphEdge) -> str:
     return _state_class(edge) or str(edge.attrs.get("role", "")) or "plain"
 
 
-def arrow_heads(graph: Graph, theme: str) -> str:
-    """Return one arrow head for each look of an arrow."""
+def head_looks(graph: Graph) -> tuple[str, ...]:
+    """Return the looks of the arrow heads in a graph."""
     looks = dict.fromkeys(_head_of(edge) for edge in graph.edges)
     if is_ladder(graph):
         looks |= {"plain": None, "gradient": None}
-    shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
-    markers = [
-        f'<marker id="kerascope-{theme}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
-        f'refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
-        f'orient="auto">{shape}</marker>'
-        for look in looks
-        if look.replace("-", "").isalpha()
-    ]
-    return f"<defs>{''.join(markers)}</defs>"
+    return tuple(look for look in looks if look.replace("-", "").isalpha())
 
 
-def _edge(edge: GraphEdge, path: Path, theme: str) -> str:
-    return (
-        f'<path class="{_edge_class(edge)}" d="{path_data(path.points)}" '
-        f'marker-end="url(#kerascope-{theme}-{_head_of(edge)})" '
-        f"data-source={attribute(edge.source)} data-target={attribute(edge.target)}>"
-        f"{element('title', _edge_words(edge))}</path>"
+def _edge(edge: GraphEdge, path: Path) -> Mark:
+    return Line(
+        path.points,
+        line_width=0,
+        look=_edge_class(edge),
+        curved=True,
+        head=_head_of(edge),
+        data={"source": edge.source, "target": edge.target},
+        tooltip=_edge_words(edge),
     )
 
 
@@ -262,59 +236,47 @@ def _is_line(stroke: Stroke) -> bool:
     return not stroke.is_mark and not stroke.when_pointed
 
 
-def _stroke(graph: Graph, stroke: Stroke, theme: str, more: str = "") -> str:
+def _stroke(graph: Graph, stroke: Stroke, more: str = "") -> Mark:
     """Return one line; `data-edges` names all arrows that it stands for, as pairs in JSON."""
     edge = graph.edges[stroke.edges[0]]
     look = _state_class(edge) or stroke.look or "plain"
     nothing = "nothing" if stroke.width == 0 else ""
-    words = " ".join(filter(None, ["edge", stroke.look, nothing, _state_class(edge), more]))
-    head = "" if nothing else f'marker-end="url(#kerascope-{theme}-{look})" '
-    width = f'style="stroke-width:{number(stroke.width)}px" ' if stroke.width else ""
-    drawn = path_data(stroke.path.points)
-    return (
-        f'<path class="{words}" d="{drawn}" {head}{width}{_ends(graph, stroke)}>'
-        f"{element('title', _stroke_words(graph, stroke))}</path>"
+    return Line(
+        stroke.path.points,
+        look=" ".join(filter(None, ["edge", stroke.look, nothing, _state_class(edge), more])),
+        curved=True,
+        head="" if nothing else look,
+        line_width=stroke.width or 0,
+        data=_ends(graph, stroke),
+        tooltip=_stroke_words(graph, stroke),
     )
 
 
-def _ends(graph: Graph, stroke: Stroke) -> str:
+def _ends(graph: Graph, stroke: Stroke) -> dict[str, str]:
     edges = [graph.edges[number] for number in stroke.edges]
-    first = f"data-source={attribute(edges[0].source)} data-target={attribute(edges[0].target)}"
-    if len(edges) == 1:
-        return first
+    ends = {"source": edges[0].source, "target": edges[0].target}
     pairs = json.dumps([[edge.source, edge.target] for edge in edges], ensure_ascii=False)
-    return f"{first} data-edges={attribute(pairs)}"
+    return ends if len(edges) == 1 else {**ends, "edges": pairs}
 
 
 def _stroke_words(graph: Graph, stroke: Stroke) -> str:
     return "; ".join(_edge_words(graph.edges[number]) for number in stroke.edges)
 
 
-def _mark(graph: Graph, stroke: Stroke) -> str:
+def _mark(graph: Graph, stroke: Stroke) -> Mark:
     """Return the sign that stands for the arrows between a variable and its new value."""
-    x, y = stroke.path.points[0]
-    sign = style_of("update").sign
-    return (
-        f'<g class="k-update rewritten" {_ends(graph, stroke)}>'
-        f"{element('title', _stroke_words(graph, stroke))}"
-        f"{text_element('sign', x, y, sign, TITLE_SIZE)}</g>"
-    )
+    sign = _label("sign", *stroke.path.points[0], style_of("update").sign, TITLE_SIZE)
+    data, tooltip = _ends(graph, stroke), _stroke_words(graph, stroke)
+    return Group("k-update rewritten", (sign,), data, tooltip=tooltip, edges=stroke.edges)
 
 
-def _pointed(graph: Graph, placed: Placed, theme: str) -> Iterator[str]:
+def _pointed(graph: Graph, placed: Placed) -> Iterator[Mark]:
     """Yield what is seen only while its target is pointed at, after a place to point at."""
     for stroke in placed.strokes:
         if stroke.when_pointed:
             rect = placed.boxes[graph.edges[stroke.edges[0]].target]
-            yield (
-                f'<g class="asked"><rect class="spot" x="{number(rect.x)}" y="{number(rect.y)}" '
-                f'width="{number(rect.width)}" height="{number(rect.height)}"/>'
-                f"{_stroke(graph, stroke, theme, 'when-pointed')}</g>"
-            )
-
-
-def _look(words: Words) -> str:
-    return words.look if words.look in ("title", "quiet") else f"word {words.look}"
+            line = _stroke(graph, stroke, "when-pointed")
+            yield Group(WHEN_POINTED, (_rect("spot", rect), line))
 
 
 def _edge_words(edge: GraphEdge) -> str:
@@ -323,14 +285,12 @@ def _edge_words(edge: GraphEdge) -> str:
     return f"{words}: {shape}" if shape else words
 
 
-def _edge_labels(graph: Graph, placed: Placed) -> Iterator[str]:
+def _edge_labels(graph: Graph, placed: Placed) -> Iterator[Mark]:
     for edge_number, rect in placed.edge_labels.items():
-        x, y = rect.x + 2, rect.y + LABEL_SIZE
-        yield (
-            f'<rect class="ground" x="{number(rect.x)}" y="{number(rect.y)}" '
-            f'width="{number(rect.width)}" height="{number(rect.height)}"/>'
+        yield _rect("ground", rect)
+        yield _label(
+            "quiet", rect.x + 2, rect.y + LABEL_SIZE, graph.edges[edge_number].label, LABEL_SIZE
         )
-        yield text_element("quiet", x, y, graph.edges[edge_number].label, LABEL_SIZE)
 
 
 # --- boxes ----------------------------------------------------------------------------------------
@@ -344,15 +304,18 @@ def _box(
     sources: list[str],
     *,
     says_as_usual: bool,
-) -> Iterator[str]:
+) -> Mark:
     heat = str(node.attrs.get("heat", ""))
-    words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node), heat]))
+    look = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node), heat]))
     text = measure.text if says_as_usual and not measure.is_line else None
-    label = attribute(described(node, sources, text))
-    yield f'<g class="{words}" role="img" data-id={attribute(node.id)} aria-label={label}>'
-    yield element("title", tooltip(node, options))
-    yield from box_parts(node, rect, measure, options)
-    yield "</g>"
+    return Group(
+        look,
+        tuple(box_marks(node, rect, measure, options)),
+        {"id": node.id},
+        described(node, sources, text),
+        tooltip(node, options),
+        box=node.id,
+    )
 
 
 # --- one box: its outline, its words, the cells of its inputs and outputs -------------------------
@@ -363,9 +326,9 @@ SHEET = 3.5  # how far the sheets of several copies stand out
 MOST_SHEETS = 2
 
 
-def box_parts(
+def box_marks(
     node: GraphNode, rect: Rect, measure: Measure, options: PictureOptions
-) -> Iterator[str]:
+) -> Iterator[Mark]:
     """Yield the elements of a box, those behind first."""
     style = style_of(node.kind)
     if measure.is_line and rect.width < LEAST_WIDTH:  # the mark in a slot says it
@@ -385,26 +348,21 @@ def box_parts(
     yield from _cells(rect, measure, options.rankdir)
 
 
-def _outline(rect: Rect, style: Style, inset: float, kind: str) -> str:
+def _outline(rect: Rect, style: Style, inset: float, kind: str) -> Mark:
     x, y = rect.x + inset, rect.y + inset
     width, height = rect.width - 2 * inset, rect.height - 2 * inset
     if style.corners == "note":
         right, bottom = x + width, y + height
-        fold = f"{number(right - FOLD)},{number(y)}"
-        corner = f"{number(right)},{number(y + FOLD)}"
-        return (
-            f'<path class="{kind}" d="M{number(x)},{number(y)}L{fold}L{corner}'
-            f'V{number(bottom)}H{number(x)}ZM{fold}V{number(y + FOLD)}H{number(right)}"/>'
-        )
+        fold, corner = (right - FOLD, y), (right, y + FOLD)
+        outline = ((x, y), fold, corner, (right, bottom), (x, bottom))
+        inner = ((fold, (right - FOLD, y + FOLD), corner),)
+        return Line(outline, line_width=0, look=kind, closed=True, more=inner)
     radius = ROUND.get(style.corners, height / 2)
-    rounded = f' rx="{number(max(radius - inset / 2, 0))}"' if radius else ""
-    return (
-        f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
-        f'height="{number(height)}"{rounded}/>'
-    )
+    rounding = max(radius - inset / 2, 0) if radius else 0.0
+    return _rect(kind, Rect(x, y, width, height), corner=rounding)
 
 
-def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
+def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[Mark]:
     left, above, right, below = measure.margins
     middle = rect.x + left + (rect.width - left - right) / 2
     text = measure.text
@@ -415,44 +373,41 @@ def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
     sign = text_width(text.sign, TITLE_SIZE)
     title = text_width(text.title, TITLE_SIZE, True)
     x = middle - (sign + SIGN_GAP + title) / 2
-    yield text_element("sign", x, y, text.sign, TITLE_SIZE)
-    yield text_element("title", x + sign + SIGN_GAP, y, text.title, TITLE_SIZE, bold=True)
+    yield _label("sign", x, y, text.sign, TITLE_SIZE)
+    yield _label("title", x + sign + SIGN_GAP, y, text.title, TITLE_SIZE, bold=True)
     y += TITLE_HEIGHT - TITLE_SIZE + LINE_SIZE
     for line in text.lines:
         x = middle - text_width(line, LINE_SIZE) / 2
-        yield text_element("quiet", x, y, line, LINE_SIZE)
+        yield _label("quiet", x, y, line, LINE_SIZE)
         y += LINE_HEIGHT
     for mark in text.marks:
         x = middle - text_width(mark, LINE_SIZE, True) / 2
-        yield text_element("mark", x, y, mark, LINE_SIZE, bold=True)
+        yield _label("mark", x, y, mark, LINE_SIZE, bold=True)
         y += LINE_HEIGHT
 
 
-def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[str]:
+def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[Mark]:
     """Yield the title at the left, and at the right what else is said, before the mark if any."""
     y = rect.y + rect.height / 2 + FRAME_SIZE * 0.36
     if "share" in node.attrs:
         room = rect.width - 4 * CELL_PADDING
         x, width = rect.x + 2 * CELL_PADDING, room * float(node.attrs["share"])
         for look, length in (("bar-ground", room), ("bar", width)):
-            yield (
-                f'<rect class="{look}" x="{number(x)}" y="{number(rect.bottom - 5)}" '
-                f'width="{number(length)}" height="3"/>'
-            )
+            yield _rect(look, Rect(x, rect.bottom - 5, length, 3))
         y -= 2
     text = measure.text
     x = rect.x + CELL_PADDING + 3
-    yield text_element("sign", x, y, text.sign, FRAME_SIZE)
+    yield _label("sign", x, y, text.sign, FRAME_SIZE)
     x += text_width(text.sign, FRAME_SIZE) + SIGN_GAP
-    yield text_element("title", x, y, text.title, FRAME_SIZE, bold=True)
+    yield _label("title", x, y, text.title, FRAME_SIZE, bold=True)
     right = rect.right - CELL_PADDING - (MARK_WIDTH if node.kind in ("variable", "slot") else 0.0)
     for line in reversed(text.lines):
         right -= text_width(line, LINE_SIZE)
-        yield text_element("quiet", right, y, line, LINE_SIZE)
+        yield _label("quiet", right, y, line, LINE_SIZE)
         right -= CELL_PADDING
 
 
-def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
+def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[Mark]:
     """Yield the cells along the sides at which arrows arrive and leave."""
     left, above, right, below = measure.margins
     inputs, outputs = measure.text.inputs, measure.text.outputs
@@ -468,89 +423,81 @@ def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
 
 def _row(
     cells: tuple[str, ...], rect: Rect, top: float, height: float, border: float
-) -> Iterator[str]:
+) -> Iterator[Mark]:
     wide = rect.width / len(cells)
-    line = f"M{number(rect.x)},{number(border)}H{number(rect.right)}"
     starts = [rect.x + wide * i for i in range(1, len(cells))]
-    bars = [f"M{number(x)},{number(top)}v{number(height)}" for x in starts]
+    bars = [((x, top), (x, top + height)) for x in starts]
     middles = [(rect.x + wide * (i + 0.5), top + height / 2) for i in range(len(cells))]
-    yield from _drawn_cells(cells, [line, *bars], middles)
+    yield from _drawn_cells(cells, [((rect.x, border), (rect.right, border)), *bars], middles)
 
 
 def _column(
     cells: tuple[str, ...], rect: Rect, left: float, width: float, border: float
-) -> Iterator[str]:
+) -> Iterator[Mark]:
     high = rect.height / len(cells)
-    line = f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"
     starts = [rect.y + high * i for i in range(1, len(cells))]
-    bars = [f"M{number(left)},{number(y)}h{number(width)}" for y in starts]
+    bars = [((left, y), (left + width, y)) for y in starts]
     middles = [(left + width / 2, rect.y + high * (i + 0.5)) for i in range(len(cells))]
-    yield from _drawn_cells(cells, [line, *bars], middles)
+    yield from _drawn_cells(cells, [((border, rect.y), (border, rect.bottom)), *bars], middles)
 
 
 def _drawn_cells(
-    cells: tuple[str, ...], lines: list[str], middles: list[tuple[float, float]]
-) -> Iterator[str]:
-    yield f'<path class="cells" d="{"".join(lines)}"/>'
+    cells: tuple[str, ...], lines: list[tuple[Point, ...]], middles: list[tuple[float, float]]
+) -> Iterator[Mark]:
+    yield Line(lines[0], line_width=0, look="cells", more=tuple(lines[1:]))
     for cell, (x, y) in zip(cells, middles, strict=True):
         left = x - text_width(cell, CELL_SIZE) / 2
-        yield text_element("cell", left, y + CELL_SIZE * 0.36, cell, CELL_SIZE)
+        yield _label("cell", left, y + CELL_SIZE * 0.36, cell, CELL_SIZE)
 
 
-# --- the style sheet: one class for each kind of box, light and dark ------------------------------
+# --- the rules: one class for each kind of box, light and dark ------------------------------------
 #
-# Every rule begins with the classes of its picture. Pictures of one theme in one page have the same
-# rules; those for a state are more specific than those for a kind, whatever their order.
+# In SVG every rule begins with the classes of its picture. Pictures of one theme in one page have
+# the same rules; those for a state are more specific than those for a kind, whatever their order.
 
-_SIZES = f"""\
-text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
-.caption{{font-size:{CAPTION_SIZE}px;font-weight:bold}}
-.title,.sign{{font-size:{TITLE_SIZE}px}}
-.title,.mark{{font-weight:bold}}
-.frame~.title{{font-size:{FRAME_SIZE}px}}
-.cell{{font-size:{CELL_SIZE}px}}
-.depth{{font-size:{DEPTH_SIZE}px}}
-.line{{stroke-width:1.2}}
-.line.inner{{fill:none;stroke-width:1}}
-.cells{{fill:none;stroke-width:.8}}
-.frame{{stroke-width:1.1;stroke-dasharray:5 3}}
-.edge{{fill:none;stroke-width:1.2}}
-.edge.gradient{{stroke-dasharray:6 3}}
-.edge.update{{stroke-dasharray:2 3;stroke-width:1.6}}"""
-
+_SIZES = (
+    Ink(".caption", more=f"font-size:{CAPTION_SIZE}px;font-weight:bold"),
+    Ink(".title,.sign", more=f"font-size:{TITLE_SIZE}px"),
+    Ink(".title,.mark", more="font-weight:bold"),
+    Ink(".frame~.title", more=f"font-size:{FRAME_SIZE}px"),
+    Ink(".cell", more=f"font-size:{CELL_SIZE}px"),
+    Ink(".depth", more=f"font-size:{DEPTH_SIZE}px"),
+    Ink(".line", line_width="1.2"),
+    Ink(".line.inner", "none", line_width="1"),
+    Ink(".cells", "none", line_width=".8"),
+    Ink(".frame", line_width="1.1", dashes="5 3"),
+    Ink(".edge", "none", line_width="1.2"),
+    Ink(".edge.gradient", dashes="6 3"),
+    Ink(".edge.update", line_width="1.6", dashes="2 3"),
+)
 
 # A ladder's lines are told apart by place and colour; a card is no dashed frame.
-_LADDER = f"""\
-.edge.gradient{{stroke-dasharray:none;stroke-width:1.4}}
-.edge.nothing{{stroke-dasharray:2 4}}
-.frame.card{{stroke-dasharray:none}}
-.box .title,.box .sign{{font-size:{FRAME_SIZE}px}}
-.spot{{fill:none;stroke:none;pointer-events:all}}
-.when-pointed{{visibility:hidden}}
-.asked:hover .when-pointed{{visibility:visible}}"""
+_LADDER = (
+    Ink(".edge.gradient", line_width="1.4", dashes="none"),
+    Ink(".edge.nothing", dashes="2 4"),
+    Ink(".frame.card", dashes="none"),
+    Ink(".box .title,.box .sign", more=f"font-size:{FRAME_SIZE}px"),
+    Ink(".spot", "none", "none", more="pointer-events:all"),
+    Ink(".when-pointed", more="visibility:hidden"),
+    Ink(".asked:hover .when-pointed", more="visibility:visible"),
+)
 
 
 def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
     """Return the rules that a graph's picture needs; `scope` is its class, if it is another."""
-    scope = scope or options.scope
+    return css(*inks_of(graph, options), scope or options.scope)
+
+
+def inks_of(graph: Graph, options: PictureOptions) -> tuple[list[Ink], list[Ink]]:
+    """Return the rules of a graph's picture, and those that are added on a dark system."""
     kinds = {node.kind: style_of(node.kind) for node in graph.nodes}
-    sizes = _SIZES.split("\n") + (_LADDER.split("\n") if is_ladder(graph) else [])
+    letters = f"font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre"
+    sizes = [Ink("text", more=letters), *_SIZES, *(_LADDER if is_ladder(graph) else ())]
     if options.font != FONT:
-        sizes.append(f"text{{font-family:{options.font}}}")
-    rules = [*sizes, *_shapes(graph, kinds), *_colours(graph, kinds, options.palette)]
-    scoped = [_scoped(rule, scope) for rule in rules]
-    if options.theme == "auto":
-        dark = _colours(graph, kinds, options.palette_of("dark"))
-        rules_of_dark = "".join(_scoped(rule, scope) for rule in dark)
-        scoped.append(f"@media (prefers-color-scheme:dark){{{rules_of_dark}}}")
-    return "\n".join(scoped)
-
-
-@cache
-def _scoped(rule: str, scope: str) -> str:
-    selectors, _, rest = rule.partition("{")
-    scoped = ",".join(f".kerascope.{scope} {selector}" for selector in selectors.split(","))
-    return f"{scoped}{{{rest}"
+        sizes.append(Ink("text", more=f"font-family:{options.font}"))
+    inks = [*sizes, *_shapes(graph, kinds), *_colours(graph, kinds, options.palette)]
+    is_auto = options.theme == "auto"
+    return inks, [*_colours(graph, kinds, options.palette_of("dark"))] if is_auto else []
 
 
 def _states(graph: Graph, known: Container[str] = STATES) -> list[str]:
@@ -559,71 +506,58 @@ def _states(graph: Graph, known: Container[str] = STATES) -> list[str]:
     return [state for state in found if state in known]
 
 
-def _shapes(graph: Graph, styles: Mapping[str, Style]) -> Iterator[str]:
+def _shapes(graph: Graph, styles: Mapping[str, Style]) -> Iterator[Ink]:
     for kind, style in styles.items():
         if style.heavy:
-            yield f".k-{kind} .line{{stroke-width:2}}"
+            yield Ink(f".k-{kind} .line", line_width="2")
         if style.dashed:
-            yield f".k-{kind} .line{{stroke-dasharray:5 3}}"
+            yield Ink(f".k-{kind} .line", dashes="5 3")
     if any(edge.attrs.get("role") == "bundle" for edge in graph.edges):
-        yield ".edge.bundle{stroke-width:3.6}"
+        yield Ink(".edge.bundle", line_width="3.6")
     for name in _states(graph):
         state = STATES[name]
-        width = 2.4 if state.heavy else 1.2
-        dashes = "stroke-dasharray:5 3" if state.dashed else "stroke-dasharray:none"
-        yield f".box.is-{name} .line,.frame.is-{name}{{stroke-width:{width};{dashes}}}"
-        yield f".edge.is-{name}{{stroke-width:{max(width - 0.4, 1.2):g};{dashes}}}"
+        width, dashes = 2.4 if state.heavy else 1.2, "5 3" if state.dashed else "none"
+        framed = f".box.is-{name} .line,.frame.is-{name}"
+        yield Ink(framed, line_width=f"{width:g}", dashes=dashes)
+        yield Ink(f".edge.is-{name}", line_width=f"{max(width - 0.4, 1.2):g}", dashes=dashes)
 
 
-def _colours(graph: Graph, kinds: Mapping[str, Style], palette: Palette) -> Iterator[str]:
-    yield f".ground{{fill:{palette.background}}}"
-    yield f".title,.caption{{fill:{palette.text}}}"
-    yield f".quiet,.cell,.depth{{fill:{palette.quiet_text}}}"
-    yield f".mark{{fill:{palette.text}}}"
-    yield f".frame{{fill:{palette.group_fill};stroke:{palette.group_line}}}"
-    yield f".edge{{stroke:{palette.edge}}}"
-    yield f".head{{fill:{palette.edge}}}"
+def _colours(graph: Graph, kinds: Mapping[str, Style], palette: Palette) -> Iterator[Ink]:
+    yield Ink(".ground", palette.background)
+    yield Ink(".title,.caption", palette.text)
+    yield Ink(".quiet,.cell,.depth", palette.quiet_text)
+    yield Ink(".mark", palette.text)
+    yield Ink(".frame", palette.group_fill, palette.group_line)
+    yield Ink(".edge", line=palette.edge)
+    yield Ink(".head", palette.edge)
     has_bars = any("share" in node.attrs for node in graph.nodes)
-    if has_bars:
-        yield f".bar-ground{{fill:{palette.group_line};opacity:.25}}"
     for kind in kinds:
         fill, line, sign = palette.box(palette.hue_of(kind))
-        yield f".k-{kind} .line{{fill:{fill};stroke:{line}}}"
-        yield f".k-{kind} .inner{{fill:none}}"
-        yield f".k-{kind} .sign{{fill:{sign}}}"
+        yield Ink(f".k-{kind} .line", fill, line)
+        yield Ink(f".k-{kind} .inner", "none")
+        yield Ink(f".k-{kind} .sign", sign)
         if has_bars:
-            yield f".k-{kind} .bar{{fill:{line}}}"
-        yield f".k-{kind} .cells{{stroke:{line}}}"
+            yield Ink(f".k-{kind} .bar-ground", mixed(fill, palette.group_line, 0.25))
+            yield Ink(f".k-{kind} .bar", line)
+        yield Ink(f".k-{kind} .cells", line=line)
     for role, hue in (("gradient", "purple"), ("update", "green")):
         if is_ladder(graph):
-            yield f".word.{role}{{fill:{palette.sign(hue)}}}"
-            yield f".edge.gradient.nothing{{stroke:{palette.quiet_text}}}"
+            yield Ink(f".word.{role}", palette.sign(hue))
+            yield Ink(".edge.gradient.nothing", line=palette.quiet_text)
         if any(edge.attrs.get("role") == role for edge in graph.edges):
-            yield f".edge.{role}{{stroke:{palette.line(hue)}}}"
-            yield f".head.{role}{{fill:{palette.line(hue)}}}"
+            yield Ink(f".edge.{role}", line=palette.line(hue))
+            yield Ink(f".head.{role}", palette.line(hue))
     for name in _states(graph):
         mark = palette.mark(STATES[name].hue)
-        yield f".box.is-{name} .line,.frame.is-{name}{{stroke:{mark}}}"
-        yield f".edge.is-{name}{{stroke:{mark}}}"
-        yield f".head.is-{name}{{fill:{mark}}}"
+        yield Ink(f".box.is-{name} .line,.frame.is-{name}", line=mark)
+        yield Ink(f".edge.is-{name}", line=mark)
+        yield Ink(f".head.is-{name}", mark)
     for name in _states(graph, HEATS):
         box = f".box.is-{name}"
-        yield f"{box} .line{{fill:{palette.heat(name)};stroke:{palette.quiet_text}}}"
-        yield f"{box} .inner{{fill:none}}"
-        yield f"{box} .sign{{fill:{palette.text}}}"
+        yield Ink(f"{box} .line", palette.heat(name), palette.quiet_text)
+        yield Ink(f"{box} .inner", "none")
+        yield Ink(f"{box} .sign", palette.text)
     for name in dict.fromkeys(str(node.attrs["heat"]) for node in graph.nodes
                               if node.attrs.get("heat") in HEATS):  # fmt: skip
-        yield f".box.{name} .line:not(.inner){{fill:{palette.heat(name)}}}"
-        yield f".box.{name} .sign{{fill:{palette.text}}}"
-
-
-def text_element(
-    kind: str, x: float, y: float, text: str, size: float, *, bold: bool = False
-) -> str:
-    """Return a line of text that begins at (x, y), pinned to the width that was computed for it."""
-    width = text_width(text, size, True) if bold else text_width(text, size)  # as measured before
-    pinned = f' textLength="{number(width)}" lengthAdjust="spacingAndGlyphs"' if text else ""
-    return (
-        f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{pinned}>'
-        f"{escape(text, quote=False)}</text>"
-    )
+        yield Ink(f".box.{name} .line:not(.inner)", palette.heat(name))
+        yield Ink(f".box.{name} .sign", palette.text)

@@ -7,13 +7,10 @@ that suits), or is asked for by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.records import counted
@@ -33,12 +30,9 @@ from kerascope.viz.figure.reading import (
     is_quiet_in_u,
     read,
 )
-from kerascope.viz.formats import OF_FIGURES
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.sheet import Sheet
-from kerascope.viz.writers.printed import printed
 from kerascope.viz.writers.svg import svg_of_sheet
-from kerascope.viz.writers.tikz import needed_tex, tex_of_sheet, tikz_of_sheet
 
 DEFAULT_WIDTH = "174mm"
 FIGURE_DPI = 300.0  # of print
@@ -86,8 +80,6 @@ class Figure(Drawing):
         How the model is drawn.
     """
 
-    formats: Sequence[str] = OF_FIGURES
-
     def __init__(
         self,
         graph: Graph | View,
@@ -109,17 +101,12 @@ class Figure(Drawing):
     @property
     def svg(self) -> str:
         """The figure as an SVG text, as large as it is printed, on a transparent ground."""
-        return svg_of_sheet(self._sheet)
+        return svg_of_sheet(self.sheet)
 
     @property
-    def tikz(self) -> str:
-        """The figure as a `tikzpicture`, to be read by a LaTeX document."""
-        return tikz_of_sheet(self._sheet)
-
-    @property
-    def tex(self) -> str:
-        """The figure as a whole LaTeX document."""
-        return tex_of_sheet(self._sheet)
+    def sheet(self) -> Sheet:
+        """The marks of the figure."""
+        return self._sheet
 
     @property
     def title(self) -> str:
@@ -132,26 +119,7 @@ class Figure(Drawing):
     @property
     def legend(self) -> str:
         """Sentences for the caption in the paper."""
-        return f"{self.title}. {self._sheet.description}"
-
-    def render(self, format: str) -> bytes:
-        """Return the figure as "svg", "png" or "pdf".
-
-        Raises
-        ------
-        MissingToolError
-            Graphviz is needed for PNG and PDF, and not installed in any form.
-        """
-        if format == "svg":
-            return self.svg.encode("utf-8")
-        return printed(self._sheet, format, dpi=self.dpi, time_limit=self.time_limit)
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the figure to a file; see `Drawing.save`. Warn if its letters need another TeX."""
-        written = super().save(path)
-        if written.suffix in (".tikz", ".tex") and needed_tex(self._sheet):
-            warn(f"{written.name}: {needed_tex(self._sheet)}")
-        return written
+        return f"{self.title}. {self.sheet.description}"
 
     def __repr__(self) -> str:
         """Return one line that says what the figure shows."""

@@ -19,6 +19,7 @@ from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Le
 from kerascope.viz.layout.measures import Measure, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.places import Places, Shape, end_of, place_level
+from kerascope.viz.sheet import Label
 
 # --- what comes out: a picture as rectangles and curves -------------------------------------------
 
@@ -106,20 +107,6 @@ class Stroke:
     width: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A text that is no box's: its left lower corner and its size.
-
-    `look` is "title", "quiet" or a role of arrows, "gradient" or "update".
-    """
-
-    x: float
-    y: float
-    text: str
-    size: float
-    look: str = "quiet"
-
-
 @dataclass(frozen=True)
 class Placed:
     """Where everything of a graph lies.
@@ -140,7 +127,8 @@ class Placed:
         Where the caption stands.
     strokes : tuple of Stroke
         What is drawn instead of a line for each edge; empty if each has its own.
-    words : tuple of Words
+    words : tuple of Label
+        Texts that belong to no box.
     """
 
     width: float
@@ -152,7 +140,7 @@ class Placed:
     edge_labels: Mapping[int, Rect] = field(default_factory=dict)
     depths: Mapping[int, Rect] = field(default_factory=dict)
     strokes: tuple[Stroke, ...] = ()
-    words: tuple[Words, ...] = ()
+    words: tuple[Label, ...] = ()
 
 
 # --- the whole layout -----------------------------------------------------------------------------

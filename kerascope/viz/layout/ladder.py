@@ -29,7 +29,6 @@ from kerascope.viz.layout.arrange import (
     Point,
     Rect,
     Stroke,
-    Words,
     arrange,
     route_points,
 )
@@ -45,6 +44,7 @@ from kerascope.viz.layout.measures import (
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.places import Places, Shape, place_level
 from kerascope.viz.nesting import longest_paths
+from kerascope.viz.sheet import Label
 from kerascope.viz.theme import style_of
 
 HEAD_SIZE, NAME_SIZE, SMALL_SIZE = 13.0, 12.0, 9.0
@@ -566,27 +566,33 @@ class _Ladder:
                 found[name] = rect
         return found
 
-    def _heads(self) -> Iterable[Words]:
+    def _heads(self) -> Iterable[Label]:
         """Yield the names of the rails and of the columns."""
         y = MARGIN + self.caption[1] + 14
         text = FORWARD_HEAD
         middle = self.left + self.rail_width / 2 - text_width(text, HEAD_SIZE, True) / 2
-        yield Words(_r(middle), y, text, HEAD_SIZE, "title")
+        yield _word(middle, y, text, HEAD_SIZE, "title")
         if self.backward.shapes:
             text = BACKWARD_HEAD
             middle = self.right_x + self.backward.width / 2
             x = max(self.right_x, middle - text_width(text, HEAD_SIZE, True) / 2)
-            yield Words(_r(x), y, text, HEAD_SIZE, "gradient")
+            yield _word(x, y, text, HEAD_SIZE, "gradient")
         x = self.card_x + CARD_PADDING
         for column, width in self.columns.items():
             is_via = column.startswith("via ")
             text = NEW_HEAD if column == "new" else VIA_HEAD if is_via else column
             note = COLUMN_NOTES.get(column, "")
             if column not in ("via 1", "via 2", "via 3"):
-                yield Words(_r(x), y, text, NAME_SIZE, "title")
+                yield _word(x, y, text, NAME_SIZE, "title")
                 if 0 < text_width(note, SMALL_SIZE) <= width + CELL_GAP - 2:
-                    yield Words(_r(x), y + 12, note, SMALL_SIZE)
+                    yield _word(x, y + 12, note, SMALL_SIZE, "quiet")
             x += width + CELL_GAP
+
+
+def _word(x: float, y: float, text: str, size: float, look: str) -> Label:
+    """Return a text that is a "title", "quiet", or in the colour of a role of arrows."""
+    own = look if look in ("title", "quiet") else f"word {look}"
+    return Label(_r(x), y, text, size, bold=look == "title", look=own)
 
 
 def _r(length: float) -> float:
@@ -653,7 +659,7 @@ class _Lines:
         self.ladder = ladder
         self.boxes = ladder.boxes
         self.strokes: list[Stroke] = []
-        self.words: list[Words] = []
+        self.words: list[Label] = []
         self.taken: dict[str, list[list[tuple[float, float]]]] = {"left": [], "right": []}
         self._ports_used: dict[tuple[str, str], int] = {}
         self._touched: dict[tuple[str, str], list[float]] = {}  # where rungs touch a card
@@ -722,7 +728,7 @@ class _Lines:
                 is_from_right = any(at > end[0] + 1 for at, _ in (moved[0], moved[-4]))
                 left = end[0] - width - 4 if is_from_right else end[0] + 4
                 y = end[1] + 14 + 10 * self._port(edge.target, f"via {is_from_right}")
-                self.words.append(Words(_r(left), _r(y), edge.label, SMALL_SIZE, look))
+                self.words.append(_word(left, _r(y), edge.label, SMALL_SIZE, look))
 
     # --- on a card --------------------------------------------------------------------------------
 
@@ -949,7 +955,7 @@ class _Lines:
             elif kinds == ("forward", "card"):
                 at = max(at, to - 8 - width)
             y += 9 if kinds == ("forward", "card") else -4
-            self.words.append(Words(_r(at), _r(y), text, SMALL_SIZE, look or "quiet"))
+            self.words.append(_word(at, _r(y), text, SMALL_SIZE, look or "quiet"))
 
     def _pointed(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
         """Draw what a gradient is made of besides; it is seen only when that is pointed at."""

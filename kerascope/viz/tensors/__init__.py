@@ -1,6 +1,6 @@
 """Tensors and curves as pictures: `ks.show(layer, x)`, `history.plot()`, `tape.plot(...)`.
 
 `sources` finds the arrays, `panels` makes two-dimensional panels of them, `heat_maps` and `curves`
-lay them out as one `Sheet` of shapes and as characters, `sheet_svg` and `sheet_graphviz` draw a
-sheet; `scales` has the colours. `show.py` puts it together and returns a `Picture`.
+lay them out as one `Sheet` of marks and as characters; `viz/writers/` draws a sheet, and
+`viz/roles.py` has the colours. `show.py` puts it together and returns a `Picture`.
 """

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.trace.statistics import figure
 from kerascope.viz.roles import SERIES
-from kerascope.viz.sheet import Label, Line, Mark, Rectangle, Sheet, moved, padded_width
+from kerascope.viz.sheet import Label, Line, Rectangle, Shape, Sheet, moved, padded_width
 
 _MATPLOTLIB = "matplotlib.pyplot"
 BACKENDS = ("kerascope", "matplotlib")
@@ -132,7 +132,7 @@ class Curves:
 
     def sheet(self) -> Sheet:
         """Return the shapes of the picture."""
-        shapes: list[Mark] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
+        shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 8
         for note in self.notes:
             y += LINE + 4
@@ -183,13 +183,13 @@ class _End(NamedTuple):
 # --- axes as shapes -------------------------------------------------------------------------------
 
 
-def _axes(axes: Axes) -> tuple[list[Mark], float, float]:
+def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
     """Return the shapes of some axes, and their size."""
     ticks = axes.ticks()
     left = max((padded_width(word, SMALL) for _, word in ticks), default=0.0) + 6
     top = HEADING + 12
     scale = " (each line a power of ten)" if axes.log else ""
-    shapes: list[Mark] = [Label(left, HEADING, f"{axes.title}{scale}", HEADING, bold=True)]
+    shapes: list[Shape] = [Label(left, HEADING, f"{axes.title}{scale}", HEADING, bold=True)]
     (low, high), (first, last) = axes.ends(), axes.x_ends()
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -227,7 +227,7 @@ def _axes(axes: Axes) -> tuple[list[Mark], float, float]:
     return shapes, width, bottom + LINE + 6
 
 
-def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) -> Iterator[Mark]:
+def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) -> Iterator[Shape]:
     """Yield a curve in pieces between its gaps, and a cross where a number is not finite."""
     role, piece = f"series-{curve.color}", []
     for point in [*points, (math.nan, math.nan)]:
@@ -247,7 +247,7 @@ def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) ->
             yield Line(ends, "nan", 1.5)
 
 
-def _mark(curve: Curve, end: tuple[float, float]) -> Iterator[Mark]:
+def _mark(curve: Curve, end: tuple[float, float]) -> Iterator[Shape]:
     (x, y), role = end, f"series-{curve.color}"
     if curve.style % 2 == 0:
         yield Rectangle(x - 3, y - 3, 6, 6, role)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerascope.trace.statistics import figure
-from kerascope.viz.sheet import Label, Line, Mark, Raster, Rectangle, Sheet, moved, padded_width
+from kerascope.viz.sheet import Label, Line, Raster, Rectangle, Shape, Sheet, moved, padded_width
 from kerascope.viz.tensors.panels import Panel, Panels, ordinal, thinned
 from kerascope.viz.tensors.scales import (
     LEVELS,
@@ -55,7 +55,7 @@ class HeatMaps:
 
     def sheet(self) -> Sheet:
         """Return the shapes of the picture."""
-        shapes: list[Mark] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
+        shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 12
         for part in self.parts:
             drawn, y = _part(part, y)
@@ -71,19 +71,21 @@ class HeatMaps:
         return "\n".join(lines)
 
 
-def _right_end(shape: Mark) -> float:
+def _right_end(shape: Shape) -> float:
     if isinstance(shape, Label):
         width = padded_width(shape.text, shape.size, shape.bold)
         return shape.x + width * {"start": 1.0, "middle": 0.5, "end": 0.0}[shape.anchor]
-    return max(x for x, _ in shape.points) if isinstance(shape, Line) else shape.x + shape.width
+    if isinstance(shape, (Rectangle, Raster)):
+        return shape.x + shape.width
+    return max(x for x, _ in shape.points) if isinstance(shape, Line) else 0.0
 
 
 # --- a part ---------------------------------------------------------------------------------------
 
 
-def _part(part: Panels, y: float) -> tuple[list[Mark], float]:
+def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
     """Return the shapes of a part whose upper end is y, and where it ends."""
-    shapes: list[Mark] = []
+    shapes: list[Shape] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),
         (_axes_words(part), LINE, "quiet"),
@@ -132,10 +134,10 @@ def _even(panels: int, most: int) -> int:
 PIXEL, COLOUR_IMAGE = 9.0, 56.0  # of an image in colour: its cells, and about its side
 
 
-def _colour_images(part: Panels, y: float) -> tuple[list[Mark], float]:
+def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
     """Return small images in colour side by side, and where they end."""
     words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
-    shapes: list[Mark] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
+    shapes: list[Shape] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
     x, y = MARGIN, y + LINE + GAP
     for title, image in part.colours:
         rows, columns, _ = image.shape
@@ -168,8 +170,8 @@ def _heading(panel: Panel, part: Panels) -> tuple[str, str]:
     return panel.title, "  ".join(filter(None, (own, alarm)))
 
 
-def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Mark], float]:
-    shapes: list[Mark] = []
+def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Shape], float]:
+    shapes: list[Shape] = []
     y = 0.0
     for text, role in zip(_heading(panel, part), ("text", "quiet"), strict=True):
         if text:
@@ -178,7 +180,7 @@ def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Mark], float]:
     return shapes, y + (2 if y else 0)
 
 
-def _numbers(panel: Panel, part: Panels) -> tuple[list[Mark], float, float]:
+def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
     """Return a panel in which each number stands in its cell, and its size."""
     shapes, top = _head_shapes(panel, part)
     words = [[_written(x) for x in row] for row in panel.values.tolist()]
@@ -215,7 +217,7 @@ def _written(number: float) -> str:
     return f"{'+' if number > 0 else '-'}Inf" if np.isinf(number) else figure(number, 3)
 
 
-def _image(panel: Panel, part: Panels) -> tuple[list[Mark], float, float]:
+def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
     """Return a panel as an image of its numbers, with the first and the last place of each axis."""
     shapes, top = _head_shapes(panel, part)
     rows, columns = panel.values.shape
@@ -247,14 +249,14 @@ def _are_names(labels: Sequence[str]) -> bool:
 
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
-) -> tuple[list[Mark], float, float]:
+) -> tuple[list[Shape], float, float]:
     """Return labels of as many rows and columns as have room, and where the image begins then."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
     widest = max((padded_width(label, SMALL) for label in columns), default=0) + 8
     own.append(_spaced(len(columns), widest / wide) if len(columns) > 1 else [])
     left = max((padded_width(rows[i], SMALL) for i in own[0]), default=0.0) + (4 if own[0] else 0)
-    shapes: list[Mark] = [
+    shapes: list[Shape] = [
         Label(left + (i + 0.5) * wide, top + SMALL, columns[i], SMALL, "quiet", "middle")
         for i in own[1]
     ]
@@ -275,7 +277,7 @@ def _spaced(number: int, least: float) -> list[int]:
 
 def _odd_cells(
     levels: np.ndarray, left: float, top: float, wide: float, high: float
-) -> Iterator[Mark]:
+) -> Iterator[Shape]:
     """Yield a cross over each NaN, and an arrow up or down over infinite numbers."""
     for row, column in np.argwhere(levels >= LEVELS)[:MOST_SIGNS].tolist():
         x, y = left + (column + 0.5) * wide, top + (row + 0.5) * high
@@ -302,7 +304,7 @@ def _odd_ones(part: Panels) -> list[int]:
     return [level for level, test in tests if any(test(x).any() for x in values)]
 
 
-def _legend(part: Panels, y: float) -> Iterator[Mark]:
+def _legend(part: Panels, y: float) -> Iterator[Shape]:
     """Yield the scale, if any number lies on it, and what the signs mean."""
     x = MARGIN
     if any(np.isfinite(panel.values).any() for panel in part.panels):
@@ -316,7 +318,7 @@ def _legend(part: Panels, y: float) -> Iterator[Mark]:
         x += LEGEND_HEIGHT + 4 + padded_width(word, SMALL) + GAP
 
 
-def _ramp(scale: Scale, y: float) -> Iterator[Mark]:
+def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
     """Yield the scale with the numbers at its ends, and at zero."""
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):

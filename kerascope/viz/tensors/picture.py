@@ -18,12 +18,13 @@ from rich.text import Text
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.printable import printable_lines
-from kerascope.viz.exports.graphviz import DEFAULT_DPI, check_positive
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, PICTURE_FORMATS, check_positive
 from kerascope.viz.formats import OF_TENSORS, format_of, meaning_of
 from kerascope.viz.sheet import Sheet
 from kerascope.viz.theme import THEMES_OF_SCREENS
 from kerascope.viz.writers.printed import printed
 from kerascope.viz.writers.svg import svg_of_sheet
+from kerascope.viz.writers.tikz import tex_of_sheet, tikz_of_sheet
 
 TERMINAL_WIDTH = 80
 
@@ -106,6 +107,22 @@ class Picture:
             f"<body>\n{self.svg}</body></html>\n"
         )
 
+    @property
+    def tikz(self) -> str:
+        """The picture as a `tikzpicture`, to be read by a LaTeX document.
+
+        Raises
+        ------
+        ArgumentError
+            Among its panels are images.
+        """
+        return tikz_of_sheet(self.sheet, self.theme)
+
+    @property
+    def tex(self) -> str:
+        """The picture as a whole LaTeX document; see `tikz`."""
+        return tex_of_sheet(self.sheet, self.theme)
+
     def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
         """Return the picture in characters.
 
@@ -141,9 +158,10 @@ class Picture:
             There is no such format.
         """
         meaning = meaning_of(format, OF_TENSORS)
-        if meaning == "html":
-            return self.html.encode()
-        return f"{self.text()}\n".encode() if meaning == "text" else self.render(meaning)
+        if meaning in PICTURE_FORMATS:
+            return self.render(meaning)
+        content = f"{self.text()}\n" if meaning == "text" else getattr(self, meaning)
+        return content.encode()
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture to a file, in the format of its suffix, and return the path.
@@ -151,7 +169,7 @@ class Picture:
         Parameters
         ----------
         path : path
-            Ends in .svg, .png, .pdf, .html or .txt.
+            Ends in .svg, .png, .pdf, .html, .txt, .tikz or .tex.
 
         Raises
         ------

@@ -26,6 +26,8 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
+import numpy as np
+
 from kerascope.viz.exports.graphviz import TIME_LIMIT, render
 from kerascope.viz.layout.measures import text_width
 from kerascope.viz.sheet import (
@@ -80,13 +82,16 @@ def printed(
         page = with_page(drawn(dot_of_sheet(sheet, places)), sheet.width, sheet.height, places)
         if page is not None:
             return page
-    return drawn(dot_of_sheet(sheet, places, smaller=True))
+        return drawn(dot_of_sheet(sheet, places, smaller=True))
+    return drawn(dot_of_sheet(sheet, places, 72 / dpi, smaller=True))
 
 
 # --- DOT ------------------------------------------------------------------------------------------
 
 
-def dot_of_sheet(sheet: Sheet, places: Sequence[TextPlace], smaller: bool = False) -> str:
+def dot_of_sheet(
+    sheet: Sheet, places: Sequence[TextPlace], step: float = 1.0, *, smaller: bool = False
+) -> str:
     """Return DOT with a sheet as the background of an empty page.
 
     Parameters
@@ -94,18 +99,18 @@ def dot_of_sheet(sheet: Sheet, places: Sequence[TextPlace], smaller: bool = Fals
     sheet : Sheet
     places : sequence of TextPlace
         Of its words.
+    step : float
+        The page has a whole number of these, in points, from the upper left: of points or pixels.
     smaller : bool
-        Whether the letters of a wider font are smaller, and the page as large as the sheet.
-        Otherwise they stay as they are, and the page has whole points, from the upper left.
+        Whether the letters of a wider font are smaller.
     """
     background = _continued(_operations(sheet, places, smaller))
-    width, height = sheet.width, sheet.height
-    if not smaller:
-        width, height = math.ceil(width), math.ceil(height)
+    width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
     middle = f"{_fine(width / 2)},{_fine(sheet.height - height / 2)}"
+    ground = sheet.ground or "transparent"
     viewport = f"{width:.5f},{height:.5f},{1 / FINE},{middle}"
     return (
-        f'digraph {{\n  graph [margin=0, pad=0, viewport="{viewport}", bgcolor="transparent", '
+        f'digraph {{\n  graph [margin=0, pad=0, viewport="{viewport}", bgcolor="{ground}", '
         f'_background="{background}"]\n'
         f'  page [pos="{middle}", shape=box, style=invis, fixedsize=true, label="", '
         f"width={width / 72 * FINE:.5f}, height={height / 72 * FINE:.5f}]\n}}\n"
@@ -133,7 +138,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], smaller: bool) -> Ite
 
     next_place, font = iter(places), _font_name(sheet)
     apart = 0.0  # cairo would write neighbours of one size as one text
-    for mark in _without_dashes(sheet.marks):
+    for mark in _without_dashes(sheet.shapes):
         if isinstance(mark, Label):
             x, y, closer = next(next_place)
             apart = SIZES_APART - apart
@@ -144,9 +149,11 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], smaller: bool) -> Ite
             continue
         if isinstance(mark, Raster):
             yield _counted("S", "setlinewidth(0)")
-            for color, rects in cells(mark):
+            for color, ends in cells(mark):
                 yield f"{_counted('c', color)} {_counted('C', color)}"
-                yield from (f"P {points(rect.points)}" for rect in rects)
+                ends[:, 1::2] = sheet.height - ends[:, 1::2]
+                for a, b, c, d in np.rint(ends * FINE).astype(int).tolist():
+                    yield f"P 4 {a} {b} {c} {b} {c} {d} {a} {d}"
             continue
         yield _counted("S", f"setlinewidth({_fine(mark.line_width if mark.line else 0)})")
         yield _counted("c", mark.line or getattr(mark, "fill", ""))
@@ -268,6 +275,7 @@ _MEDIA_BOX = re.compile(rb"/MediaBox \[ 0 0 \d+ \d+ \]")
 _CONTENTS = re.compile(rb"/Contents (\d+) 0 R")
 _STREAM = re.compile(rb"stream\r?\n(.*)\r?\nendstream", re.S)
 _UPSIDE_DOWN = re.compile(rb"1 0 0 -1 0 \d+ cm\n")
+_TEXT = re.compile(rb"\bBT\n.*?\nET\n", re.S)
 _PLACED = re.compile(rb"([-\d.]+) 0 0 ([-\d.]+) ([-\d.]+) ([-\d.]+) Tm|([-\d.]+) ([-\d.]+) Td")
 
 
@@ -353,5 +361,5 @@ def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
         at = place.x + (x - place.x) * place.closer  # letters of a second font go on from there
         return b"%s%f 0 0 %f %f %f Tm" % (spacing, across, down, at, place.y)
 
-    drawn = _PLACED.sub(placed, content)
+    drawn = _TEXT.sub(lambda found: _PLACED.sub(placed, found[0]), content)
     return None if waiting else drawn

@@ -14,9 +14,10 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from kerascope.printable import printable_lines
 from kerascope.viz.roles import color_of
 from kerascope.viz.sheet import (
     Circle,
+    Data,
     Group,
     Ink,
     Label,
@@ -91,70 +93,87 @@ def svg_mark(mark: Mark, scope: str = "light") -> str:
     scope : str
         The theme of images; in a graph, the class of its picture, which ids of arrow heads have.
     """
-    if isinstance(mark, Group):
-        return _group(mark, scope)
-    if isinstance(mark, Raster):
-        return "\n".join(_images(mark, scope))
-    data = "".join(f" data-{key}={attribute(str(value))}" for key, value in mark.data.items())
-    if isinstance(mark, Label):
-        return _text(mark, data)
+    return WRITERS[type(mark)](mark, scope)
+
+
+def _rectangle(mark: Rectangle, scope: str) -> str:
     classes, ink = _ink(mark)
-    if isinstance(mark, Rectangle):
-        place = f'x="{number(mark.x)}" y="{number(mark.y)}"'
-        size = f'width="{number(mark.width)}" height="{number(mark.height)}"'
-        corner = f' rx="{number(mark.corner)}"' if mark.corner else ""
-        return f"<rect{classes} {place} {size}{corner}{ink}{data}/>"
-    if isinstance(mark, Circle):
-        place = f'cx="{number(mark.x)}" cy="{number(mark.y)}" r="{number(mark.radius)}"'
-        return f"<circle{classes} {place}{ink}{data}/>"
+    corner = f' rx="{number(mark.corner)}"' if mark.corner else ""
+    return (
+        f'<rect{classes} x="{number(mark.x)}" y="{number(mark.y)}" width="{number(mark.width)}" '
+        f'height="{number(mark.height)}"{corner}{ink}{_data(mark.data)}/>'
+    )
+
+
+def _circle(mark: Circle, scope: str) -> str:
+    classes, ink = _ink(mark)
+    place = f'cx="{number(mark.x)}" cy="{number(mark.y)}" r="{number(mark.radius)}"'
+    return f"<circle{classes} {place}{ink}{_data(mark.data)}/>"
+
+
+def _polygon(mark: Polygon, scope: str) -> str:
+    classes, ink = _ink(mark)
     drawn = (path_data if mark.curved else polyline_data)(mark.points)
-    drawn += "Z" if isinstance(mark, Polygon) or mark.closed else ""
-    dashes = f' stroke-dasharray="{" ".join(map(number, mark.dashes))}"' if mark.dashes else ""
-    head = tooltip = ""
-    if isinstance(mark, Line):
-        drawn += "".join(map(polyline_data, mark.more))
-        head = f' marker-end="url(#kerascope-{scope}-{mark.head})"' if mark.head else ""
-        tooltip = element("title", mark.tooltip) if mark.tooltip else ""
-    end = f">{tooltip}</path>" if tooltip else "/>"
-    return f'<path{classes} d="{drawn}"{head}{ink}{dashes}{data}{end}'
+    return f'<path{classes} d="{drawn}Z"{ink}{_dashes(mark.dashes)}{_data(mark.data)}/>'
+
+
+def _line(mark: Line, scope: str) -> str:
+    classes, ink = _ink(mark)
+    drawn = (path_data if mark.curved else polyline_data)(mark.points)
+    drawn += "Z" * mark.closed + "".join(map(polyline_data, mark.more))
+    head = f' marker-end="url(#kerascope-{scope}-{mark.head})"' if mark.head else ""
+    end = f">{element('title', mark.tooltip)}</path>" if mark.tooltip else "/>"
+    data = _data(mark.data)
+    return f'<path{classes} d="{drawn}"{head}{ink}{_dashes(mark.dashes)}{data}{end}'
+
+
+def _dashes(lengths: tuple[float, ...]) -> str:
+    return f' stroke-dasharray="{" ".join(map(number, lengths))}"' if lengths else ""
+
+
+def _data(data: Data | None) -> str:
+    if not data:
+        return ""
+    return "".join(f" data-{key}={attribute(str(value))}" for key, value in data.items())
 
 
 def _group(group: Group, scope: str) -> str:
     inside = [svg_mark(mark, scope) for mark in group.marks]
-    data = "".join(f" data-{key}={attribute(str(value))}" for key, value in group.data.items())
     if not group.look:
         return "\n".join(inside)
+    data = _data(group.data)
     if group.label is not None:
         data = f' role="img"{data} aria-label={attribute(group.label)}'
-    tooltip = [element("title", group.tooltip)] if group.tooltip or group.box else []
+    tooltip = [element("title", group.tooltip)] if group.tooltip else []
     return "\n".join([f'<g class="{group.look}"{data}>', *tooltip, *inside, "</g>"])
 
 
-def _text(mark: Label, data: str) -> str:
-    classes, ink = _ink(mark)
-    size = bold = ""
+def _text(mark: Label, scope: str) -> str:
+    if mark.look:
+        own = f' class="{mark.look}" x="{number(mark.x)}" y="{number(mark.y)}"'
+    else:
+        classes, ink = _ink(mark)
+        own = f'{classes} x="{number(mark.x)}" y="{number(mark.y)}" font-size="{number(mark.size)}"'
+    if mark.anchor != "start":
+        own += f' text-anchor="{mark.anchor}"'
     if not mark.look:
-        size = f' font-size="{number(mark.size)}"'
-        bold = ' font-weight="bold"' if mark.bold else ""
-    anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
-    pinned = f' textLength="{number(mark.width)}" lengthAdjust="spacingAndGlyphs"'
-    return (
-        f'<text{classes} x="{number(mark.x)}" y="{number(mark.y)}"{size}{anchor}{bold}{ink}'
-        f"{pinned if mark.text else ''}{data}>{escape(mark.text, quote=False)}</text>"
-    )
+        own += ' font-weight="bold"' * mark.bold + ink
+    if mark.text and mark.pinned:
+        own += f' textLength="{number(mark.width)}" lengthAdjust="spacingAndGlyphs"'
+    return f"<text{own}{_data(mark.data)}>{escape(mark.text, quote=False)}</text>"
 
 
 def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
     """Return the classes of a look or of roles, and the attributes of colours and of the line."""
-    width = 0.0 if isinstance(mark, Label) else mark.line_width
     if mark.look:
-        own = f' style="stroke-width:{number(width)}px"' if isinstance(mark, Line) and width else ""
+        width = mark.line_width if isinstance(mark, Line) else 0
+        own = f' style="stroke-width:{number(width)}px"' if width else ""
         return f' class="{mark.look}"', own
-    fill = mark.color if isinstance(mark, Label) else getattr(mark, "fill", "")
-    line = "" if isinstance(mark, Label) else mark.line
-    wide = f' stroke-width="{number(width)}"' if line else ""
-    if isinstance(mark, Rectangle):
-        wide = wide if width != 1 else ""
+    fill, line, wide = getattr(mark, "fill", ""), getattr(mark, "line", ""), ""
+    if isinstance(mark, Label):
+        fill = mark.color
+    elif line and not (isinstance(mark, Rectangle) and mark.line_width == 1):
+        wide = f' stroke-width="{number(mark.line_width)}"'
     roles = [f"f-{fill}"] if fill[:1] != "#" and fill else []
     roles += [f"l-{line}"] if line[:1] != "#" and line else []
     if roles:
@@ -165,7 +184,11 @@ def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
 # --- images of numbers ----------------------------------------------------------------------------
 
 
-def _images(raster: Raster, theme: str) -> Iterator[str]:
+def _images(raster: Raster, theme: str) -> str:
+    return "\n".join(_image(raster, theme))
+
+
+def _image(raster: Raster, theme: str) -> Iterator[str]:
     for one in BOTH if theme == "auto" else (theme,):
         colors = [color_of(role, one) for role in raster.roles]
         data = base64.b64encode(palette_png(raster.levels, colors)).decode("ascii")
@@ -202,6 +225,12 @@ def palette_png(levels: np.ndarray, colors: list[str]) -> bytes:
     )
 
 
+WRITERS: dict[type, Callable[[Any, str], str]] = {
+    Group: _group, Rectangle: _rectangle, Circle: _circle, Polygon: _polygon, Line: _line,
+    Label: _text, Raster: _images,
+}  # fmt: skip
+
+
 # --- the style sheet ------------------------------------------------------------------------------
 
 
@@ -228,7 +257,7 @@ def _rule(ink: Ink, scope: str) -> str:
 def _role_rules(sheet: Sheet, theme: str) -> str:
     """Return the rules of the roles of a sheet; "" if all its colours are plain."""
     fills, lines = dict.fromkeys([sheet.ground]), dict[str, None]()
-    for mark in sheet.marks:
+    for mark in sheet.shapes:
         if isinstance(mark, Label):
             fills[mark.color] = None
         elif not isinstance(mark, Raster):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
+from kerascope.errors import ArgumentError
 from kerascope.viz.sheet import (
     Circle,
     Label,
@@ -14,9 +14,7 @@ from kerascope.viz.sheet import (
     Polygon,
     Raster,
     Rectangle,
-    Shape,
     Sheet,
-    cells,
     resolved,
 )
 from kerascope.viz.writers.svg_syntax import number
@@ -33,7 +31,25 @@ _CAPITAL_NAMES = (
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
 _AS_LATIN = "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7"
+# The signs of boxes and states, by their commands in amssymb.
+_SIGNS = {
+    **{"▼": "blacktriangledown", "▾": "blacktriangledown", "▲": "blacktriangle", "∩": "cap"},
+    **{
+        "▴": "blacktriangle",
+        "■": "blacksquare",
+        "▪": "blacksquare",
+        "□": "square",
+        "▽": "triangledown",
+    },
+    **{"●": "bullet", "○": "circ", "◎": "circledcirc", "◉": "odot", "◘": "boxdot", "◊": "lozenge"},
+    **{"◇": "lozenge", "◆": "blacklozenge", "≡": "equiv", "≈": "approx", "∂": "partial"},
+    **{"▤": "boxminus", "▦": "boxplus", "▸": "blacktriangleright", "►": "blacktriangleright"},
+    **{"▶": "blacktriangleright", "◂": "blacktriangleleft", "★": "bigstar", "✗": "times"},
+    **{"↻": "circlearrowright", "⊕": "oplus", "⊖": "ominus", "≠": "neq", "‖": "|"},
+}
 _IN_TEX = {
+    **{sign: rf"$\{command}$" for sign, command in _SIGNS.items()},
+    **{"ƒ": "$f$", "\u2212": "$-$"},
     **{character: f"\\{character}" for character in "#$%&_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"\u00d7": r"\texttimes{}", "\u00b7": r"\textperiodcentered{}"},  # in the text's own font
@@ -58,17 +74,30 @@ FONTS_OF_CHINESE = (
 FONTS_OF_ARABIC = ("DejaVu Sans", "Arial", "Noto Sans Arabic", "Amiri")
 ARABIC = range(0x590, 0x900)  # with Hebrew and Syriac
 LAST_OF_T1 = 0x17F  # up to here pdflatex has the letters of its usual fonts
+Drawn = Rectangle | Polygon | Circle | Line | Label
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 
 
 def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
-    """Return a sheet as a `tikzpicture`, for a document that loads tikz."""
+    """Return a sheet as a `tikzpicture`, for a document that loads tikz.
+
+    Raises
+    ------
+    ArgumentError
+        There are images of numbers in it.
+    """
+    if sheet.has_rasters:
+        raise ArgumentError(
+            f"draw: TikZ has no images of numbers, which {sheet.title!r} has. Save it as .pdf, "
+            f"which LaTeX includes."
+        )
     sheet = resolved(sheet, "dark" if theme == "dark" else "light")
-    marks = [one for mark in sheet.marks for one in _without_rasters(mark)]
+    marks = [mark for mark in sheet.shapes if not isinstance(mark, Raster)]
     colors = dict.fromkeys(color for mark in marks for color in _colors(mark))
     names = {color: f"kscolor{color[1:]}" for color in colors}
     lines = [
         *(f"% {one}" for one in [needed_tex(sheet)] if one),
+        *(["% Its signs need \\usepackage{amssymb}."] if _has_signs(sheet) else []),
         "\\begin{tikzpicture}[x=1bp, y=-1bp, line join=round, inner sep=0pt, outer sep=0pt]",
         # In front of the picture the end of each of these lines would be a blank beside it.
         *(f"  \\definecolor{{{names[one]}}}{{HTML}}{{{one[1:]}}}" for one in sorted(colors)),
@@ -79,14 +108,6 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     return "\n".join(lines)
 
 
-def _without_rasters(mark: Shape) -> Iterator[Shape]:
-    if not isinstance(mark, Raster):
-        yield mark
-        return
-    for color, rects in cells(mark):
-        yield from (replace(rect, fill=color) for rect in rects)
-
-
 def tex_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     """Return a figure as a whole LaTeX document of its own size, for any LaTeX with TikZ.
 
@@ -94,20 +115,30 @@ def tex_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     set them in a font of the machine.
     """
     width, height = (number(side * sheet.unit) for side in (sheet.width, sheet.height))
+    signs = "\\usepackage{amssymb}\n" if _has_signs(sheet) else ""
     program = "% !TEX program = xelatex\n" if needed_tex(sheet) else ""
     return (
         f"{program}\\documentclass{{article}}\n"
         f"\\usepackage[paperwidth={width}bp, paperheight={height}bp, margin=0pt]{{geometry}}\n"
-        f"\\usepackage{{iftex}}\n\\usepackage{{tikz}}\n{_fonts(sheet)}"
+        f"\\usepackage{{iftex}}\n\\usepackage{{tikz}}\n{signs}{_fonts(sheet)}"
         "\\pagestyle{empty}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\topskip}{0pt}\n"
         f"\\begin{{document}}\n\\vbox to 0pt{{%\n{tikz_of_sheet(sheet, theme).rstrip()}%\n\\vss}}\n"
         "\\end{document}\n"
     )
 
 
+def _has_signs(sheet: Sheet) -> bool:
+    texts = "".join(mark.text for mark in _labels(sheet))
+    return not _SIGNS.keys().isdisjoint(texts)
+
+
+def _labels(sheet: Sheet) -> Iterator[Label]:
+    return (mark for mark in resolved(sheet, "light").shapes if isinstance(mark, Label))
+
+
 def letters_beyond(sheet: Sheet) -> str:
     """Return the letters of a figure that pdflatex does not have."""
-    texts = "".join(tex(mark.text) for mark in sheet.marks if isinstance(mark, Label))
+    texts = "".join(tex(mark.text) for mark in _labels(sheet))
     return "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
 
 
@@ -138,12 +169,12 @@ def _fonts(sheet: Sheet) -> str:
     )
 
 
-def _colors(mark: Shape) -> list[str]:
+def _colors(mark: Drawn) -> list[str]:
     found = [mark.color] if isinstance(mark, Label) else [mark.line, getattr(mark, "fill", "")]
     return [color for color in found if color]
 
 
-def _tikz(mark: Shape, name: Callable[[str], str]) -> str:
+def _tikz(mark: Drawn, name: Callable[[str], str]) -> str:
     if isinstance(mark, Label):
         font = f"\\fontsize{{{number(mark.size)}bp}}{{{number(mark.size * 1.2)}bp}}\\selectfont"
         bold = "\\bfseries" if mark.bold else ""
@@ -181,7 +212,7 @@ def _tikz_ink(
     if mark.line:
         yield f"draw={name(mark.line)}"
         yield f"line width={number(mark.line_width)}bp"
-    if getattr(mark, "dashes", ()):
+    if isinstance(mark, (Polygon, Line)) and mark.dashes:
         lengths = zip(itertools.cycle(("on", "off")), mark.dashes, strict=False)
         yield "dash pattern=" + " ".join(f"{word} {length}bp" for word, length in lengths)
 

@@ -364,12 +364,10 @@ def test_too_many_volumes_say_how_wide_the_figure_must_be():
     assert ks.draw(model, style="figure", width=f"{width}mm").form == "volumes"
 
 
-def test_what_belongs_to_figures_alone_is_refused_elsewhere(tmp_path):
+def test_what_belongs_to_figures_alone_is_refused_elsewhere():
     for option in ({"figure": "u"}, {"width": "84mm"}):
         with pytest.raises(ArgumentError, match="style='figure'"):
             ks.draw(mlp(), **option)
-    with pytest.raises(ArgumentError, match="style='figure'"):
-        ks.draw(mlp(), to=tmp_path / "m.tikz")
     with pytest.raises(ArgumentError, match="style"):
         ks.draw(mlp(), style="poster")
     with pytest.raises(ArgumentError, match="highlight"):

@@ -149,3 +149,19 @@ def test_any_name_can_be_printed_on_the_exact_page(name):
     pdf = ks.draw(model, style="figure", figure="blocks", width="84mm").to_format("pdf")
     assert objects(pdf)
     assert b"/MediaBox [ 0 0 238.1102 " in pdf
+
+
+FONTS = ["Helvetica,Arial,sans-serif", "DejaVu Sans", "Courier", "Georgia, serif", "No such font"]
+
+
+@pytest.mark.parametrize("font", FONTS)
+@pytest.mark.parametrize("level", ["node", "training"])
+def test_every_text_of_a_graph_is_set_in_any_font(level, font):
+    """A PDF has its exact page only if each text was found, and set as close as it must be."""
+    model = Sequential([L.Dense(3, input_shape=(4,), name="encoder_block_with_projection_dense")])
+    model.compile("adam", "mse")
+    drawing = ks.draw(model, level=level, font=font)
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", drawing.to_format("pdf"))
+    size = drawing.layout.width, drawing.layout.height
+    assert tuple(map(float, box.groups())) == pytest.approx(size, abs=0.01)
+    assert drawing.to_format("png").startswith(b"\x89PNG")
