@@ -1,12 +1,14 @@
 """`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`.
 
-`draw` makes the graph (`extract.subjects`), compares or marks it (`overlays/`), closes frames
-(`collapse.view`) and returns a `Drawing`.
+`draw` makes a `Request`. `Request.graph` runs its steps: the graph of the subject
+(`extract.subjects`), then one overlay after the other (`OVERLAYS`), each a function from a graph to
+a graph. Then frames are closed (`collapse.view`), and a `Drawing` lays the graph out and writes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from types import ModuleType
@@ -31,7 +33,6 @@ from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import check_subject, graph_of, model_with_graph
-from kerascope.viz.formats import FORMATS
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.layout.columns import MOST_COLUMNS
 from kerascope.viz.layout.ladder import is_ladder
@@ -51,6 +52,46 @@ SHAPES = (True, False, "both")
 LEVELS_WITH_LOSS = ("gradient", "training")
 OURS = (Layer, Graph, Tensor, list, tuple, Function, BaseException)
 LONG_ROW = 8  # boxes; more are wider than a page
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `draw` that decide what the graph is and what is marked on it.
+
+    Attributes
+    ----------
+    subject : object
+        A model, layer, tensor, function, exception or graph.
+    level, diff, expand, expand_nested, wrt, values, at, gradients, highlight
+        As for `draw`.
+    data : optional
+        The batch that gradients of a model of another library are computed from.
+    """
+
+    subject: Any
+    level: str | None = None
+    diff: Any = None
+    expand: Any = None
+    expand_nested: bool = False
+    wrt: Any = None
+    values: Any = None
+    at: int | None = None
+    gradients: Any = None
+    highlight: Any = None
+    data: Any = None
+
+    def graph(self) -> Graph:
+        """Return the graph of the subject after all overlays.
+
+        Raises
+        ------
+        ArgumentError
+            The arguments do not fit what is drawn.
+        """
+        graph = whole_graph(self)
+        for overlay in OVERLAYS:
+            graph = overlay(graph, self)
+        return graph
 
 
 def draw(
@@ -204,21 +245,21 @@ def draw(
     figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
     _check_others(dpi, time_limit, most, label, wrt, subject)
     look = own_colors(colors, theme, style), own_font(font, style)
-    _check_to(to, figures)
-    diff, expand = _undrawn(diff, level, gradients), _as_expand(expand, expand_nested)
-    subject, level, data, values = _own(_undrawn(subject, level, gradients), level, inputs, values)
-    asked = subject, diff, level, expand_nested, wrt, data, (values, at, gradients, highlight)
-    graph = _marked_graph(expand, *asked)
+    if to is not None:
+        check_target(to)
+    expand = _as_expand(expand, expand_nested)
+    asked = subject, level, diff, expand, expand_nested, wrt, values, at, gradients, highlight
+    request = _with_own_subject(Request(*asked), inputs)
+    graph = request.graph()
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
         _columns(graph, wrap), *look,
     )  # fmt: skip
-    how: Any = {"dpi": dpi, "time_limit": time_limit}
     if figures:
-        drawing = figures.figure_of(graph, expand, options, figure, width, **how)
+        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
     else:
-        drawing = _drawing(graph, expand, most, asked, options, engine=engine, **how)
+        drawing = _drawing(graph, request, most, options, engine, dpi, time_limit)
     if to is not None:
         drawing.save(to)
     return drawing
@@ -229,32 +270,20 @@ NOTHING_OPEN: tuple[str, ...] = ()  # frames of nested models are there, and non
 
 def _drawing(
     graph: Graph,
-    expand: Any,
+    request: Request,
     most: int | None,
-    asked: tuple[Any, ...],
     options: PictureOptions,
-    **how: Any,
+    engine: str,
+    dpi: float,
+    time_limit: float,
 ) -> Drawing:
     """Return the picture; in the page of a flat ladder nested models can be opened, too."""
     page = None
-    is_flat = is_ladder(graph) and expand in (None, False)
+    is_flat = is_ladder(graph) and request.expand in (None, False)
     if is_flat and any(node.kind == "model" for node in graph.nodes):
-        page = view_of(_marked_graph(NOTHING_OPEN, *asked), None, most)
-    return Drawing(view_of(graph, expand, most), options, page=page, **how)
-
-
-def _marked_graph(
-    expand: Any,
-    subject: Any,
-    diff: Any,
-    level: str | None,
-    expand_nested: bool,
-    wrt: Any,
-    data: Any,
-    marks: tuple[Any, Any, Any, Any],
-) -> Graph:
-    graph = _compared_graph(subject, diff, level, expand_nested, expand, wrt, data)
-    return marked(graph, subject, *marks)
+        page = view_of(replace(request, expand=NOTHING_OPEN).graph(), None, most)
+    view = view_of(graph, request.expand, most)
+    return Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit, page=page)
 
 
 def _direction(graph: Graph, asked: str | None, engine: str) -> str:
@@ -283,28 +312,12 @@ def _columns(graph: Graph, wrap: int | bool) -> int | bool:
 KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))
 
 
-def _compared_graph(subject: Any, diff: Any, *how: Any) -> Graph:
-    """Return the graph, marked with what has changed since `diff`, if something is said."""
-    graph = _whole_graph(subject, *how)
-    if diff is None:
-        return graph
-    return compared(graph, subject, diff, lambda one: _whole_graph(one, *how, where="draw: diff"))
-
-
-def _whole_graph(
-    subject: Any,
-    level: str | None,
-    expand_nested: bool,
-    expand: Any,
-    wrt: Any,
-    data: Any,
-    *,
-    where: str = "draw",
-) -> Graph:
+def whole_graph(request: Request, where: str = "draw") -> Graph:
     """Return the graph with all its frames; those of nested models are there, open or closed.
 
     On a ladder they are only there if something is to be opened, or in a page may be.
     """
+    level, expand_nested = request.level, request.expand_nested
     if expand_nested and level not in (None, "node", "layer"):
         raise ArgumentError(
             f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
@@ -312,8 +325,9 @@ def _whole_graph(
         )
     nested = expand_nested or level != "layer"
     if level in LEVELS_WITH_LOSS:
-        nested = expand not in (None, False)
-    return bundled(named_apart(graph_of(subject, level, nested, where, wrt=wrt, data=data)))
+        nested = request.expand not in (None, False)
+    wrt, data = request.wrt, request.data
+    return bundled(named_apart(graph_of(request.subject, level, nested, where, wrt=wrt, data=data)))
 
 
 def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
@@ -326,6 +340,14 @@ def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> t
             )
         to, inputs = None, to
     return to, inputs_asked("draw", unknown, inputs)
+
+
+def _with_own_subject(request: Request, inputs: Any) -> Request:
+    """Return a request for a model or graph of ours, whatever the subject is."""
+    level, gradients = request.level, request.gradients
+    diff, subject = (_undrawn(one, level, gradients) for one in (request.diff, request.subject))
+    subject, level, data, values = _own(subject, level, inputs, request.values)
+    return replace(request, subject=subject, level=level, diff=diff, data=data, values=values)
 
 
 def _own(
@@ -438,11 +460,6 @@ def _check_style(
     return None
 
 
-def _check_to(to: Any, figures: ModuleType | None) -> None:
-    if to is not None:
-        check_target(to, FORMATS)
-
-
 def _check_wrap(wrap: Any, engine: str, style: str) -> None:
     is_number = isinstance(wrap, (int, np.integer))  # a bool is one
     if not is_number or not 0 <= wrap <= MOST_COLUMNS:
@@ -476,23 +493,20 @@ def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, su
 # --- marked: values, a moment of a run, gradients, highlights -------------------------------------
 
 
-def marked(
-    graph: Graph, subject: Any, values: Any, at: int | None, gradients: Any, highlight: Any
-) -> Graph:
-    """Return the graph with all that the arguments of `draw` ask to be marked.
+def _with_diff(graph: Graph, request: Request) -> Graph:
+    """Mark what has changed since `diff`."""
 
-    Raises
-    ------
-    ArgumentError
-        They do not fit what is drawn.
-    """
-    if values is not None:
-        graph = _with_values(graph, subject, values, at)
-    elif at is not None:
-        raise ArgumentError(f"draw: at={at!r} is a step of a run; expected values=... with it.")
-    if gradients is not None:
-        graph = _with_gradients(graph, subject, gradients)
-    return graph if highlight is None else highlighted(graph, _names(highlight))
+    def earlier(subject: Any) -> Graph:
+        return whole_graph(replace(request, subject=subject), "draw: diff")
+
+    before = request.diff
+    return graph if before is None else compared(graph, request.subject, before, earlier)
+
+
+def _with_highlights(graph: Graph, request: Request) -> Graph:
+    """Mark the boxes that `highlight` names."""
+    names = request.highlight
+    return graph if names is None else highlighted(graph, _names(names))
 
 
 def as_names(given: Any) -> Any:
@@ -522,7 +536,13 @@ def _require_calls(subject: Any, graph: Graph, what: str) -> None:
         )
 
 
-def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Graph:
+def _with_values(graph: Graph, request: Request) -> Graph:
+    """Write the values of each call into its box, and the step `at` if one is given."""
+    subject, values, at = request.subject, request.values, request.at
+    if values is None:
+        if at is not None:
+            raise ArgumentError(f"draw: at={at!r} is a step of a run; expected values=... with it.")
+        return graph
     if isinstance(values, Recorded):
         return with_run(graph, values, at)
     if isinstance(subject, Graph):
@@ -542,7 +562,11 @@ def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Gra
     return with_values(graph, found) if at is None else at_step(graph, found, at)
 
 
-def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
+def _with_gradients(graph: Graph, request: Request) -> Graph:
+    """Mark the size of the gradients of a batch."""
+    subject, gradients = request.subject, request.gradients
+    if gradients is None:
+        return graph
     is_on_ladder = is_ladder(graph) and isinstance(subject, Network)
     if not is_on_ladder:
         _require_calls(subject, graph, "gradients=")
@@ -555,3 +579,6 @@ def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
         x, y = gradients
         return with_step_figures(graph, subject, x, y, where="draw: gradients=")
     return with_gradient_norms(graph, *gradient_norms_of(subject, *gradients))
+
+
+OVERLAYS = (_with_diff, _with_values, _with_gradients, _with_highlights)  # in this order
