@@ -51,7 +51,7 @@ class Link(NamedTuple):
 
 
 @dataclass
-class Level:
+class FrameLevel:
     """The children of one frame.
 
     Attributes
@@ -89,7 +89,7 @@ class Level:
         return _sorted(self.children, flow)
 
 
-def levels_of(graph: Graph | Parts) -> dict[str, Level]:
+def levels_of(graph: Graph | Parts) -> dict[str, FrameLevel]:
     """Return the level of every group by its id, and of the whole graph under "".
 
     Examples
@@ -101,7 +101,7 @@ def levels_of(graph: Graph | Parts) -> dict[str, Level]:
     >>> levels[""].children, [link[:2] for link in levels[""].links], levels["m"].children
     (['x', 'm'], [('x', 'm')], ['m/h'])
     """
-    levels = {"": Level("")} | {group.id: Level(group.id) for group in graph.groups}
+    levels = {"": FrameLevel("")} | {group.id: FrameLevel(group.id) for group in graph.groups}
     depths: dict[str, list[tuple[int, str]]] = {group: [] for group in levels}
     for part in _in_drawing_order(graph):
         depths[part[0]].append((-part[1], part[2]))
@@ -112,7 +112,7 @@ def levels_of(graph: Graph | Parts) -> dict[str, Level]:
     return levels
 
 
-def _add_links(graph: Graph | Parts, levels: dict[str, Level]) -> None:
+def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
     """Give every arrow to the level of the innermost frame around both of its ends."""
     holder = {node.id: node.group for node in graph.nodes}
     parent = {group.id: group.parent for group in graph.groups}

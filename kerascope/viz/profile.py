@@ -45,8 +45,8 @@ from kerascope.viz.profile_rows import (
     ORDERS,
     LayerRow,
     PhaseRow,
+    ProfileRow,
     Roofline,
-    Row,
     layer_rows,
     measure_roofline,
     phase_rows,
@@ -87,7 +87,7 @@ class Profile:
 
     Attributes
     ----------
-    rows : list of Row
+    rows : list of ProfileRow
         One for each op, in the order of the program.
     phases : list of PhaseRow
     layers : list of LayerRow
@@ -108,7 +108,7 @@ class Profile:
         self.sort = sort
         self.most = most
         lines = measured.lines if model is None else with_layers(measured.lines, model)
-        self.rows: list[Row] = rows_of(lines, roofline)
+        self.rows: list[ProfileRow] = rows_of(lines, roofline)
 
     @property
     def name(self) -> str:
@@ -134,7 +134,7 @@ class Profile:
             classes = {path: type(layer).__name__ for path, layer in found}
         return layer_rows(self.rows, classes)
 
-    def sorted_rows(self) -> list[Row]:
+    def sorted_rows(self) -> list[ProfileRow]:
         """Return the ops in the order in which they are shown."""
         return sorted(self.rows, key=ORDERS[self.sort])
 
@@ -483,7 +483,7 @@ def _layer_columns(rows: Sequence[LayerRow]) -> list[Column]:
     ]
 
 
-def _op_columns(rows: Sequence[Row]) -> list[Column]:
+def _op_columns(rows: Sequence[ProfileRow]) -> list[Column]:
     return [
         Column("Op", [word(printable(row.name)) for row in rows]),
         Column("Phase", [word(row.phase, "dim") for row in rows]),
@@ -496,7 +496,7 @@ def _op_columns(rows: Sequence[Row]) -> list[Column]:
     ]
 
 
-def _times(rows: Sequence[PhaseRow] | Sequence[LayerRow] | Sequence[Row]) -> list[Column]:
+def _times(rows: Sequence[PhaseRow] | Sequence[LayerRow] | Sequence[ProfileRow]) -> list[Column]:
     greatest = max((row.share for row in rows), default=0.0)
     return [
         _numbers("Time", [_time(row.seconds) for row in rows], "bold"),
@@ -533,13 +533,13 @@ def _short(memory: str) -> str:
     return "again" if memory.startswith("again") else memory
 
 
-def _rate(row: Row) -> str:
+def _rate(row: ProfileRow) -> str:
     if not row.rate:
         return ""
     return f"{row.rate / 1e9:.1f} {'GF/s' if row.multiply_adds else 'GB/s'}"
 
 
-def _of_limit(row: Row) -> str:
+def _of_limit(row: ProfileRow) -> str:
     if row.of_limit is None:
         return ""
     return f"{readable_share(row.of_limit)} {'GEMM' if row.bound_by == 'products' else 'copy'}"

@@ -23,7 +23,7 @@ from kerascope.engine.costs import multiply_adds
 NO_LAYER, RETURNED = "(no layer)", "(returned)"
 
 
-class Row(NamedTuple):
+class ProfileRow(NamedTuple):
     """One op of a call.
 
     Attributes
@@ -95,7 +95,7 @@ class LayerRow(NamedTuple):
 
 
 # What the ops can be sorted by.
-ORDERS: dict[str, Callable[[Row], Any]] = {
+ORDERS: dict[str, Callable[[ProfileRow], Any]] = {
     "time": lambda row: (-row.seconds, row.line),
     "memory": lambda row: (-row.n_bytes, row.line),
     "limit": lambda row: (row.of_limit is None, row.of_limit or 0.0, row.line),
@@ -104,17 +104,17 @@ ORDERS: dict[str, Callable[[Row], Any]] = {
 }
 
 
-def rows_of(lines: Iterable[MeasuredLine], roofline: Roofline) -> list[Row]:
+def rows_of(lines: Iterable[MeasuredLine], roofline: Roofline) -> list[ProfileRow]:
     """Return the rows of measured lines."""
     lines = list(lines)
     total = sum(line.seconds for line in lines)
     return [_row(line, total, roofline) for line in lines]
 
 
-def _row(line: MeasuredLine, total: float, roofline: Roofline) -> Row:
+def _row(line: MeasuredLine, total: float, roofline: Roofline) -> ProfileRow:
     count = _multiply_adds(line)
     limit = roofline.limit(count, line.traffic)
-    return Row(
+    return ProfileRow(
         op=line.op,
         name=line.name,
         phase=line.phase,
@@ -146,7 +146,7 @@ def _multiply_adds(line: MeasuredLine) -> int:
         return 0
 
 
-def phase_rows(rows: Sequence[Row]) -> list[PhaseRow]:
+def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
     """Return the sums by phase, in their order."""
     found = []
     for phase in PHASES:
@@ -157,16 +157,16 @@ def phase_rows(rows: Sequence[Row]) -> list[PhaseRow]:
     return found
 
 
-def layer_rows(rows: Sequence[Row], classes: Mapping[str, str]) -> list[LayerRow]:
+def layer_rows(rows: Sequence[ProfileRow], classes: Mapping[str, str]) -> list[LayerRow]:
     """Return the sums by layer, in the order in which these come first.
 
     Parameters
     ----------
-    rows : list of Row
+    rows : list of ProfileRow
     classes : mapping of str to str
         The class of each layer, as far as it is known.
     """
-    by_layer: dict[str, list[Row]] = {}
+    by_layer: dict[str, list[ProfileRow]] = {}
     for row in rows:
         by_layer.setdefault(row.layer, []).append(row)
     found = []
@@ -188,7 +188,7 @@ def layer_rows(rows: Sequence[Row], classes: Mapping[str, str]) -> list[LayerRow
     return found
 
 
-def _sums(rows: Sequence[Row]) -> tuple[float, float]:
+def _sums(rows: Sequence[ProfileRow]) -> tuple[float, float]:
     return sum(row.seconds for row in rows), sum(row.share for row in rows)
 
 

@@ -32,7 +32,7 @@ from kerascope.models import Model, Sequential
 from kerascope.viz.roles import color_of
 from kerascope.viz.sheet import Raster
 from kerascope.viz.tensors.heat_maps import HeatMaps
-from kerascope.viz.tensors.panels import Part, panels_of
+from kerascope.viz.tensors.panels import ArrayPart, panels_of
 from kerascope.viz.tensors.scales import LEVELS, Scale
 from kerascope.viz.theme import contrast, luminance
 
@@ -574,7 +574,7 @@ def shape_is_ramp(shape):
 @pytest.mark.parametrize("channels", [8, 10, 13, 64])
 def test_rows_of_panels_are_as_long_as_each_other_and_stand_in_columns(channels):
     values = np.random.default_rng(0).normal(size=(9, 9, channels))
-    maps = Part("maps", values, ("row", "column", "channel"))
+    maps = ArrayPart("maps", values, ("row", "column", "channel"))
     sheet = HeatMaps("maps", (panels_of(maps, channels),)).sheet()
     places = [(shape.x, shape.y) for shape in sheet.marks if isinstance(shape, Raster)]
     assert len(places) == channels

@@ -37,7 +37,7 @@ import numpy as np
 from kerascope.viz.collapse.new_frames import NewFrames, with_scopes
 from kerascope.viz.collapse.parts import FormBook, Wiring, sequences_of, weights_of, wiring_of
 from kerascope.viz.graph import Attribute, Graph, GraphNode
-from kerascope.viz.nesting import Level, Link, levels_of
+from kerascope.viz.nesting import FrameLevel, Link, levels_of
 
 # Above this, blocks that occur only once get frames too.
 MOST_BOXES = 60
@@ -118,7 +118,7 @@ class _Finder:
         self._kinds = {node.id: node.kind for node in graph.nodes}
         self._unnamed: dict[str, None] = {}
 
-    def search(self, level: Level) -> None:
+    def search(self, level: FrameLevel) -> None:
         """Find the blocks of a level whose inner levels are done."""
         order, flows = level.order()
         wiring, flow = wiring_of(level, self._kinds)
@@ -130,7 +130,7 @@ class _Finder:
             self.book.frame(self.frames.groups[level.group], inside)
 
     def _frame_sequences(
-        self, level: Level, order: list[str], wiring: Wiring, flow: Wiring
+        self, level: FrameLevel, order: list[str], wiring: Wiring, flow: Wiring
     ) -> None:
         sequences = [
             [
@@ -385,7 +385,7 @@ SMALLEST_RANGE = 8
 MOST_ENDS = 4
 
 
-def add_ranges(frames: NewFrames, levels: dict[str, Level], most: int) -> None:
+def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> None:
     """Put frames around ranges of rows in every level that is too large; change the levels too.
 
     Parameters
@@ -454,11 +454,11 @@ def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
 
 
 def _framed(
-    frames: NewFrames, levels: dict[str, Level], level: Level, pieces: list[list[str]]
-) -> list[Level]:
+    frames: NewFrames, levels: dict[str, FrameLevel], level: FrameLevel, pieces: list[list[str]]
+) -> list[FrameLevel]:
     """Put a frame around each piece but the first and the last; return the levels in them."""
-    outer = Level(level.group)
-    inner: list[Level] = []
+    outer = FrameLevel(level.group)
+    inner: list[FrameLevel] = []
     frame_of: dict[str, str] = {}
     for number, piece in enumerate(pieces):
         if number in (0, len(pieces) - 1) or len(piece) == 1:
@@ -467,7 +467,7 @@ def _framed(
         near = [*pieces[number - 1][-1:], *pieces[number + 1][:1]]
         frame = _add_range(frames, level.group, piece, near)
         outer.children.append(frame)
-        levels[frame] = Level(frame, piece)
+        levels[frame] = FrameLevel(frame, piece)
         inner.append(levels[frame])
         frame_of.update(dict.fromkeys(piece, frame))
     for link in level.links:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kerascope.engine.node_ids import free_id
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
-from kerascope.viz.nesting import FreeIds, Level, Link, below, items_of, levels_of, on_circles
+from kerascope.viz.nesting import FrameLevel, FreeIds, Link, below, items_of, levels_of, on_circles
 
 # --- name scopes ----------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ def with_scopes(graph: Graph) -> Graph:
             holder |= dict.fromkeys(children, frame_id)
             inside = dict.fromkeys(children)
             links = [one for one in level.links if one.source in inside and one.target in inside]
-            waiting.append((Level(level.group, children, links), words + 1, frame_id))
+            waiting.append((FrameLevel(level.group, children, links), words + 1, frame_id))
     nodes = tuple(replace(node, group=holder.get(node.id, node.group)) for node in graph.nodes)
     groups = {
         group.id: replace(group, parent=holder.get(group.id, group.parent))
@@ -71,7 +71,7 @@ def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
     return tuple(placed.values())
 
 
-def _scopes(level: Level, labels: dict[str, str], words: int) -> dict[str, list[str]]:
+def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, list[str]]:
     """Return the children of each scope that may become a frame."""
     scopes: dict[str, list[str]] = {}
     for child in level.children:
@@ -88,7 +88,7 @@ def _scopes(level: Level, labels: dict[str, str], words: int) -> dict[str, list[
     return {scope: children for scope, children in scopes.items() if scope not in tangled}
 
 
-def _tangled(level: Level, scopes: dict[str, list[str]]) -> dict[str, None]:
+def _tangled(level: FrameLevel, scopes: dict[str, list[str]]) -> dict[str, None]:
     """Return the scopes that lie on a circle once each is one thing."""
     scope_of = {child: scope for scope, children in scopes.items() for child in children}
 
@@ -168,19 +168,19 @@ class NewFrames:
     def _around(self, frame: str) -> GraphGroup:
         return self.new[frame] if frame in self.new else self.groups[frame]
 
-    def levels(self, before: Mapping[str, Level]) -> dict[str, Level]:
+    def levels(self, before: Mapping[str, FrameLevel]) -> dict[str, FrameLevel]:
         """Return the levels with the new frames in them, from those without."""
-        after: dict[str, Level] = {}
+        after: dict[str, FrameLevel] = {}
         for group, level in before.items():
             if not any(child in self.holder for child in level.children):
                 after[group] = level
                 continue
             paths = {child: self._path(child, group) for child in level.children}
-            after[group] = Level(group)
+            after[group] = FrameLevel(group)
             for child, path in paths.items():
                 for frame in path[1:]:
                     if frame not in after:
-                        after[frame] = Level(frame)
+                        after[frame] = FrameLevel(frame)
                         after[self.holder.get(frame, group)].children.append(frame)
                 after[path[-1]].children.append(child)
             for link in level.links:
@@ -196,7 +196,7 @@ class NewFrames:
         return (group, *reversed(path))
 
     def _add_link(
-        self, link: Link, paths: Mapping[str, tuple[str, ...]], after: dict[str, Level]
+        self, link: Link, paths: Mapping[str, tuple[str, ...]], after: dict[str, FrameLevel]
     ) -> None:
         source, target, edge = link
         one, other = paths[source], paths[target]
@@ -214,7 +214,7 @@ class NewFrames:
 
     # --- the graph with them ----------------------------------------------------------------------
 
-    def result(self, levels: Mapping[str, Level]) -> Graph:
+    def result(self, levels: Mapping[str, FrameLevel]) -> Graph:
         """Return the graph with the new frames, and with depths that can be drawn.
 
         Parameters
@@ -250,7 +250,7 @@ class NewFrames:
                 groups[name] = GraphGroup(name, group.label, around, depths[name], group.attrs)
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
-    def _depths_in(self, level: Level, made: Mapping[str, GraphGroup]) -> dict[str, int]:
+    def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
         """Return depths of the children that fall along the links."""
         flow = level.flow()
         order = level.sorted_by(flow)

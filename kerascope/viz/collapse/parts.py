@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kerascope.viz.graph import Graph, GraphGroup, GraphNode
-from kerascope.viz.nesting import Level, Link
+from kerascope.viz.nesting import FrameLevel, Link
 
 # --- segments -------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ MOST_BRANCHES = 4
 
 
 @dataclass(slots=True)
-class Segment:
+class ChainPiece:
     """What lies between two cuts, or one link of a chain.
 
     Attributes
@@ -65,12 +65,12 @@ class Wiring:
     sources: Mapping[str, None]
 
 
-def wiring_of(level: Level, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
+def wiring_of(level: FrameLevel, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
     """Return all links of a level by child, and those alone along which data flows.
 
     Parameters
     ----------
-    level : Level
+    level : FrameLevel
     kinds : mapping of str to str
         Kind of every box; frames are missing.
     """
@@ -99,7 +99,7 @@ def _by_child(
     return arriving, leaving
 
 
-def sequences_of(order: list[str], wiring: Wiring) -> list[list[Segment]]:
+def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     """Return the sequences of a level.
 
     Parameters
@@ -120,7 +120,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[Segment]]:
     [['a'], ['b'], ['c', 'd'], ['e']]
     """
     waiting = [([child for child in order if child not in wiring.sources], 0)]
-    found: list[list[Segment]] = []
+    found: list[list[ChainPiece]] = []
     budget = LEAST_BUDGET + 2 * len(order)
     while waiting:
         children, rounds = waiting.pop()
@@ -134,13 +134,13 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[Segment]]:
                 waiting.append((aside, rounds + 1))
             elif aside:
                 found += _chains(aside, wiring)
-            pieces: list[Segment] = []
+            pieces: list[ChainPiece] = []
             for segment in _cut(main, wiring):
                 if len(segment.children) <= LARGEST_SEGMENT:
                     pieces.append(segment)
                     continue
                 found.append(pieces)
-                pieces = [Segment([segment.exit])]
+                pieces = [ChainPiece([segment.exit])]
                 inner = segment.children[:-1]
                 if rounds < MOST_ROUNDS:
                     waiting.append((inner, rounds + 1))
@@ -198,10 +198,10 @@ def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
     )
 
 
-def _cut(children: list[str], wiring: Wiring) -> list[Segment]:
+def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
     """Cut an order wherever only one child reaches across."""
     if len(children) == 1:
-        return [Segment(children)]
+        return [ChainPiece(children)]
     position = {child: number for number, child in enumerate(children)}
     last_use = [0] * len(children)
     for number, child in enumerate(children):
@@ -218,7 +218,7 @@ def _cut(children: list[str], wiring: Wiring) -> list[Segment]:
     for number, last in enumerate(last_use):
         reaching += (last > number) - ending[number]
         if reaching <= 1 and number >= beginning:
-            segments.append(Segment(children[start : number + 1]))
+            segments.append(ChainPiece(children[start : number + 1]))
             start = number + 1
     return segments
 
@@ -239,7 +239,7 @@ def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wir
     return end if end < LARGEST_SEGMENT else 0
 
 
-def _chains(children: list[str], wiring: Wiring) -> list[list[Segment]]:
+def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     """Return the chains in a set: each link but the first takes only from the one before it."""
     inside = dict.fromkeys(children)
     before: dict[str, str] = {}
@@ -252,11 +252,11 @@ def _chains(children: list[str], wiring: Wiring) -> list[list[Segment]]:
             targets = dict.fromkeys(link.target for link in wiring.leaving[source])
             if len(targets) == 1:
                 before[child] = source
-    chains: dict[str, list[Segment]] = {}
+    chains: dict[str, list[ChainPiece]] = {}
     head: dict[str, str] = {}
     for child in children:
         head[child] = head[before[child]] if child in before else child
-        chains.setdefault(head[child], []).append(Segment([child]))
+        chains.setdefault(head[child], []).append(ChainPiece([child]))
     return list(chains.values())
 
 
@@ -271,7 +271,7 @@ def _chains(children: list[str], wiring: Wiring) -> list[list[Segment]]:
 # equal hashes.
 
 
-class Form(NamedTuple):
+class PartForm(NamedTuple):
     """How a part is built.
 
     Attributes
@@ -291,7 +291,7 @@ class FormBook:
     """The forms of the boxes and frames of a graph."""
 
     def __init__(self, graph: Graph) -> None:
-        self.of: dict[str, Form] = {}
+        self.of: dict[str, PartForm] = {}
         self.boxes = {node.id: node for node in graph.nodes}
         self._numbers: dict[Hashable, int] = {}
         self._in_chains: dict[Hashable, tuple[int, int]] = {}
@@ -304,13 +304,13 @@ class FormBook:
             exact = (outline, _sizes(node, self.boxes), node.id in leaving)
             if exact not in known:
                 known[exact] = self.number(exact), self.number(outline)
-            self.of[node.id] = Form(*known[exact], (node.id,))
+            self.of[node.id] = PartForm(*known[exact], (node.id,))
 
     def number(self, what: Hashable) -> int:
         """Return the number of a list; equal lists have one number."""
         return self._numbers.setdefault(what, len(self._numbers))
 
-    def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> Form:
+    def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
         """Return the form of some children of a level.
 
         Parameters
@@ -336,9 +336,9 @@ class FormBook:
             exact.append((form.exact, arrows))
             outline.append((form.outline, arrows))
             boxes += form.boxes
-        return Form(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
+        return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
-    def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> Form:
+    def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
         """Return the form of one child; most segments are that short."""
         form = self.of[child]
         if not links:
@@ -350,9 +350,9 @@ class FormBook:
         outside: dict[tuple[str, str, object], int] = {}
         arrows = tuple([self._arrow(link, {child: 0}, outside, wiring) for link in links])
         exact, outline = ((form.exact, arrows),), ((form.outline, arrows),)
-        return Form(self.number(exact), self.number(outline), form.boxes)
+        return PartForm(self.number(exact), self.number(outline), form.boxes)
 
-    def _form_in_a_chain(self, form: Form, link: Link, wiring: Wiring) -> Form:
+    def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
         """Return the form of a box with one arrow; its number is looked up by what matters."""
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
@@ -364,14 +364,14 @@ class FormBook:
             arrow = (self._arrow(link, {link[1]: 0}, {}, wiring),)
             numbers = self.number(((form.exact, arrow),)), self.number(((form.outline, arrow),))
             self._in_chains[key] = numbers
-        return Form(*self._in_chains[key], form.boxes)
+        return PartForm(*self._in_chains[key], form.boxes)
 
-    def frame(self, group: GraphGroup, inside: Form) -> Form:
+    def frame(self, group: GraphGroup, inside: PartForm) -> PartForm:
         """Return the form of a frame from that of what it holds, and remember it."""
         attrs = group.attrs
         what = (attrs.get("kind", "call"), attrs.get("class_name"), attrs.get("copies"))
         exact, outline = (*what, "exact", inside.exact), (*what, "outline", inside.outline)
-        self.of[group.id] = Form(self.number(exact), self.number(outline), inside.boxes)
+        self.of[group.id] = PartForm(self.number(exact), self.number(outline), inside.boxes)
         return self.of[group.id]
 
     def _arrow(

@@ -25,7 +25,7 @@ _BROKEN = {"│": "╎", "─": "╌"}
 
 
 @dataclass(slots=True)
-class Cell:
+class CanvasCell:
     """What stands in one cell.
 
     Attributes
@@ -58,11 +58,11 @@ class Cell:
         return _BROKEN.get(shown, shown) if self.broken else shown
 
 
-class Canvas:
+class TextCanvas:
     """Cells by (column, line); it grows as it is drawn on."""
 
     def __init__(self) -> None:
-        self.cells: dict[tuple[int, int], Cell] = {}
+        self.cells: dict[tuple[int, int], CanvasCell] = {}
 
     def vertical(self, line: Hashable, x: int, top: int, bottom: int, broken: bool = False) -> None:
         """Draw a line through the middles of the cells from `top` to `bottom`, both included."""
@@ -78,7 +78,7 @@ class Canvas:
 
     def join(self, line: Hashable, x: int, y: int, mask: int, broken: bool = False) -> None:
         """Let a line leave a cell in these directions too."""
-        cell = self.cells.setdefault((x, y), Cell())
+        cell = self.cells.setdefault((x, y), CanvasCell())
         cell.lines[line] = cell.lines.get(line, 0) | mask
         cell.broken = broken
 
@@ -90,16 +90,16 @@ class Canvas:
                 before = self.cells[x - 1, y]
                 before.word = (before.word or "") + character
                 continue
-            self.cells[x, y] = Cell(word=character, style=style)
+            self.cells[x, y] = CanvasCell(word=character, style=style)
             for step in range(1, width):
-                self.cells[x + step, y] = Cell(word="", style=style)
+                self.cells[x + step, y] = CanvasCell(word="", style=style)
             x += width
 
     def is_free(self, x: int, y: int, width: int) -> bool:
         """Tell whether nothing stands in some cells beside each other."""
         return not any((x + step, y) in self.cells for step in range(width))
 
-    def paste(self, other: Canvas, x: int, y: int) -> None:
+    def paste(self, other: TextCanvas, x: int, y: int) -> None:
         """Draw another canvas on this one, moved."""
         for (column, line), cell in other.cells.items():
             self.cells[column + x, line + y] = cell
@@ -263,7 +263,7 @@ class Block:
 
     Attributes
     ----------
-    canvas : Canvas
+    canvas : TextCanvas
     width, height : int
     doors : dict of (str, int) to int
         Column of each door, by ("entry" or "exit", the arrow's number).
@@ -273,7 +273,7 @@ class Block:
         Depth of each row and the line in which it begins.
     """
 
-    canvas: Canvas
+    canvas: TextCanvas
     width: int
     height: int
     doors: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -281,7 +281,7 @@ class Block:
     depths: list[tuple[int, int]] = field(default_factory=list)
 
 
-def draw_box(canvas: Canvas, words: Words, spot: Spot, boxed: bool, ascii_only: bool) -> None:
+def draw_box(canvas: TextCanvas, words: Words, spot: Spot, boxed: bool, ascii_only: bool) -> None:
     """Draw a box: words in a frame, or one line."""
     left, top, width, height = spot
     if not boxed:
@@ -316,7 +316,7 @@ class BesideArrow:
     ascii_only: bool
 
 
-def draw_beside(canvas: Canvas, first: Spot, last: Spot, arrow: BesideArrow) -> None:
+def draw_beside(canvas: TextCanvas, first: Spot, last: Spot, arrow: BesideArrow) -> None:
     """Draw the straight arrow from a box to the one beside it."""
     goes_right = first[0] < last[0]
     near, far = (first, last) if goes_right else (last, first)

@@ -25,8 +25,8 @@ from kerascope.viz.exports.text_canvas import (
     UP,
     BesideArrow,
     Block,
-    Canvas,
     Density,
+    TextCanvas,
     Words,
     draw_beside,
     draw_box,
@@ -152,7 +152,7 @@ def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
     width = max(inner.width + 4, min(cell_len(words[0]) + 6, 30), 9)
     width += (1 - width) % 4  # its middle lies in an even column
     bar, side, corners = ("=", ":", "####") if ascii_only else ("┄", "┆", "┌┐└┘")
-    canvas = Canvas()
+    canvas = TextCanvas()
     canvas.write(0, 0, corners[0] + bar * (width - 2) + corners[1], "dim")
     for y in range(1, inner.height + 1):
         canvas.write(0, y, side, "dim")
@@ -309,7 +309,7 @@ class _Level:
     ascii_only: bool
 
     def __post_init__(self) -> None:
-        level, self.canvas = self.level, Canvas()
+        level, self.canvas = self.level, TextCanvas()
         self.leaving = Counter(route.stops[0] for route in level.routes)
         self.arriving = Counter(route.stops[-1] for route in level.routes)
         self.leaves: dict[tuple[int, object], int] = {}  # (item, port) -> column

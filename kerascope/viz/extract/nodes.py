@@ -191,7 +191,7 @@ class _NodeView(GraphBuilder):
             _leaving([ends[place.part].outputs[place.number] for place in inside.outputs]),
         )
 
-    def _add_part(self, layer: Layer, part: Part, spot: Spot) -> CallEnds:
+    def _add_part(self, layer: Layer, part: InsidePart, spot: Spot) -> CallEnds:
         """Add a box for what is no layer: a cell of any class, or work of the wrapper itself."""
         attrs: dict[str, Attribute] = {
             "layer": clean(layer.name),
@@ -263,7 +263,7 @@ _MERGES = {"concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Ave
 Shapes = Sequence[Shape | None]
 
 
-class Part(NamedTuple):
+class InsidePart(NamedTuple):
     """One box or frame inside.
 
     Attributes
@@ -285,28 +285,28 @@ class Part(NamedTuple):
     depth: int = 0
 
 
-class Place(NamedTuple):
+class PartPort(NamedTuple):
     """Input or output `number` of part number `part`."""
 
     part: int
     number: int
 
 
-class Link(NamedTuple):
+class PartLink(NamedTuple):
     """An arrow between two parts, and the shape of the tensor."""
 
-    source: Place
-    target: Place
+    source: PartPort
+    target: PartPort
     shape: Shape | None
 
 
 class Inside(NamedTuple):
     """The parts, the arrows between them, and where the call's own inputs and outputs belong."""
 
-    parts: list[Part]
-    links: list[Link]
-    inputs: list[Place]
-    outputs: list[Place]
+    parts: list[InsidePart]
+    links: list[PartLink]
+    inputs: list[PartPort]
+    outputs: list[PartPort]
 
 
 def inside_of(layer: Layer, facts: CallFacts) -> Inside | None:
@@ -332,7 +332,7 @@ def _one_layer(layer: Wrapper, facts: CallFacts) -> Inside:
         inputs, outputs = facts.inputs, facts.outputs
     part = _part(layer.wrapped[0], inputs, outputs, facts.dtype)
     return Inside(
-        [part], [], [Place(0, i) for i in range(len(inputs))], _places(0, 0, len(outputs))
+        [part], [], [PartPort(0, i) for i in range(len(inputs))], _places(0, 0, len(outputs))
     )
 
 
@@ -356,26 +356,28 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
     shared = [0, *range(1 + len(states), len(facts.inputs))]  # the sequence, and constants
     shapes: Shapes = [facts.inputs[i] for i in shared]
     through = CallFacts(shapes, shapes, facts.dtype)
-    parts = [Part("sequence", "both directions", "shaping", None, through, 2)]
+    parts = [InsidePart("sequence", "both directions", "shaping", None, through, 2)]
     links = []
     for i, inner in enumerate(directions):
         own = [facts.inputs[s] for s in (states[: number[0]], states[number[0] :])[i]]
         ins: Shapes = [shapes[0], *own, *shapes[1:]]
         parts.append(_part(inner, ins, _shapes_from(inner, sequence), facts.dtype, 1))
-        links.append(Link(Place(0, 0), Place(i + 1, 0), sequence))
+        links.append(PartLink(PartPort(0, 0), PartPort(i + 1, 0), sequence))
         for k, shape in enumerate(shapes[1:]):
-            links.append(Link(Place(0, k + 1), Place(i + 1, len(own) + k + 1), shape))
-    inputs = [Place(0, 0)]
+            links.append(PartLink(PartPort(0, k + 1), PartPort(i + 1, len(own) + k + 1), shape))
+    inputs = [PartPort(0, 0)]
     for i, count in enumerate(number):
         inputs += _places(i + 1, 1, count) if states else []
     inputs += _places(0, 1, len(shared) - 1)
-    outputs = [Place(1, 0), Place(2, 0)]
+    outputs = [PartPort(1, 0), PartPort(2, 0)]
     if layer.merge_mode is not None:
         both: Shapes = [part.facts.outputs[0] for part in parts[1:]]
         merged = CallFacts(both, facts.outputs[:1], facts.dtype)
-        parts.append(Part("merge", _MERGES[layer.merge_mode], "merge", None, merged))
-        links += [Link(Place(i + 1, 0), Place(3, i), shape) for i, shape in enumerate(both)]
-        outputs = [Place(3, 0)]
+        parts.append(InsidePart("merge", _MERGES[layer.merge_mode], "merge", None, merged))
+        links += [
+            PartLink(PartPort(i + 1, 0), PartPort(3, i), shape) for i, shape in enumerate(both)
+        ]
+        outputs = [PartPort(3, 0)]
     if layer.return_state:
         outputs += _places(1, 1, number[0]) + _places(2, 1, number[1])
     return Inside(parts, links, inputs, outputs)
@@ -415,25 +417,25 @@ def _cells(layer: RNN, facts: CallFacts) -> Inside:
         gives = [output, *(states if layer.return_state else [])]
         parts.append(_part(cell, takes, gives, facts.dtype, len(cells) - 1 - i))
         if i:
-            links.append(Link(Place(i - 1, 0), Place(i, 0), step))
+            links.append(PartLink(PartPort(i - 1, 0), PartPort(i, 0), step))
         step = output
     of_states = [place for i, own in enumerate(sizes) for place in _places(i, 1, len(own))]
-    inputs = [Place(0, 0), *(of_states if has_states else [])]
+    inputs = [PartPort(0, 0), *(of_states if has_states else [])]
     inputs += _places(0, 1 + len(sizes[0]) * has_states, len(constants))
-    outputs = [Place(len(cells) - 1, 0), *(of_states if layer.return_state else [])]
+    outputs = [PartPort(len(cells) - 1, 0), *(of_states if layer.return_state else [])]
     return Inside(parts, links, inputs, outputs)
 
 
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _part(layer: Any, inputs: Shapes, outputs: Shapes, dtype: str, depth: int = 0) -> Part:
+def _part(layer: Any, inputs: Shapes, outputs: Shapes, dtype: str, depth: int = 0) -> InsidePart:
     facts = CallFacts(inputs, outputs, dtype)
     class_name = type(layer).__name__
     kind = "" if isinstance(layer, Layer) else "recurrent"  # a cell may be any object
     name = getattr(layer, "name", "") or class_name
-    return Part(name, class_name, kind, layer, facts, depth)
+    return InsidePart(name, class_name, kind, layer, facts, depth)
 
 
-def _places(part: int, first: int, number: int) -> list[Place]:
-    return [Place(part, first + i) for i in range(number)]
+def _places(part: int, first: int, number: int) -> list[PartPort]:
+    return [PartPort(part, first + i) for i in range(number)]

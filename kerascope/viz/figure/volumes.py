@@ -49,7 +49,7 @@ def suits(reading: Reading) -> bool:
 
 
 @dataclass(frozen=True)
-class Column:
+class VolumeColumn:
     """Volumes beside each other that have one shape and one label.
 
     Attributes
@@ -141,14 +141,14 @@ def volumes(reading: Reading, page: Page) -> Sheet:
     return canvas.sheet(bottom, _legend(columns, parts, page))
 
 
-def _columns(reading: Reading) -> list[Column]:
+def _columns(reading: Reading) -> list[VolumeColumn]:
     """Return the volumes, those of one kind and one shape together."""
     parts = reading.chain or []
 
     def alike(part: Part) -> object:
         return part.kind, part.shape, (part.node.id if part.kind not in IMAGES else "")
 
-    columns = [Column(tuple(group)) for _, group in groupby(parts, alike)]
+    columns = [VolumeColumn(tuple(group)) for _, group in groupby(parts, alike)]
     images = [column for column in columns if not column.flat]
     sheets = all(c.channels <= MOST_SHEETS and len(c.parts) == 1 for c in images)
     square = all(len(sides_of(c.first.shape)[0]) == 2 for c in images)
@@ -158,7 +158,7 @@ def _columns(reading: Reading) -> list[Column]:
 # --- sizes ----------------------------------------------------------------------------------------
 
 
-def _fitting(columns: list[Column], page: Page) -> list[Column]:
+def _fitting(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn]:
     """Return the columns as large, and with labels as long, as the width allows."""
     found = _fit(columns, page)
     if found:
@@ -180,7 +180,7 @@ def _fitting(columns: list[Column], page: Page) -> list[Column]:
     )
 
 
-def _fit(columns: list[Column], page: Page) -> list[Column] | None:
+def _fit(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn] | None:
     greatest = _greatest(columns)
     ways = [(_in_one_line, False), (_in_two_lines, False), (_as_square, False), (_as_square, True)]
     for labels, in_turns in ways:
@@ -200,8 +200,8 @@ def _fit(columns: list[Column], page: Page) -> list[Column] | None:
 
 
 def _long(
-    columns: list[Column], greatest: _Greatest, page: Page, percent: int
-) -> tuple[float, list[Column]]:
+    columns: list[VolumeColumn], greatest: _Greatest, page: Page, percent: int
+) -> tuple[float, list[VolumeColumn]]:
     """Return how long columns of some size are together, and the columns."""
     sized = [_sized(column, greatest, page, percent / 100) for column in columns]
     return sum(column.advance for column in sized), sized
@@ -214,13 +214,13 @@ class _Greatest(NamedTuple):
     row: int
 
 
-def _greatest(columns: list[Column]) -> _Greatest:
+def _greatest(columns: list[VolumeColumn]) -> _Greatest:
     images = [sides_of(column.first.shape)[0] for column in columns if not column.flat]
     rows = [column.channels for column in columns if column.flat]
     return _Greatest(max(max(sides) for sides in images), max(rows, default=1))
 
 
-def _sized(column: Column, all_of_them: _Greatest, page: Page, scale: float) -> Column:
+def _sized(column: VolumeColumn, all_of_them: _Greatest, page: Page, scale: float) -> VolumeColumn:
     greatest, most = all_of_them
     high = (46.0 if page.narrow else 76.0) * scale
     sides, channels = sides_of(column.first.shape)
@@ -240,24 +240,24 @@ def _sized(column: Column, all_of_them: _Greatest, page: Page, scale: float) -> 
     return replace(column, side=side, depth=depth, thick=thick)
 
 
-def _height(column: Column) -> float:
+def _height(column: VolumeColumn) -> float:
     if column.sheets and not column.flat:
         return column.side + (column.channels - 1) * column.thick
     return column.side + column.depth
 
 
-def _in_one_line(column: Column) -> tuple[str, ...]:
+def _in_one_line(column: VolumeColumn) -> tuple[str, ...]:
     return (shape_text(column.first.shape),)
 
 
-def _in_two_lines(column: Column) -> tuple[str, ...]:
+def _in_two_lines(column: VolumeColumn) -> tuple[str, ...]:
     shape = column.first.shape or ()
     if len(shape) < 3:
         return _in_one_line(column)
     return shape_text(shape[:-1]), f"{TIMES}{shape_text(shape[-1:])}"
 
 
-def _as_square(column: Column) -> tuple[str, ...]:
+def _as_square(column: VolumeColumn) -> tuple[str, ...]:
     shape = column.first.shape or ()
     if len(shape) == 3 and shape[0] == shape[1] and shape[0]:
         return f"{shape[0]}\u00b2", f"{TIMES}{shape_text(shape[2:])}"
@@ -267,7 +267,7 @@ def _as_square(column: Column) -> tuple[str, ...]:
 # --- drawing --------------------------------------------------------------------------------------
 
 
-def _draw(canvas: Canvas, column: Column, x: float, middle: float) -> None:
+def _draw(canvas: Canvas, column: VolumeColumn, x: float, middle: float) -> None:
     """Draw the volumes of a column around x."""
     if column.sheets and not column.flat:
         return _draw_sheets(canvas, column, x, middle)
@@ -283,7 +283,7 @@ def _draw(canvas: Canvas, column: Column, x: float, middle: float) -> None:
 
 
 def _draw_bar(
-    canvas: Canvas, column: Column, kind: str, x: float, middle: float, data: Data
+    canvas: Canvas, column: VolumeColumn, kind: str, x: float, middle: float, data: Data
 ) -> None:
     top = middle - column.side / 2
     canvas.rect(x, top, column.thick, column.side, kind, data=data)
@@ -295,7 +295,7 @@ def _draw_bar(
 
 
 def _draw_solid(
-    canvas: Canvas, column: Column, kind: str, x: float, middle: float, data: Data
+    canvas: Canvas, column: VolumeColumn, kind: str, x: float, middle: float, data: Data
 ) -> None:
     front, top, side = canvas.look.shades(kind)
     _, line, hatch = canvas.look.box(kind)
@@ -316,7 +316,7 @@ def _draw_solid(
     canvas.marks.append(Polygon(points, front, line, 0.6, (), hatch, data))
 
 
-def _draw_sheets(canvas: Canvas, column: Column, x: float, middle: float) -> None:
+def _draw_sheets(canvas: Canvas, column: VolumeColumn, x: float, middle: float) -> None:
     part = column.first
     shift = (column.channels - 1) * column.thick
     left, top = x - (column.side + shift) / 2, middle - (column.side - shift) / 2
@@ -334,7 +334,7 @@ def _draw_sheets(canvas: Canvas, column: Column, x: float, middle: float) -> Non
         )
 
 
-def _label(canvas: Canvas, column: Column, x: float, base: float, size: float) -> None:
+def _label(canvas: Canvas, column: VolumeColumn, x: float, base: float, size: float) -> None:
     """Write the shape of a column's volumes below them."""
     layers = [member for part in column.parts for member in part.members]
     pitch = canvas.page.size + 0.8
@@ -346,7 +346,7 @@ def _label(canvas: Canvas, column: Column, x: float, base: float, size: float) -
         canvas.words(x, base + row * pitch, line, size=size, data=data_of(layers, line=str(row)))
 
 
-def _label_size(column: Column, page: Page) -> float:
+def _label_size(column: VolumeColumn, page: Page) -> float:
     room = (column.advance * (1 if column.lowered is None else 1.8) - PAD) / OTHER_FONT
     sizes = [fitting_size(line, room, page.size) or SMALLEST for line in column.label]
     return min(sizes)
@@ -361,15 +361,17 @@ def _name(part: Part) -> str:
     return {"convolution": "conv", "pooling": "pool", "upsampling": "up"}.get(part.kind, part.kind)
 
 
-def _name_size(column: Column, name: str, gap: float) -> float | None:
+def _name_size(column: VolumeColumn, name: str, gap: float) -> float | None:
     return fitting_size(name, (column.advance + gap - 1.0) / OTHER_FONT, 7.4, True)
 
 
-def _names_fit(columns: list[Column], gap: float) -> bool:
+def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
     return all(_name_size(column, _name(column.first), gap) for column in columns)
 
 
-def _joints(canvas: Canvas, columns: list[Column], places: list[float], middle: float) -> None:
+def _joints(
+    canvas: Canvas, columns: list[VolumeColumn], places: list[float], middle: float
+) -> None:
     """Draw what leads from one column to the next: the window of an op, or an arrow."""
     for before, after, x0, x1 in zip(columns, columns[1:], places, places[1:], strict=False):
         if before.sheets and not before.flat and not after.flat:
@@ -384,7 +386,7 @@ def _joints(canvas: Canvas, columns: list[Column], places: list[float], middle: 
             canvas.line(((start + space, middle), (end - space, middle)))
 
 
-def _steps(canvas: Canvas, columns: list[Column], places: list[float], line: float) -> float:
+def _steps(canvas: Canvas, columns: list[VolumeColumn], places: list[float], line: float) -> float:
     """Write below what leads from one column to the next, where there is room; return the end."""
     taken = 0.0
     for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
@@ -399,11 +401,11 @@ def _steps(canvas: Canvas, columns: list[Column], places: list[float], line: flo
 
 
 def _window(
-    canvas: Canvas, before: Column, after: Column, x0: float, x1: float, middle: float
+    canvas: Canvas, before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
 ) -> None:
     """Draw what one number of the next volume is computed from."""
 
-    def corner(column: Column, x: float) -> tuple[float, float]:
+    def corner(column: VolumeColumn, x: float) -> tuple[float, float]:
         shift = (column.channels - 1) * column.thick
         return x - (column.side + shift) / 2, middle - (column.side - shift) / 2
 
@@ -422,11 +424,11 @@ def _window(
     canvas.circle(*to, 0.9, ink, ink)
 
 
-def _legend(columns: list[Column], parts: list[Part], page: Page) -> str:
+def _legend(columns: list[VolumeColumn], parts: list[Part], page: Page) -> str:
     return " ".join(_sentences(columns, parts))
 
 
-def _sentences(columns: list[Column], parts: list[Part]) -> Iterator[str]:
+def _sentences(columns: list[VolumeColumn], parts: list[Part]) -> Iterator[str]:
     if columns[0].sheets:
         yield "Each sheet is a feature map, each bar a row of numbers;"
         yield "below are height \u00d7 width \u00d7 channels of what each layer gives."

@@ -71,7 +71,7 @@ READS, BY_THE_BATCH, OF_ITSELF = "reads", "by the batch", "d loss / d loss = 1"
 
 
 @dataclass(frozen=True)
-class Card:
+class PlacedCard:
     """What stands on a card, in order.
 
     Attributes
@@ -198,7 +198,7 @@ class _Ladder:
 
     # --- what stands where ------------------------------------------------------------------------
 
-    def _cards(self) -> dict[str, Card]:
+    def _cards(self) -> dict[str, PlacedCard]:
         """Return the cards that are open, and the boxes of closed ones, in the calls' order."""
         lines: dict[str, dict[str, list[GraphNode]]] = {}
         for node in self.graph.nodes:
@@ -212,7 +212,7 @@ class _Ladder:
             card = self.card_at(edge.source)
             if card and self.kind[edge.target] == "forward":
                 calls[card][edge.target] = None
-        return {one: Card(one, found[one], [*calls[one]]) for one in found}
+        return {one: PlacedCard(one, found[one], [*calls[one]]) for one in found}
 
     def card_at(self, box: str) -> str:
         """Return the card on which a box stands, or which it is; "" for none."""
@@ -296,7 +296,7 @@ class _Ladder:
         least = LEAST_BETWEEN if self.cards else 60.0
         return max([inner + 2 * CARD_PADDING if inner else 0.0, *names, *closed, least])
 
-    def _card_height(self, card: Card) -> float:
+    def _card_height(self, card: PlacedCard) -> float:
         if not card.lines:
             return self.measures[card.id].height
         rows = sum(_rows_of(line) for line in card.lines)
@@ -348,7 +348,7 @@ class _Ladder:
     def _is_box(self, rail: Rail, item: int) -> bool:
         return rail.level.kinds[item] == BOX
 
-    def _anchors(self, card: Card) -> list[str]:
+    def _anchors(self, card: PlacedCard) -> list[str]:
         """Return the calls in whose row a card stands: its first one and others in that row."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
@@ -443,7 +443,7 @@ class _Ladder:
         rect = self.boxes[name]
         self.boxes[name] = Rect(rect.x, _r(y - rect.height / 2), rect.width, rect.height)
 
-    def _put_card(self, card: Card, rect: Rect) -> None:
+    def _put_card(self, card: PlacedCard, rect: Rect) -> None:
         if not card.lines:
             self.boxes[card.id] = rect
             return

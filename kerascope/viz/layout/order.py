@@ -19,7 +19,7 @@ PORT_SHARE = 0.8
 
 
 @dataclass(slots=True, eq=False)
-class Segment:
+class RoutePiece:
     """A piece of a route between two rows that follow each other.
 
     Attributes
@@ -65,8 +65,8 @@ def ordered_levels(graph: Graph) -> dict[str, Level]:
 def order_rows(level: Level) -> None:
     """Put the items of every row of a level in order."""
     segments = segments_of(level)
-    above: list[list[Segment]] = [[] for _ in level.kinds]
-    below: list[list[Segment]] = [[] for _ in level.kinds]
+    above: list[list[RoutePiece]] = [[] for _ in level.kinds]
+    below: list[list[RoutePiece]] = [[] for _ in level.kinds]
     for segment in segments:
         above[segment.lower].append(segment)
         below[segment.upper].append(segment)
@@ -89,7 +89,7 @@ def order_rows(level: Level) -> None:
     _find_neighbours(level)
 
 
-def segments_of(level: Level) -> list[Segment]:
+def segments_of(level: Level) -> list[RoutePiece]:
     """Return the pieces of all routes from row to row; not of those in lanes or along a row."""
     found = []
     for route in level.routes:
@@ -99,7 +99,7 @@ def segments_of(level: Level) -> list[Segment]:
         for number, (upper, lower) in enumerate(pairwise(route.stops)):
             leaves = route.tail if number == 0 else 0.0
             arrives = route.head if number == last else 0.0
-            found.append(Segment(route.edge, upper, lower, leaves, arrives))
+            found.append(RoutePiece(route.edge, upper, lower, leaves, arrives))
     return found
 
 
@@ -118,7 +118,7 @@ def _number(row: list[int], place: list[float]) -> None:
 
 
 def _sort(
-    level: Level, row: list[int], near: list[list[Segment]], place: list[float], downward: bool
+    level: Level, row: list[int], near: list[list[RoutePiece]], place: list[float], downward: bool
 ) -> None:
     """Sort a row by the barycentres of its items; who has no neighbour there stays about."""
     if len(row) < 2:
@@ -160,7 +160,9 @@ def _pair_up(level: Level, place: list[float]) -> None:
             _number(row, place)
 
 
-def _crossings(level: Level, segments: list[Segment], place: list[float], is_large: bool) -> float:
+def _crossings(
+    level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
+) -> float:
     """Return the number of crossings between rows; for a large level it is not counted."""
     if is_large:
         return float("inf")

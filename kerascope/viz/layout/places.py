@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
-from kerascope.viz.layout.order import Segment, segments_of
+from kerascope.viz.layout.order import RoutePiece, segments_of
 
 GAPS = {BOX: 13.0, FRAME: 16.0, BEND: 6.0, ENTRY: 7.0, EXIT: 7.0, TITLE: 8.0}
 ROW_GAP = 30.0
@@ -97,7 +97,7 @@ def end_of(
 # --- across ---------------------------------------------------------------------------------------
 
 
-def _middles(level: Level, shapes: list[Shape], segments: list[Segment]) -> list[float]:
+def _middles(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[float]:
     """Return the middle of each item."""
     ties = _ties(level, shapes, segments)
     above: list[list[Wish]] = [[] for _ in shapes]
@@ -123,7 +123,7 @@ def _middles(level: Level, shapes: list[Shape], segments: list[Segment]) -> list
 Wish = tuple[int, float, float]  # another item, how far from its middle to be, how much
 
 
-def _ties(level: Level, shapes: list[Shape], segments: list[Segment]) -> list[Tie]:
+def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
     """Return how the items above and below each other want to stand."""
     ties = []
     for one in segments:
@@ -192,7 +192,7 @@ def _spread(wanted: list[float], weights: list[float], space: list[float]) -> li
 
 
 def _rows(
-    level: Level, shapes: list[Shape], segments: list[Segment], middle: list[float]
+    level: Level, shapes: list[Shape], segments: list[RoutePiece], middle: list[float]
 ) -> tuple[list[float], list[float]]:
     """Return where each row begins and ends; gaps are higher where arrows go far across."""
     steps = [0.0] * len(level.rows)

@@ -1,6 +1,6 @@
 """From arrays to panels: which axes lie side by side, and what is left out of a picture.
 
-A `Part` is one array with the names of its axes. Two axes become the rows and the columns of a
+A `ArrayPart` is one array with the names of its axes. Two axes become the rows and the columns of a
 panel, along the others panels stand beside each other: a feature map for each channel, an attention
 map for each head. What is more than a picture holds is thinned evenly, and its note says so. A
 number that is left out is not lost if it is NaN or infinite: the one that stands for it shows it.
@@ -25,7 +25,7 @@ WIDEST_ROW = 16  # of numbers
 
 
 @dataclass(frozen=True)
-class Part:
+class ArrayPart:
     """An array and how it is to be seen.
 
     Attributes
@@ -136,13 +136,13 @@ class Panels:
 
 
 def panels_of(
-    part: Part, most: int, scale: str = "shared", limits: tuple[float, float] | None = None
+    part: ArrayPart, most: int, scale: str = "shared", limits: tuple[float, float] | None = None
 ) -> Panels:
     """Return the panels of a part.
 
     Parameters
     ----------
-    part : Part
+    part : ArrayPart
     most : int
         How many panels at most.
     scale : {"shared", "own"}
@@ -212,7 +212,7 @@ MOST_COLOURS = 64  # images
 MOST_PIXELS = 3_200  # in all of them
 
 
-def _colours(part: Part, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
+def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what lies along the other axis as images: grey is 0, the scale lies around it."""
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
@@ -281,7 +281,7 @@ def ordinal(number: int) -> str:
 # --- thinning -------------------------------------------------------------------------------------
 
 
-def _at_least_a_matrix(part: Part) -> tuple[np.ndarray, tuple[str, ...]]:
+def _at_least_a_matrix(part: ArrayPart) -> tuple[np.ndarray, tuple[str, ...]]:
     values, axes = np.asarray(part.values, "float64"), part.axes
     if values.ndim == 0:
         return values.reshape(1, 1), ("", " ")
@@ -347,7 +347,7 @@ def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[
         yield f"{outside} {'numbers lie' if outside > 1 else 'number lies'} beyond the scale"
 
 
-def of_sample(part: Part, sample: int) -> Part:
+def of_sample(part: ArrayPart, sample: int) -> ArrayPart:
     """Return a part without its axis "sample": the one that is asked for; its title says which."""
     axis = part.axes.index("sample")
     axes = part.axes[:axis] + part.axes[axis + 1 :]

@@ -32,7 +32,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.walking import walk
 from kerascope.viz.extract.networks import layers_within, nothing_changes
 from kerascope.viz.kinds import kind_of
-from kerascope.viz.tensors.panels import Part, of_sample
+from kerascope.viz.tensors.panels import ArrayPart, of_sample
 
 SAMPLE = "sample"
 FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix, and needs no choice
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
     """What a picture shows: its title, and its parts with all samples."""
 
     title: str
-    parts: list[Part]
+    parts: list[ArrayPart]
 
 
 def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
@@ -78,11 +78,11 @@ def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
     return Shown("array", [_plain("", values)])
 
 
-def _image(values: np.ndarray) -> Part:
+def _image(values: np.ndarray) -> ArrayPart:
     """Return bytes whose last axis is as long as that of an image: a panel for each colour."""
     colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
     labels = (("channel", colours),)
-    return Part("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
+    return ArrayPart("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
 
 
 def _up_to(last: int) -> str:
@@ -109,13 +109,13 @@ def _numbers(what: Any, where: str) -> np.ndarray:
     return values.astype("float64")
 
 
-def _plain(title: str, values: np.ndarray) -> Part:
+def _plain(title: str, values: np.ndarray) -> ArrayPart:
     names = {0: (), 1: ("place",), 2: ("row", "column")}
     axes = tuple(f"axis {i}" for i in range(values.ndim))
     axes = names.get(values.ndim, axes)
     if values.ndim > 2:
-        return Part(title, values, axes, rows=axes[-2], columns=axes[-1])
-    return Part(title, values, axes)
+        return ArrayPart(title, values, axes, rows=axes[-2], columns=axes[-1])
+    return ArrayPart(title, values, axes)
 
 
 # --- weights --------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _of_weights(layer: Layer) -> Shown:
     return Shown(f"weights of {layer.name}", parts)
 
 
-def _weight(weight: Any, layer: Layer | None) -> Part:
+def _weight(weight: Any, layer: Layer | None) -> ArrayPart:
     values = _numbers(value_of(weight), "show")
     kind, own = kind_of(layer) if layer is not None else "", weight.name.split(":")[0]
     end = own.rpartition("/")[2]
@@ -158,11 +158,11 @@ def _weight(weight: Any, layer: Layer | None) -> Part:
         return _plain(own, values)
     if "head" in axes:
         first, last = (axis for axis in axes if axis != "head")
-        return Part(own, values, axes, rows=first, columns=last)
-    return Part(own, values, axes)
+        return ArrayPart(own, values, axes, rows=first, columns=last)
+    return ArrayPart(own, values, axes)
 
 
-def _filters(name: str, values: np.ndarray, layer: Any) -> Part:
+def _filters(name: str, values: np.ndarray, layer: Any) -> ArrayPart:
     """Return the kernel of a convolution: a panel for each filter and channel."""
     ends = ("channel", "filter")
     words = type(layer).__name__
@@ -171,7 +171,7 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> Part:
     elif "Depthwise" in words or "depthwise" in name:
         ends = ("channel", "multiplier")
     if values.ndim == 3:  # along one axis: a filter is a matrix
-        return Part(name, values, ("place", *ends), rows=ends[0], columns="place")
+        return ArrayPart(name, values, ("place", *ends), rows=ends[0], columns="place")
     places = ("depth", "row", "column")[5 - values.ndim :]
     ordered, axes = values, (*places, *ends)
     if ends[0] == "channel" and values.shape[-2] == 1:
@@ -181,7 +181,7 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> Part:
     beside = len(axes) - len(places) > 1
     has_colours = len(places) == 2 and ends == ("channel", "filter") and values.shape[-2] == 3
     colours = "channel" if has_colours else ""
-    return Part(
+    return ArrayPart(
         name, ordered, axes, "row", "column", panels_in_row=int(beside), colour_axis=colours
     )
 
@@ -242,40 +242,42 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
 # --- what comes out -------------------------------------------------------------------------------
 
 
-def _output(title: str, values: Any, layer: Layer | None) -> Part:
+def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
     """Return what a layer gives, with names for its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
     if isinstance(layer, TimeDistributed) and values.ndim > 2:
         return _in_time(_output(title, values.reshape(-1, *values.shape[2:]), layer.layer), values)
     if isinstance(layer, (RNN, Bidirectional)) and values.ndim == 3:
-        return Part(title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step")
+        return ArrayPart(
+            title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step"
+        )
     if kind == "embedding" and values.ndim == 3:
-        return Part(title, values, (SAMPLE, "place", "dimension"))
+        return ArrayPart(title, values, (SAMPLE, "place", "dimension"))
     is_first = getattr(layer, "data_format", None) == "channels_first"
     if values.ndim in (4, 5):
         places = ("depth", "row", "column")[5 - values.ndim :]
         axes = (SAMPLE, "channel", *places) if is_first else (SAMPLE, *places, "channel")
-        return Part(title, values, axes, "row", "column")
+        return ArrayPart(title, values, axes, "row", "column")
     if values.ndim == 3:
         axes = (SAMPLE, "channel", "place") if is_first else (SAMPLE, "place", "feature")
         is_in_line = kind in ("convolution", "pooling")
-        return Part(title, values, axes, *((axes[2], axes[1]) if is_in_line else ()))
+        return ArrayPart(title, values, axes, *((axes[2], axes[1]) if is_in_line else ()))
     if values.ndim == 2:
-        return Part(title, values, (SAMPLE, "feature" if kind != "dense" else "unit"))
+        return ArrayPart(title, values, (SAMPLE, "feature" if kind != "dense" else "unit"))
     if values.ndim == 1:
-        return Part(title, values, (SAMPLE,))
+        return ArrayPart(title, values, (SAMPLE,))
     return _plain(title, values)
 
 
-def _in_time(part: Part, values: np.ndarray) -> Part:
+def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
     """Return a part whose samples were those of all time steps, with the steps as an axis."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)
 
 
-def one_sample(part: Part, sample: int) -> Part:
+def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
     """Return a part of one sample; of matrices, (sample, feature), all samples stay together.
 
     Raises
@@ -379,7 +381,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
     return Shown(f"{name} ({type(layer).__name__}) in {model.name}{which}", parts)
 
 
-def _parts_in_model(model: Network, step: Any, x: Any) -> list[Part]:
+def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
     node: Node = step.node
     layer = step.layer
     if not _shows_more(layer):
@@ -429,7 +431,7 @@ def _looking(layer: Layer) -> Iterator[None]:
         yield
 
 
-def _parts_of_call(layer: Layer, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+def _parts_of_call(layer: Layer, inputs: Any, arguments: dict[str, Any]) -> list[ArrayPart]:
     if kind_of(layer) == "attention" and not arguments.get("return_attention_scores"):
         arguments = {**arguments, "return_attention_scores": True}
         if isinstance(layer, MultiHeadAttention) and isinstance(inputs, list):
@@ -448,22 +450,22 @@ def _parts_of_call(layer: Layer, inputs: Any, arguments: dict[str, Any]) -> list
     return _outputs(layer, [value_of(y) for y in found_in(outputs, Tensor)])
 
 
-def _outputs(layer: Layer, arrays: Sequence[Any]) -> list[Part]:
+def _outputs(layer: Layer, arrays: Sequence[Any]) -> list[ArrayPart]:
     if kind_of(layer) == "attention" and len(arrays) == 2:
         return [_attention(arrays[1])]
     titles = [f"output {i}" if len(arrays) > 1 else "output" for i in range(len(arrays))]
     return [_output(title, y, layer) for title, y in zip(titles, arrays, strict=True)]
 
 
-def _attention(weights: Any) -> Part:
+def _attention(weights: Any) -> ArrayPart:
     values = _numbers(weights, "show")
     axes = (SAMPLE, "query", "key") if values.ndim == 3 else (SAMPLE, "head", "query", "key")
     if values.ndim > len(axes):  # along several axes of places
         return _plain("attention weights", values)
-    return Part("attention weights", values, axes, rows="query", columns="key")
+    return ArrayPart("attention weights", values, axes, rows="query", columns="key")
 
 
-def _both_directions(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+def _both_directions(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[ArrayPart]:
     if not layer.built:
         layer(inputs, **arguments)
     if isinstance(inputs, list) or not all(
@@ -478,7 +480,7 @@ def _both_directions(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list
     ]
 
 
-def states_over_time(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[Part]:
+def states_over_time(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[ArrayPart]:
     """Return the states of a recurrent layer after each step, in the order of the sequence.
 
     Where a mask leaves out a step, the states stay as they were.
@@ -515,11 +517,13 @@ def _names_of_states(layer: Any, number: int) -> list[str]:
     return [str(i) for i in range(number)]
 
 
-def _state(title: str, values: np.ndarray) -> Part:
+def _state(title: str, values: np.ndarray) -> ArrayPart:
     values = _numbers(values, "show")
     if values.ndim == 3:
-        return Part(title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step")
+        return ArrayPart(
+            title, values, (SAMPLE, "time step", "unit"), rows="unit", columns="time step"
+        )
     axes = (SAMPLE, "time step", "row", "column", "channel")[: values.ndim]
     if values.ndim == 5:
-        return Part(title, values, axes, "row", "column")
+        return ArrayPart(title, values, axes, "row", "column")
     return _plain(title, values)

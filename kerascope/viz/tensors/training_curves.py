@@ -26,7 +26,7 @@ from kerascope.trace.statistics import norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Tape
 from kerascope.viz.tensors.curves import BACKENDS, Axes, Curve, Curves, draw_with_matplotlib, styled
 from kerascope.viz.tensors.heat_maps import HeatMaps
-from kerascope.viz.tensors.panels import Part, ordinal, panels_of
+from kerascope.viz.tensors.panels import ArrayPart, ordinal, panels_of
 from kerascope.viz.tensors.picture import Picture
 from kerascope.viz.tensors.scales import MINUS_INF
 
@@ -281,7 +281,7 @@ def _histograms(
         labels = (("value", middles), ("batch", tuple(f"{int(x)}" for x in places)))
         odd = sum(a.size - f.size for a, f in zip(arrays, finite, strict=True))
         told = [*notes, *([f"{odd} numbers are not finite and not drawn"] if odd else [])]
-        part = Part(name, shares, ("value", "batch"), labels=labels, notes=tuple(told))
+        part = ArrayPart(name, shares, ("value", "batch"), labels=labels, notes=tuple(told))
         ends = f"from {shown(low, 3)} to {shown(high, 3)} in {BINS} steps"
         most = max(x.size for x in arrays)
         summary = f"{most:,} numbers · {len(places)} batches · {ends}; colour: per cent"
@@ -329,7 +329,7 @@ def gradient_flow(
     with np.errstate(divide="ignore"):
         powers = np.log10(sizes)
     labels = ((by, tuple(groups)), ("batch", tuple(f"{int(x)}" for x in places)))
-    part = Part("", powers, (by, "batch"), labels=labels, notes=tuple(notes), has_zero=False)
+    part = ArrayPart("", powers, (by, "batch"), labels=labels, notes=tuple(notes), has_zero=False)
     found = sizes[np.isfinite(sizes) & (sizes > 0)]
     words = [f"{len(groups)} {by}s x {len(places)} batches"]
     if found.size:
