@@ -15,6 +15,7 @@ from kerascope.errors import (
     UnknownNameError,
 )
 from kerascope.optimizers import SGD, Adam, Nadam, Optimizer, ParameterUpdate, RMSprop
+from kerascope.optimizers.base import DecayingOptimizer
 from kerascope.settings import config
 from kerascope.stage import Mark, Stage, observing
 
@@ -281,7 +282,8 @@ def test_adam_stop_sees_its_own_names():
     events = iter(stage)
     next(events)
     next(events)
-    assert {"params", "grads", "p", "g", "m", "v", "lr", "t", "loss"} <= stage.names.keys()
+    shown = {"params", "grads", "loss", "p", "g", "m", "v", "new_m", "new_v", "new_p", "lr", "lr_t"}
+    assert shown <= stage.names.keys()
 
 
 def test_walked_updates_compute_the_same_as_drained_ones():
@@ -521,6 +523,34 @@ def test_optimizer_in_the_style_of_keras_2_works():
     assert K.get_value(optimizer.iterations) == 1
     restored = optimizers.deserialize(optimizers.serialize(optimizer), {"Halving": Halving})
     assert restored.get_config() == {"lr": 0.5, "clipvalue": 2.0}
+
+
+class Capped(DecayingOptimizer):
+    """An optimizer of a user: its steps are no longer than a bound that doubles."""
+
+    slots = {"r": "reach"}  # noqa: RUF012 (read only)
+    initial_reach_value = 1.0
+
+    def __init__(self, lr=0.5, decay=0.0, **kwargs):
+        super().__init__(lr, decay, **kwargs)
+
+    def step(self, p, g, lr, r):
+        new_r = 2.0 * r
+        return new_r, p - K.minimum(lr * g, new_r)
+
+
+def test_an_optimizer_of_ones_own_is_its_slots_and_its_step():
+    p = K.variable(8.0, name="p", constraint=lambda new_p: K.maximum(new_p, 3.0))
+    optimizer = Capped()
+    stage = optimizer.updates_stage(K.square(p), [p])
+    *_, _ = iter(stage)
+    step = K.function([], [], updates=stage.result)
+    step([])
+    assert K.get_value(p) == 6.0
+    step([])
+    assert K.get_value(p) == 3.0
+    iterations, reach = optimizer.weights
+    assert (iterations.name, reach.name, K.get_value(reach)) == ("iterations", "p/reach", 4.0)
 
 
 def test_replaced_get_gradients_is_used_by_every_rule():

@@ -26,7 +26,7 @@ from kerascope.backend.scopes import (
     name_scope,
 )
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
+from kerascope.callers import boundary, warn
 from kerascope.configured import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError
 from kerascope.optimizers import schedules
@@ -37,6 +37,7 @@ from kerascope.spellings import default_by_dialect, habits, translate
 from kerascope.stage import Stage
 
 Pair = tuple[Variable, Tensor]
+NewValues = tuple[Tensor, ...]
 Constraints = Mapping[Variable, Callable[[Tensor], Tensor]]
 Updates = Generator[Any, Any, list[Pair]]
 
@@ -57,6 +58,21 @@ class ParameterUpdate(NamedTuple):
     param: Variable
     gradient: Tensor
     pairs: tuple[Pair, ...]
+
+
+class UpdatesStage(Stage):
+    """`get_updates`, paused at a parameter: shows the slots and new values by their formula names.
+
+    For Adam these are `m`, `v`, `new_m` and `new_v`, beside the loop's own `p`, `g` and `new_p`.
+    """
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The local variables of the loop, and the arguments and results of `step`."""
+        names = super().names
+        shared, own = names.get("shared", {}), names.get("own", {})
+        new_slots = zip(own, names.get("new_slots", ()), strict=False)  # none at the gradients
+        return {**names, **shared, **own, **{f"new_{name}": value for name, value in new_slots}}
 
 
 class SavedState(NamedTuple):
@@ -130,8 +146,9 @@ class Optimizer(Configured):
     0.001` takes effect in a model that is compiled already. Those that are no variables, such as
     `clipnorm` and `epsilon`, need another `compile`; a warning says so.
 
-    To write an optimizer of your own, define `_updates(loss, params, constraints)` as the ones here
-    do; Keras 2's way, a method `get_updates(loss, params)` that returns a list of pairs, works too.
+    To write an optimizer of your own, derive it from `DecayingOptimizer` and define `slots` and
+    `step` as the ones here do. Keras 2's way, a method `get_updates(loss, params)` that returns a
+    list of pairs, works too.
     """
 
     epsilon: float
@@ -291,11 +308,12 @@ class Optimizer(Configured):
         around = advancing(current_scope().around or asked_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
-            events: Updates = _call(self.get_updates, loss, params)
-            return Stage("get_updates", self._updating(events), self, around=around)
+            events: Updates = self._updating(_call(self.get_updates, loss, params))
+            return Stage("get_updates", events, self, around=around)
         own = {p: p.constraint for p in params if p.constraint is not None}
         after = self._with_decay(params, {**own, **given})
-        return Stage("get_updates", self._updates(loss, params, after), self, around=around)
+        events = self._updates(loss, params, after)
+        return UpdatesStage("get_updates", events, self, around=around)
 
     def _updating(self, events: Updates) -> Updates:
         """Let a rule of one's own change hyperparameters: what it writes down follows them."""
@@ -399,14 +417,18 @@ class Optimizer(Configured):
             )
         return K.variable(number, name=name)
 
-    def _make_slots(
-        self, word: str, params: Sequence[Variable], first: float = 0.0
-    ) -> list[Variable]:
-        """Return a variable for each parameter, of its shape and dtype, that begins at `first`."""
-        return [
-            K.variable(np.full(p.shape, first, p.dtype), dtype=p.dtype, name=f"{p.name}/{word}")
+    def _make_slots(self, word: str, params: Sequence[Variable]) -> dict[Variable, Variable]:
+        """Return the slot of each parameter that has one: a variable of its shape and dtype.
+
+        It starts at 0, or for a slot "accumulator" at the optimizer's `initial_accumulator_value`,
+        if there is one.
+        """
+        first = getattr(self, f"initial_{word}_value", 0.0)
+        return {
+            p: K.variable(np.full(p.shape, first, p.dtype), dtype=p.dtype, name=f"{p.name}/{word}")
             for p in params
-        ]
+            if self.has_slot(word, p)
+        }
 
     def has_slot(self, word: str, p: Variable) -> bool:
         """Return whether `p` has a slot of this kind, if any parameter has."""
@@ -506,6 +528,7 @@ def _checked_flavour(optimizer: Optimizer, flavour: str | None) -> str:
     return flavour
 
 
+@boundary
 def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:
     """Make a generator of a plain method: it yields nothing and returns the method's result."""
     yield from ()
@@ -536,7 +559,31 @@ class DecayingOptimizer(Optimizer):
     -----
     lr at step t (counted from 0) is lr / (1 + decay * t). A `LearningRateSchedule` in the place of
     the number says itself how it changes; the variable `lr` then holds its first value.
+
+    A subclass names its slots and computes one step::
+
+        class SGD(DecayingOptimizer):
+            slots = {"m": "momentum"}
+
+            def step(self, p, g, lr, m):
+                new_m = self.momentum * m - lr * g
+                return new_m, p + new_m
+
+    Attributes
+    ----------
+    slots : dict of str to str
+        Name of a slot in the formula -> last word in the name of its variable.
+    slots_by_parameter : bool
+        Whether `weights` has all slots of a parameter together; otherwise all slots of a kind.
+    step : callable
+        `step(p, g, **shared, **slots)` returns the new values of the slots, in the order of
+        `slots`, then that of the parameter. A slot that the parameter has not (see `has_slot`) is
+        not given.
     """
+
+    slots: Mapping[str, str] = {}
+    slots_by_parameter = False
+    step: Callable[..., NewValues]
 
     def __init__(self, lr: Any, decay: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -552,6 +599,37 @@ class DecayingOptimizer(Optimizer):
     def _fixed(self) -> list[str]:
         """Return what cannot change in the updates: `decay` too, if there was none."""
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        updates: list[Pair] = []
+        shared = self._shared(lr, updates)
+        slots = {name: self._make_slots(word, params) for name, word in self.slots.items()}
+        kept = [v for v, _ in updates]
+        if self.slots_by_parameter:
+            kept += [of[p] for p in params for of in slots.values()]
+        else:
+            kept += [v for of in slots.values() for v in of.values()]
+        for p, g in zip(params, grads, strict=True):
+            own = {name: of[p] for name, of in slots.items() if p in of}
+            with naming(p):
+                *new_slots, new_p = self.step(p, g, **shared, **own)
+                new_p = constrained(constraints, p, new_p)
+            new_values = zip([*own.values(), p], [*new_slots, new_p], strict=True)
+            pairs = tuple(K.update(v, new_v) for v, new_v in new_values)
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(kept, updates)
+
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return what all steps of a call share, by the names of `step`'s arguments.
+
+        A variable that belongs to no parameter is updated by a pair that is appended to `updates`.
+        """
+        return {"lr": lr}
 
     def _rate(self) -> Tensor:
         """Return the learning rate of this step; without `decay` it has nothing to do with time."""

@@ -1,8 +1,13 @@
-"""The optimizers: each says how a weight's new value follows from its gradient.
+"""The optimizers: each has the formula by which a weight's new value follows from its gradient.
+
+A class names its `slots` and computes one `step`: the new values of a parameter and its slots. The
+loop over the parameters is `DecayingOptimizer._updates`, in `base`.
 
 SGD first, whose step is the gradient, with momentum as an option. Those that accumulate divide the
 step by the size of past gradients; Adam and its kin take a moving mean of the gradient besides.
 """
+
+# ruff: noqa: RUF012 (`slots` is read only)
 
 from __future__ import annotations
 
@@ -12,17 +17,13 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend import Tensor, Variable
-from kerascope.callers import boundary
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.base import (
     Constraints,
     DecayingOptimizer,
+    NewValues,
     Pair,
-    ParameterUpdate,
-    Updates,
     accepts_spellings,
-    constrained,
-    naming,
 )
 
 __all__ = [
@@ -75,6 +76,8 @@ class SGD(DecayingOptimizer):
     ([], 2.4)
     """
 
+    slots = {"m": "momentum"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -88,23 +91,11 @@ class SGD(DecayingOptimizer):
         self.momentum = self._hyperparameter("momentum", momentum)
         self.nesterov = bool(nesterov)
 
-    @boundary
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr = self._rate()
-        moments = self._make_slots("momentum", params)
-        updates: list[Pair] = []
-        for p, g, m in zip(params, grads, moments, strict=True):
-            with naming(p):
-                v = self.momentum * m - lr * g
-                new_p = p + (self.momentum * v - lr * g if self.nesterov else v)
-                new_p = constrained(constraints, p, new_p)
-            pairs = (K.update(m, v), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep(moments, updates)
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, m: Tensor) -> NewValues:
+        """Return the new velocity, and the parameter moved by it."""
+        new_m = self.momentum * m - lr * g
+        new_p = p + (self.momentum * new_m - lr * g if self.nesterov else new_m)
+        return new_m, new_p
 
 
 # --- a weight's step is divided by the size of its past gradients ---------------------------------
@@ -144,6 +135,7 @@ class RMSprop(DecayingOptimizer):
     """
 
     _depends_on_flavour = True
+    slots = {"a": "accumulator", "m": "momentum", "b": "average_gradient"}
 
     @accepts_spellings
     def __init__(
@@ -167,32 +159,33 @@ class RMSprop(DecayingOptimizer):
         config = super().get_config()
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr = self._rate()
-        accumulators = self._make_slots("accumulator", params)
-        momenta = self._make_slots("momentum", params) if self.momentum else []
-        averages = self._make_slots("average_gradient", params) if self.centered else []
-        updates: list[Pair] = []
-        for i, (p, g, a) in enumerate(zip(params, grads, accumulators, strict=True)):
-            with naming(p):
-                new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
-                pairs = [K.update(a, new_a)]
-                if averages:
-                    mean = self.rho * averages[i] + (1.0 - self.rho) * g
-                    pairs.append(K.update(averages[i], mean))
-                    spread = new_a - K.square(mean)
-                step = lr * g / self._root(spread)
-                if momenta:
-                    step = self.momentum * momenta[i] + step
-                    pairs.append(K.update(momenta[i], step))
-                new_p = constrained(constraints, p, p - step)
-            pairs.append(K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, tuple(pairs))
-        return self._keep([*accumulators, *momenta, *averages], updates)
+    def has_slot(self, word: str, p: Variable) -> bool:
+        """Return whether parameters have a slot of this kind: two are options."""
+        options = {"momentum": self.momentum, "average_gradient": self.centered}
+        return bool(options.get(word, True))
+
+    def step(
+        self,
+        p: Tensor,
+        g: Tensor,
+        lr: Tensor,
+        a: Tensor,
+        m: Tensor | None = None,
+        b: Tensor | None = None,
+    ) -> NewValues:
+        """Return the new slots, and the parameter after its step."""
+        new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
+        new_slots = [new_a]
+        if b is not None:
+            new_b = self.rho * b + (1.0 - self.rho) * g
+            spread = new_a - K.square(new_b)
+        step = lr * g / self._root(spread)
+        if m is not None:
+            step = self.momentum * m + step
+            new_slots.append(step)
+        if b is not None:
+            new_slots.append(new_b)
+        return *new_slots, p - step
 
 
 class Adagrad(DecayingOptimizer):
@@ -223,6 +216,7 @@ class Adagrad(DecayingOptimizer):
     """
 
     _depends_on_flavour = True
+    slots = {"a": "accumulator"}
 
     @accepts_spellings
     def __init__(
@@ -237,22 +231,10 @@ class Adagrad(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
         self.initial_accumulator_value = initial_accumulator_value
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr = self._rate()
-        accumulators = self._make_slots("accumulator", params, self.initial_accumulator_value)
-        updates: list[Pair] = []
-        for p, g, a in zip(params, grads, accumulators, strict=True):
-            with naming(p):
-                new_a = a + K.square(g)
-                new_p = p - lr * g / self._root(new_a)
-                new_p = constrained(constraints, p, new_p)
-            pairs = (K.update(a, new_a), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep(accumulators, updates)
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, a: Tensor) -> NewValues:
+        """Return the new sum of squares, and the parameter after its step."""
+        new_a = a + K.square(g)
+        return new_a, p - lr * g / self._root(new_a)
 
     def get_config(self) -> dict[str, Any]:
         """Return the hyperparameters as plain numbers; Keras 2 knows no first value but 0."""
@@ -292,6 +274,8 @@ class Adadelta(DecayingOptimizer):
     1. Zeiler: ADADELTA, an Adaptive Learning Rate Method, 2012.
     """
 
+    slots = {"a": "accumulator", "d": "delta_accumulator"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -305,24 +289,13 @@ class Adadelta(DecayingOptimizer):
         self.rho = self._hyperparameter("rho", rho)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr = self._rate()
-        accumulators = self._make_slots("accumulator", params)
-        deltas = self._make_slots("delta_accumulator", params)
-        updates: list[Pair] = []
-        for p, g, a, d in zip(params, grads, accumulators, deltas, strict=True):
-            with naming(p):
-                new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
-                step = g * K.sqrt(d + self.epsilon) / K.sqrt(new_a + self.epsilon)
-                new_p = constrained(constraints, p, p - lr * step)
-                new_d = self.rho * d + (1.0 - self.rho) * K.square(step)
-            pairs = (K.update(a, new_a), K.update(p, new_p), K.update(d, new_d))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep([*accumulators, *deltas], updates)
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, a: Tensor, d: Tensor) -> NewValues:
+        """Return the new mean squares of gradients and of steps, and the parameter."""
+        new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
+        step = g * K.sqrt(d + self.epsilon) / K.sqrt(new_a + self.epsilon)
+        new_p = p - lr * step
+        new_d = self.rho * d + (1.0 - self.rho) * K.square(step)
+        return new_a, new_d, new_p
 
 
 # --- a moving mean of the gradient, divided by a moving size of it --------------------------------
@@ -360,6 +333,8 @@ class Adam(DecayingOptimizer):
     2. Reddi, Kale, Kumar: On the Convergence of Adam and Beyond, ICLR 2018.
     """
 
+    slots = {"m": "m", "v": "v", "v_max": "v_max"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -377,29 +352,25 @@ class Adam(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
         self.amsgrad = bool(amsgrad)
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, t = self._rate(), self._time()
-        lr_t = lr * (K.sqrt(1.0 - K.pow(self.beta_2, t)) / (1.0 - K.pow(self.beta_1, t)))
-        means = self._make_slots("m", params)
-        squares = self._make_slots("v", params)
-        greatest = self._make_slots("v_max", params) if self.amsgrad else []
-        updates: list[Pair] = []
-        for i, (p, g, m, v) in enumerate(zip(params, grads, means, squares, strict=True)):
-            with naming(p):
-                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
-                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
-                size = K.maximum(greatest[i], new_v) if self.amsgrad else new_v
-                new_p = p - lr_t * new_m / (K.sqrt(size) + self.epsilon)
-                new_p = constrained(constraints, p, new_p)
-            pairs = [K.update(m, new_m), K.update(v, new_v), K.update(p, new_p)]
-            if self.amsgrad:
-                pairs.insert(2, K.update(greatest[i], size))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, tuple(pairs))
-        return self._keep([*means, *squares, *greatest], updates)
+    def has_slot(self, word: str, p: Variable) -> bool:
+        """Return whether parameters have a slot of this kind: `v_max` is that of amsgrad."""
+        return word != "v_max" or self.amsgrad
+
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return the learning rate with both corrections."""
+        t = self._time()
+        return {"lr_t": lr * (K.sqrt(1.0 - K.pow(self.beta_2, t)) / (1.0 - K.pow(self.beta_1, t)))}
+
+    def step(
+        self, p: Tensor, g: Tensor, lr_t: Tensor, m: Tensor, v: Tensor, v_max: Tensor | None = None
+    ) -> NewValues:
+        """Return the new mean and mean square of the gradient, and the parameter."""
+        new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+        new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+        if v_max is None:
+            return new_m, new_v, p - lr_t * new_m / (K.sqrt(new_v) + self.epsilon)
+        new_v_max = K.maximum(v_max, new_v)
+        return new_m, new_v, new_v_max, p - lr_t * new_m / (K.sqrt(new_v_max) + self.epsilon)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Set the numbers in `weights`.
@@ -439,6 +410,8 @@ class Adamax(DecayingOptimizer):
     1. Kingma, Ba: Adam, a Method for Stochastic Optimization, ICLR 2015, section 7.
     """
 
+    slots = {"m": "m", "u": "u"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -454,25 +427,15 @@ class Adamax(DecayingOptimizer):
         self.beta_2 = self._hyperparameter("beta_2", beta_2)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, t = self._rate(), self._time()
-        lr_t = lr / (1.0 - K.pow(self.beta_1, t))
-        means = self._make_slots("m", params)
-        sizes = self._make_slots("u", params)
-        updates: list[Pair] = []
-        for p, g, m, u in zip(params, grads, means, sizes, strict=True):
-            with naming(p):
-                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
-                new_u = K.maximum(self.beta_2 * u, K.abs(g))
-                new_p = p - lr_t * new_m / (new_u + self.epsilon)
-                new_p = constrained(constraints, p, new_p)
-            pairs = (K.update(m, new_m), K.update(u, new_u), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep([*means, *sizes], updates)
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return the learning rate with the correction of the mean."""
+        return {"lr_t": lr / (1.0 - K.pow(self.beta_1, self._time()))}
+
+    def step(self, p: Tensor, g: Tensor, lr_t: Tensor, m: Tensor, u: Tensor) -> NewValues:
+        """Return the new mean and greatest size of the gradient, and the parameter."""
+        new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+        new_u = K.maximum(self.beta_2 * u, K.abs(g))
+        return new_m, new_u, p - lr_t * new_m / (new_u + self.epsilon)
 
 
 class Nadam(DecayingOptimizer):
@@ -506,6 +469,8 @@ class Nadam(DecayingOptimizer):
     1. Dozat: Incorporating Nesterov Momentum into Adam, 2015.
     """
 
+    slots = {"m": "m", "v": "v"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -522,28 +487,32 @@ class Nadam(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
         self.schedule_decay = schedule_decay
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, t = self._rate(), self._time()
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return the momenta of this step and the next; update the product of all so far."""
+        t = self._time()
         mu, next_mu = self._momentum_at(t), self._momentum_at(t + 1)
         s = K.variable(1.0, name="momentum_schedule")
-        new_s = s * mu
-        means = self._make_slots("m", params)
-        squares = self._make_slots("v", params)
-        updates: list[Pair] = [K.update(s, new_s)]
-        for p, g, m, v in zip(params, grads, means, squares, strict=True):
-            with naming(p):
-                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
-                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
-                mean = (1.0 - mu) * g / (1.0 - new_s) + next_mu * new_m / (1.0 - new_s * next_mu)
-                size = K.sqrt(new_v / (1.0 - K.pow(self.beta_2, t)))
-                new_p = constrained(constraints, p, p - lr * mean / (size + self.epsilon))
-            pairs = (K.update(m, new_m), K.update(v, new_v), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep([s, *means, *squares], updates)
+        updates.append(K.update(s, new_s := s * mu))
+        return {"lr": lr, "t": t, "mu": mu, "next_mu": next_mu, "new_s": new_s}
+
+    def step(
+        self,
+        p: Tensor,
+        g: Tensor,
+        lr: Tensor,
+        t: Tensor,
+        mu: Tensor,
+        next_mu: Tensor,
+        new_s: Tensor,
+        m: Tensor,
+        v: Tensor,
+    ) -> NewValues:
+        """Return the new mean and mean square of the gradient, and the parameter."""
+        new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+        new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+        mean = (1.0 - mu) * g / (1.0 - new_s) + next_mu * new_m / (1.0 - new_s * next_mu)
+        size = K.sqrt(new_v / (1.0 - K.pow(self.beta_2, t)))
+        return new_m, new_v, p - lr * mean / (size + self.epsilon)
 
     def _momentum_at(self, t: Tensor) -> Tensor:
         return self.beta_1 * (1.0 - 0.5 * K.pow(0.96, t * self.schedule_decay))
@@ -620,6 +589,9 @@ class Lamb(DecayingOptimizer):
     1. You et al.: Large Batch Optimization for Deep Learning: Training BERT in 76 Minutes, 2019.
     """
 
+    slots = {"m": "m", "v": "v"}
+    slots_by_parameter = True
+
     @accepts_spellings
     def __init__(
         self,
@@ -635,26 +607,19 @@ class Lamb(DecayingOptimizer):
         self.beta_2 = self._hyperparameter("beta_2", beta_2)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, t = self._rate(), self._time()
-        ms, vs = self._make_slots("m", params), self._make_slots("v", params)
-        updates: list[Pair] = []
-        for p, g, m, v in zip(params, grads, ms, vs, strict=True):
-            with naming(p):
-                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
-                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
-                whole_m = new_m / (1.0 - K.pow(self.beta_1, t))
-                whole_v = new_v / (1.0 - K.pow(self.beta_2, t))
-                step = whole_m / (K.sqrt(whole_v) + self.epsilon)
-                decayed = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
-                new_p = constrained(constraints, p, p - lr * _ratio(decayed, step) * step)
-            pairs = (K.update(m, new_m), K.update(v, new_v), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep([slot for both in zip(ms, vs, strict=True) for slot in both], updates)
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return the learning rate and the number of the step."""
+        return {"lr": lr, "t": self._time()}
+
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, t: Tensor, m: Tensor, v: Tensor) -> NewValues:
+        """Return the new mean and mean square of the gradient, and the parameter."""
+        new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+        new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+        whole_m = new_m / (1.0 - K.pow(self.beta_1, t))
+        whole_v = new_v / (1.0 - K.pow(self.beta_2, t))
+        step = whole_m / (K.sqrt(whole_v) + self.epsilon)
+        decayed = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+        return new_m, new_v, p - lr * _ratio(decayed, step) * step
 
 
 def _ratio(p: Tensor, step: Tensor) -> Tensor:
@@ -706,6 +671,8 @@ class Muon(DecayingOptimizer):
     2. Liu et al.: Muon is Scalable for LLM Training, 2025.
     """
 
+    slots = {"m": "m", "v": "v"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -756,34 +723,25 @@ class Muon(DecayingOptimizer):
         excluded = [*(self.exclude_layers or ()), *(["(?i)embedding"] * self.exclude_embeddings)]
         return p.ndim != 2 or any(re.search(one, p.name) for one in excluded)
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, t = self._rate(), self._time()
-        by_adam = [p for p in params if self._is_for_adam(p)]
-        ms, vs = self._make_slots("m", params), self._make_slots("v", by_adam)
-        v_of = dict(zip(by_adam, vs, strict=True))
-        updates: list[Pair] = []
-        for p, g, m in zip(params, grads, ms, strict=True):
-            with naming(p):
-                if (v := v_of.get(p)) is not None:
-                    share, rate = self.adam_weight_decay or 0.0, lr * self.adam_lr_ratio
-                    rate *= K.sqrt(1.0 - K.pow(self.adam_beta_2, t))
-                    rate /= 1.0 - K.pow(self.adam_beta_1, t)
-                    new_m = self.adam_beta_1 * m + (1.0 - self.adam_beta_1) * g
-                    new_v = self.adam_beta_2 * v + (1.0 - self.adam_beta_2) * K.square(g)
-                    step = new_m / (K.sqrt(new_v) + self.epsilon)
-                    pairs = [K.update(m, new_m), K.update(v, new_v)]
-                else:
-                    share, rate, new_m = self.weight_decay or 0.0, lr, self.momentum * m + g
-                    step = self._orthogonal(g + self.momentum * new_m if self.nesterov else new_m)
-                    pairs = [K.update(m, new_m)]
-                new_p = constrained(constraints, p, p - p * (lr * share) - rate * step)
-            pairs.append(K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, tuple(pairs))
-        return self._keep([*ms, *vs], updates)
+    def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
+        """Return the learning rate and the number of the step."""
+        return {"lr": lr, "t": self._time()}
+
+    def step(
+        self, p: Variable, g: Tensor, lr: Tensor, t: Tensor, m: Tensor, v: Tensor | None = None
+    ) -> NewValues:
+        """Return the new slots and the parameter: AdamW's if it has a `v`, otherwise Muon's."""
+        if v is None:
+            share, new_m = self.weight_decay or 0.0, self.momentum * m + g
+            step = self._orthogonal(g + self.momentum * new_m if self.nesterov else new_m)
+            return new_m, p - p * (lr * share) - lr * step
+        share, rate = self.adam_weight_decay or 0.0, lr * self.adam_lr_ratio
+        rate *= K.sqrt(1.0 - K.pow(self.adam_beta_2, t))
+        rate /= 1.0 - K.pow(self.adam_beta_1, t)
+        new_m = self.adam_beta_1 * m + (1.0 - self.adam_beta_1) * g
+        new_v = self.adam_beta_2 * v + (1.0 - self.adam_beta_2) * K.square(g)
+        step = new_m / (K.sqrt(new_v) + self.epsilon)
+        return new_m, new_v, p - p * (lr * share) - rate * step
 
     def _orthogonal(self, g: Tensor) -> Tensor:
         rows, columns = (int(size or 0) for size in g.shape)
@@ -822,6 +780,8 @@ class Lion(DecayingOptimizer):
     1. Chen et al.: Symbolic Discovery of Optimization Algorithms, 2023.
     """
 
+    slots = {"m": "momentum"}
+
     @accepts_spellings
     def __init__(
         self,
@@ -835,22 +795,10 @@ class Lion(DecayingOptimizer):
         self.beta_1 = self._hyperparameter("beta_1", beta_1)
         self.beta_2 = self._hyperparameter("beta_2", beta_2)
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr = self._rate()
-        moments = self._make_slots("momentum", params)
-        updates: list[Pair] = []
-        for p, g, m in zip(params, grads, moments, strict=True):
-            with naming(p):
-                direction = K.sign(self.beta_1 * m + (1.0 - self.beta_1) * g)
-                new_p = constrained(constraints, p, p - lr * direction)
-                new_m = self.beta_2 * m + (1.0 - self.beta_2) * g
-            pairs = (K.update(m, new_m), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep(moments, updates)
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, m: Tensor) -> NewValues:
+        """Return the new mean of the gradient, and the parameter after its step."""
+        direction = K.sign(self.beta_1 * m + (1.0 - self.beta_1) * g)
+        return self.beta_2 * m + (1.0 - self.beta_2) * g, p - lr * direction
 
 
 class Ftrl(DecayingOptimizer):
@@ -891,6 +839,9 @@ class Ftrl(DecayingOptimizer):
     1. McMahan et al.: Ad Click Prediction, a View from the Trenches, KDD 2013.
     """
 
+    slots = {"n": "accumulator", "z": "linear"}
+    slots_by_parameter = True
+
     @accepts_spellings
     def __init__(
         self,
@@ -927,27 +878,14 @@ class Ftrl(DecayingOptimizer):
             raise ArgumentError(f"Ftrl: expected numbers >= 0, got {value!r}.")
         return value
 
-    def _updates(
-        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
-    ) -> Updates:
-        grads = yield self.gradients_stage(loss, params)
-        lr, power = self._rate(), -self.learning_rate_power
-        squares = self._make_slots("accumulator", params, self.initial_accumulator_value)
-        linears = self._make_slots("linear", params)
+    def step(self, p: Tensor, g: Tensor, lr: Tensor, n: Tensor, z: Tensor) -> NewValues:
+        """Return the new sums that the formula above calls n and z, and the parameter."""
         l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
-        updates: list[Pair] = []
-        for p, g, n, z in zip(params, grads, squares, linears, strict=True):
-            with naming(p):
-                start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
-                shrunk = g + 2.0 * self.l2_shrinkage_regularization_strength * start
-                new_n = n + K.square(g)
-                change = (K.pow(new_n, power) - K.pow(n, power)) / lr
-                new_z = z + shrunk - change * start
-                steepness = K.pow(new_n, power) / lr + 2.0 * (l2 + self.beta / (2.0 * lr))
-                new_p = (K.clip(new_z, -l1, l1) - new_z) / steepness
-                new_p = constrained(constraints, p, new_p)
-            pairs = (K.update(n, new_n), K.update(z, new_z), K.update(p, new_p))
-            updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        slots = [slot for pair in zip(squares, linears, strict=True) for slot in pair]
-        return self._keep(slots, updates)
+        power = -self.learning_rate_power
+        start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+        shrunk = g + 2.0 * self.l2_shrinkage_regularization_strength * start
+        new_n = n + K.square(g)
+        change = (K.pow(new_n, power) - K.pow(n, power)) / lr
+        new_z = z + shrunk - change * start
+        steepness = K.pow(new_n, power) / lr + 2.0 * (l2 + self.beta / (2.0 * lr))
+        return new_n, new_z, (K.clip(new_z, -l1, l1) - new_z) / steepness

@@ -67,7 +67,7 @@ class ProgramObserver:
         self.stage = stage
         if event.__class__ is not Mark:
             observers = self.observers
-            if observers and observers[-1].stage is stage and event.__class__ is not Stage:
+            if observers and observers[-1].stage is stage and not isinstance(event, Stage):
                 observers[-1].event(event)
         elif event is Mark.started:
             self._start(stage)

@@ -130,7 +130,7 @@ class Recorder(EventWriter):
 
     def __call__(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
-        if self.stretch is not None and event.__class__ is not Stage:
+        if self.stretch is not None and not isinstance(event, Stage):
             self.settle()
         super().__call__(stage, event)
 

@@ -28,7 +28,7 @@ VALUES = {
     "depth_sort": ["node", "depth"],
     "check_graph": ["nodes"],
     "compile": ["total_loss", "output_loss"],
-    "get_updates": ["p", "g", "m", "v", "new_p", "lr", "t", "params", "loss", "grads"],
+    "get_updates": ["p", "g", "m", "v", "new_p", "lr", "lr_t", "params", "loss", "grads"],
 }
 AT_THE_END = {"run_internal_graph": ["node", "layer", "computed_tensors", "output_tensors"]}
 
@@ -166,7 +166,7 @@ def test_the_names_of_every_time_are_those_that_were_live():
     wanted = {(stage, name) for stage, names in CONTAINERS.items() for name in names}
     wanted |= {("build_map", name) for name in [*OF_THE_MAP, "node", "tensor", "layer"]}
     wanted |= {("run_internal_graph", name) for name in AT_THE_END["run_internal_graph"]}
-    wanted |= {("get_updates", name) for name in ["p", "g", "new_p", "lr", "t"]}
+    wanted |= {("get_updates", name) for name in ["p", "g", "new_p", "lr", "lr_t"]}
     wanted |= {("compile", "total_loss")}
     for function in ("train_function", "predict_function"):
         wanted |= {(function, name) for name in ["weights", "tensor_map in part", "result"]}
