@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor
-from kerascope.configured import Configured, names_beside
+from kerascope.configured import Configured, by_name, names_beside
 from kerascope.errors import ArgumentError
 from kerascope.losses import functions
 from kerascope.losses.functions import registry
@@ -51,7 +51,30 @@ _MEANS = ("sum_over_batch_size", "mean", "auto")
 _OF_ALL = ("reduction", "name", "dtype")
 
 
-class Loss(Configured):
+class FunctionWithArguments(Configured):
+    """Base of losses and metrics: a function of targets and predictions, and its other arguments.
+
+    A subclass names the `function`; its constructor has the arguments, and stores them.
+    """
+
+    function: ClassVar[Callable[..., Tensor] | None] = None
+
+    def _store(self, arguments: dict[str, Any]) -> None:
+        """Store the `locals()` of a constructor under their names, after the base has its own."""
+        for name, value in by_name(arguments).items():
+            if name not in _OF_ALL:
+                setattr(self, name, value)
+
+    def _computed(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return what the function gives with the stored arguments."""
+        function = type(self).function
+        if function is None:
+            raise NotImplementedError(f"{type(self).__name__} does not define call")
+        names = [n for n in names_beside(type(self), "function") if n not in _OF_ALL]
+        return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
+
+
+class Loss(FunctionWithArguments):
     """Base of the losses that are objects; one of your own writes `call(y_true, y_pred)`.
 
     Parameters
@@ -77,8 +100,6 @@ class Loss(Configured):
     2.0
     """
 
-    function: ClassVar[Callable[..., Tensor] | None] = None
-
     def __init__(
         self,
         name: str | None = None,
@@ -101,11 +122,7 @@ class Loss(Configured):
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return one number for each sample (or each place in it)."""
-        function = type(self).function
-        if function is None:
-            raise NotImplementedError(f"{type(self).__name__} does not define call")
-        names = [n for n in names_beside(type(self), "function") if n not in _OF_ALL]
-        return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
+        return self._computed(y_true, y_pred)
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
         """Return which of the numbers that `call` gives count as samples; None for all of them."""
@@ -359,7 +376,7 @@ class Huber(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.delta = delta
+        self._store(locals())
 
 
 @registry.register
@@ -376,7 +393,7 @@ class CosineSimilarity(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.axis = axis
+        self._store(locals())
 
 
 class _Crossentropy(Loss):
@@ -392,9 +409,7 @@ class _Crossentropy(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.register
@@ -416,6 +431,8 @@ class SparseCategoricalCrossentropy(Loss):
     """Crossentropy of class numbers, of logits too; those of `ignore_class` are no samples."""
 
     function = functions.sparse_categorical_crossentropy
+    ignore_class: int | None
+    axis: int
 
     def __init__(
         self,
@@ -427,9 +444,7 @@ class SparseCategoricalCrossentropy(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.from_logits = from_logits
-        self.ignore_class = ignore_class
-        self.axis = axis
+        self._store(locals())
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
         """Return where the class is not `ignore_class`: the mean is over those."""
@@ -455,12 +470,7 @@ class BinaryFocalCrossentropy(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.apply_class_balancing = apply_class_balancing
-        self.alpha = alpha
-        self.gamma = gamma
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.register
@@ -481,11 +491,7 @@ class CategoricalFocalCrossentropy(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.alpha = alpha
-        self.gamma = gamma
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.register

@@ -90,7 +90,7 @@ class Dice(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.register
@@ -109,9 +109,7 @@ class Tversky(Loss):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, reduction, dtype)
-        self.alpha = alpha
-        self.beta = beta
-        self.axis = axis
+        self._store(locals())
 
 
 # --- samples with each other ----------------------------------------------------------------------

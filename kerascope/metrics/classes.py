@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import assigning, eager_mode, value_of
 from kerascope.backend.graph import ASSIGNED, Tensor, TensorLike, as_tensor, graph_mode, is_eager
 from kerascope.backend.variables import Variable
-from kerascope.configured import Configured, configured_names, names_beside, plain
+from kerascope.configured import Configured, configured_names, plain
 from kerascope.errors import ArgumentError, GraphError
 from kerascope.limits import current_budget
 from kerascope.losses import functions as loss_functions
-from kerascope.losses.classes import of_equal_rank, quotient, snake_case
+from kerascope.losses.classes import FunctionWithArguments, of_equal_rank, quotient, snake_case
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
 from kerascope.nested import found_in, replaced
@@ -324,18 +324,15 @@ class SumAndCount(Metric):
         self.add_weight(name="count")
 
 
-class MeanMetric(SumAndCount):
+class MeanMetric(FunctionWithArguments, SumAndCount):
     """A function of targets and predictions, the mean of which is reported."""
 
     stateful = False
-    function: ClassVar[Callable[..., Tensor]]
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return one number for each sample (or each place in it)."""
-        own = [n for n in names_beside(type(self), "function") if n not in ("name", "dtype")]
-        options = {name: getattr(self, name) for name in own}
         with changed_habits(averaged_metrics="none"):
-            return type(self).function(y_true, y_pred, **options)
+            return self._computed(y_true, y_pred)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
@@ -495,7 +492,7 @@ class BinaryAccuracy(MeanMetric):
         threshold: float = 0.5,
     ) -> None:
         super().__init__(name, dtype)
-        self.threshold = threshold
+        self._store(locals())
 
 
 @registry.register
@@ -525,7 +522,7 @@ class TopKCategoricalAccuracy(MeanMetric):
         dtype: str | None = None,
     ) -> None:
         super().__init__(name, dtype)
-        self.k = k
+        self._store(locals())
 
 
 @registry.register
@@ -542,8 +539,7 @@ class SparseTopKCategoricalAccuracy(MeanMetric):
         from_sorted_ids: bool = False,
     ) -> None:
         super().__init__(name, dtype)
-        self.k = k
-        self.from_sorted_ids = from_sorted_ids
+        self._store(locals())
 
 
 @registry.register
@@ -636,7 +632,7 @@ class CosineSimilarity(MeanMetric):
         axis: int = -1,
     ) -> None:
         super().__init__(name, dtype)
-        self.axis = axis
+        self._store(locals())
 
 
 class _Correlation(MeanMetric):
@@ -646,7 +642,7 @@ class _Correlation(MeanMetric):
         self, name: str | None = None, dtype: str | None = None, axis: functions.Axes = -1
     ) -> None:
         super().__init__(name, dtype)
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.alias("pearson_correlation")
@@ -677,8 +673,7 @@ class BinaryCrossentropy(MeanMetric):
         label_smoothing: float = 0,
     ) -> None:
         super().__init__(name, dtype)
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
+        self._store(locals())
 
 
 @registry.register
@@ -696,9 +691,7 @@ class CategoricalCrossentropy(MeanMetric):
         axis: int = -1,
     ) -> None:
         super().__init__(name, dtype)
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
+        self._store(locals())
 
 
 @registry.register
@@ -716,6 +709,4 @@ class SparseCategoricalCrossentropy(MeanMetric):
         axis: int = -1,
     ) -> None:
         super().__init__(name, dtype)
-        self.from_logits = from_logits
-        self.ignore_class = ignore_class
-        self.axis = axis
+        self._store(locals())

@@ -7,6 +7,10 @@ raise an error in training, because training on unchanged images would give a di
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Sequence
+from inspect import Parameter
+from textwrap import wrap
 from typing import Any, ClassVar
 
 import numpy as np
@@ -439,6 +443,8 @@ class RandomShear(_RandomImages):
 class _UntrainedImages(_RandomImages):
     """Base: images pass unchanged in prediction, and there is no training."""
 
+    kernel_size: tuple[int, ...]
+
     def changed(self, images: Tensor) -> Tensor:
         """Refuse, at the latest when numbers are wanted.
 
@@ -453,15 +459,59 @@ class _UntrainedImages(_RandomImages):
         )
         return refused(self, images, words)
 
+    def check_sizes(self) -> None:
+        """Check the arguments that are sizes, in whole pixels."""
+        for word, value in list(vars(self).items()):
+            if word in ("height", "width"):
+                positive_int(value, f"{self.label}: {word}")
+            elif word == "kernel_size":
+                self.kernel_size = sizes_along_axes(value, 2, f"{self.label}: kernel_size")
 
-class RandomColorJitter(_UntrainedImages):
-    """Changes brightness, contrast, saturation and hue; known in prediction alone.
+
+def _untrained(
+    name: str, does: str, signature: Callable[..., None], ranges: Sequence[str] = ("factor",)
+) -> type[_UntrainedImages]:
+    """Return a layer that refuses to act in training, with the constructor of Keras 3's layer.
 
     Parameters
     ----------
-    value_range, seed, data_format : object
-    brightness_factor, contrast_factor, saturation_factor, hue_factor : object
-        As those of `keras.layers.RandomColorJitter` of Keras 3; none counts in prediction.
+    name, does : str
+        Of the class, and the beginning of its docstring.
+    signature : callable
+        Has the arguments of the constructor.
+    ranges : sequence of str
+        Arguments that are one number or two: see `_RandomImages.checked`.
+    """
+    own = list(inspect.signature(signature).parameters.values())
+    parameters = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
+
+    def construct(self: _UntrainedImages, *args: Any, **kwargs: Any) -> None:
+        bound = parameters.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        of_layer = given.pop("kwargs")
+        _RandomImages.__init__(self, given.pop("seed"), given.pop("data_format"), **of_layer)
+        for word, value in list(given.items())[1:]:
+            setattr(self, word, self.checked(value, word, 0) if word in ranges else value)
+        self.check_sizes()
+
+    construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
+    construct.__signature__ = parameters  # type: ignore[attr-defined]
+    listed = "\n    ".join(wrap(f"{', '.join(p.name for p in own[:-1])} : object", 96))
+    members = {
+        "__init__": construct,
+        "__module__": __name__,
+        "__doc__": _DOCUMENTED.format(does=does, name=name, listed=listed),
+    }
+    return type(name, (_UntrainedImages,), members)
+
+
+_DOCUMENTED = """{does}; known in prediction alone.
+
+    Parameters
+    ----------
+    {listed}
+        As those of `keras.layers.{name}` of Keras 3; none counts in prediction.
     **kwargs
         As for `Layer`.
 
@@ -471,263 +521,56 @@ class RandomColorJitter(_UntrainedImages):
         It is asked to act, in training.
     """
 
-    def __init__(
-        self,
-        value_range: Any = (0, 255),
-        brightness_factor: Any = None,
-        contrast_factor: Any = None,
-        saturation_factor: Any = None,
-        hue_factor: Any = None,
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.value_range = value_range
-        self.brightness_factor = brightness_factor
-        self.contrast_factor = contrast_factor
-        self.saturation_factor = saturation_factor
-        self.hue_factor = hue_factor
+_PIXELS = (0, 255)
 
-
-class RandomErasing(_UntrainedImages):
-    """Fills a part of each image; known in prediction alone.
-
-    Parameters
-    ----------
-    factor, scale, fill_value, value_range, seed, data_format : object
-        As those of `keras.layers.RandomErasing` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        factor: Factor = 1.0,
-        scale: Any = (0.02, 0.33),
-        fill_value: Any = None,
-        value_range: Any = (0, 255),
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=0)
-        self.scale = self.checked(scale, "scale", 0)
-        self.fill_value = fill_value
-        self.value_range = value_range
-
-
-class RandomGaussianBlur(_UntrainedImages):
-    """Blurs images; known in prediction alone.
-
-    Parameters
-    ----------
-    factor, kernel_size, sigma, value_range, seed, data_format : object
-        As those of `keras.layers.RandomGaussianBlur` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        factor: Factor = 1.0,
-        kernel_size: Any = 3,
-        sigma: Any = 1.0,
-        value_range: Any = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=0)
-        self.kernel_size = sizes_along_axes(kernel_size, 2, f"{self.label}: kernel_size")
-        self.sigma = self.checked(sigma, "sigma", 0)
-        self.value_range = value_range
-
-
-class RandomPerspective(_UntrainedImages):
-    """Shows images from other places; known in prediction alone.
-
-    Parameters
-    ----------
-    factor, scale, interpolation, fill_value, seed, data_format : object
-        As those of `keras.layers.RandomPerspective` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        factor: Factor = 1.0,
-        scale: float = 1.0,
-        interpolation: str = "bilinear",
-        fill_value: float = 0.0,
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=0)
-        self.scale = scale
-        self.interpolation = interpolation
-        self.fill_value = fill_value
-
-
-class RandomElasticTransform(_UntrainedImages):
-    """Moves pixels by smooth random distances; known in prediction alone.
-
-    Parameters
-    ----------
-    factor, scale, interpolation, fill_mode, fill_value, value_range, seed, data_format : object
-        As those of `keras.layers.RandomElasticTransform` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        factor: Factor = 1.0,
-        scale: Any = 1.0,
-        interpolation: str = "bilinear",
-        fill_mode: str = "reflect",
-        fill_value: float = 0.0,
-        value_range: Any = (0, 255),
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=0)
-        self.scale = self.checked(scale, "scale", 0)
-        self.interpolation = interpolation
-        self.fill_mode = fill_mode
-        self.fill_value = fill_value
-        self.value_range = value_range
-
-
-class RandAugment(_UntrainedImages):
-    """Applies augmentations that are chosen at random; known in prediction alone.
-
-    Parameters
-    ----------
-    value_range, num_ops, factor, interpolation, seed, data_format : object
-        As those of `keras.layers.RandAugment` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        value_range: Any = (0, 255),
-        num_ops: int = 2,
-        factor: Factor = 0.5,
-        interpolation: str = "bilinear",
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.value_range = value_range
-        self.num_ops = num_ops
-        self.factor = self.checked(factor, low=0)
-        self.interpolation = interpolation
-
-
-class AugMix(_UntrainedImages):
-    """Mixes images that went through chains of augmentations; known in prediction alone.
-
-    Parameters
-    ----------
-    value_range, num_chains, chain_depth, factor, alpha, all_ops, interpolation : object
-    seed, data_format : object
-        As those of `keras.layers.AugMix` of Keras 3; none counts in prediction.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        value_range: Any = (0, 255),
-        num_chains: int = 3,
-        chain_depth: int = 3,
-        factor: Factor = 0.3,
-        alpha: float = 1.0,
-        all_ops: bool = True,
-        interpolation: str = "bilinear",
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.value_range = value_range
-        self.num_chains = num_chains
-        self.chain_depth = chain_depth
-        self.factor = self.checked(factor, low=0)
-        self.alpha = alpha
-        self.all_ops = all_ops
-        self.interpolation = interpolation
-
-
-class RandomCrop(_UntrainedImages):
-    """Cuts a part out of the images of a batch; known in prediction alone, where it cuts nothing.
-
-    Keras 3.15 gives whole images in prediction, although it says that they have the new size; so
-    here they keep the size that they have.
-
-    Parameters
-    ----------
-    height, width : int
-        The size of the part that is cut out in training.
-    seed, data_format : object
-        As for `RandomHue`.
-    **kwargs
-        As for `Layer`.
-
-    Raises
-    ------
-    NotYetError
-        It is asked to act, in training.
-    """
-
-    def __init__(
-        self,
-        height: int,
-        width: int,
-        seed: int | None = None,
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format, **kwargs)
-        self.height = positive_int(height, f"{self.label}: height")
-        self.width = positive_int(width, f"{self.label}: width")
+RandomColorJitter = _untrained(
+    "RandomColorJitter",
+    "Changes brightness, contrast, saturation and hue",
+    lambda value_range=_PIXELS, brightness_factor=None, contrast_factor=None,
+    saturation_factor=None, hue_factor=None, seed=None, data_format=None, **kwargs: None,
+)  # fmt: skip
+RandomErasing = _untrained(
+    "RandomErasing",
+    "Fills a part of each image",
+    lambda factor=1.0, scale=(0.02, 0.33), fill_value=None, value_range=_PIXELS, seed=None,
+    data_format=None, **kwargs: None,
+    ("factor", "scale"),
+)  # fmt: skip
+RandomGaussianBlur = _untrained(
+    "RandomGaussianBlur",
+    "Blurs images",
+    lambda factor=1.0, kernel_size=3, sigma=1.0, value_range=_PIXELS, data_format=None, seed=None,
+    **kwargs: None,
+    ("factor", "sigma"),
+)  # fmt: skip
+RandomPerspective = _untrained(
+    "RandomPerspective",
+    "Shows images from other places",
+    lambda factor=1.0, scale=1.0, interpolation="bilinear", fill_value=0.0, seed=None,
+    data_format=None, **kwargs: None,
+)  # fmt: skip
+RandomElasticTransform = _untrained(
+    "RandomElasticTransform",
+    "Moves pixels by smooth random distances",
+    lambda factor=1.0, scale=1.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
+    value_range=_PIXELS, seed=None, data_format=None, **kwargs: None,
+    ("factor", "scale"),
+)  # fmt: skip
+RandAugment = _untrained(
+    "RandAugment",
+    "Applies augmentations that are chosen at random",
+    lambda value_range=_PIXELS, num_ops=2, factor=0.5, interpolation="bilinear", seed=None,
+    data_format=None, **kwargs: None,
+)  # fmt: skip
+AugMix = _untrained(
+    "AugMix",
+    "Mixes images that went through chains of augmentations",
+    lambda value_range=_PIXELS, num_chains=3, chain_depth=3, factor=0.3, alpha=1.0, all_ops=True,
+    interpolation="bilinear", seed=None, data_format=None, **kwargs: None,
+)  # fmt: skip
+# Keras 3.15 gives whole images in prediction, although it says that they have the new size.
+RandomCrop = _untrained(
+    "RandomCrop",
+    "Cuts a part out of the images of a batch, nothing in prediction",
+    lambda height, width, seed=None, data_format=None, **kwargs: None,
+)  # fmt: skip
