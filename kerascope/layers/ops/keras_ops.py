@@ -43,7 +43,8 @@ from kerascope.nested import found_in
 _OTHERS = {
     *globals(),
     "row",
-    "entered",
+    "one_to_one",
+    "class_name",
     "every_operation",
 }  # what is no operation: imports, and what makes the rows
 
@@ -59,8 +60,10 @@ MATH = "keras.src.ops.math"
 OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
-def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return what makes a row of a function.
+def row(
+    home: str, kind: str = "", callable_as: Callable[[str, Any], Any] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return the decorator that enters a function in the table.
 
     Parameters
     ----------
@@ -68,61 +71,64 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
         Keras 3's module of the operation's class.
     kind : str, optional
         The name of the class; by default `log_softmax` is of the class `LogSoftmax`.
+    callable_as : callable, optional
+        From the name of the class and the function to what users call; by default `on_anything`.
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
-        return on_anything(OPERATIONS[entered(home, kind, function)][1])
+        name = kind or class_name(function.__name__)
+        entered = typed(name, function)
+        OPERATIONS[name] = (home, entered)
+        return on_anything(entered) if callable_as is None else callable_as(name, entered)
 
     return enter
 
 
-def entered(home: str, kind: str, function: Callable[..., Any]) -> str:
-    """Enter a function in the table, and return the name of its class there."""
-    name = kind or "".join(word.capitalize() for word in function.__name__.split("_"))
-    OPERATIONS[name] = (home, typed(name, function))
-    return name
+def class_name(name: str) -> str:
+    """Return the name of the class of an operation: `LogSoftmax` for `log_softmax`."""
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _of_two(kind: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return the row of a function of (x1, x2), which K calls x and y."""
+def one_to_one(names: str) -> list[tuple[str, str, str]]:
+    """Return (name, name of the class, name here) for each item: `cos`, or `absolute=abs`."""
+    pairs = [item.partition("=")[::2] for item in names.split()]
+    return [(name, class_name(name), own or name) for name, own in pairs]
+
+
+def _of_two(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return a function of (x1, x2), which K calls x and y."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return function(*promoted(x1, x2))
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
-    return row(NUMPY, kind)(call)
+    return call
+
+
+# --- operations that are functions of K -----------------------------------------------------------
+
+_SAME = {
+    NUMPY: """abs absolute=abs all amax=max amin=min any cos exp log logical_not mean sign sin
+        square stack std sum tanh var""",
+    MATH: "erf logsumexp",
+    NN: """binary_crossentropy categorical_crossentropy elu log_softmax sigmoid softplus softsign
+        sparse_categorical_crossentropy""",
+}
+_SAME_OF_TWO = """equal greater greater_equal less less_equal logical_and logical_or maximum minimum
+    not_equal"""
+_ARITHMETIC = "add divide multiply subtract true_divide=divide"
+
+for _home, _names in _SAME.items():
+    for _name, _kind, _own in one_to_one(_names):
+        globals()[_name] = row(_home, _kind)(getattr(K, _own))
+for _module, _names in ((K, _SAME_OF_TWO), (elementwise, _ARITHMETIC)):
+    for _name, _kind, _own in one_to_one(_names):
+        globals()[_name] = row(NUMPY, _kind)(_of_two(getattr(_module, _own)))
+negative = row(NUMPY, "Negative")(elementwise.negative)
+sqrt = row(NUMPY, "Sqrt")(elementwise.square_root)
 
 
 # --- each number ----------------------------------------------------------------------------------
-
-abs = row(NUMPY, "Abs")(K.abs)
-absolute = row(NUMPY, "Absolute")(K.abs)
-add = _of_two("Add", elementwise.add)
-cos = row(NUMPY, "Cos")(K.cos)
-divide = _of_two("Divide", elementwise.divide)
-equal = _of_two("Equal", K.equal)
-erf = row(MATH, "Erf")(K.erf)
-exp = row(NUMPY, "Exp")(K.exp)
-greater = _of_two("Greater", K.greater)
-greater_equal = _of_two("GreaterEqual", K.greater_equal)
-less = _of_two("Less", K.less)
-less_equal = _of_two("LessEqual", K.less_equal)
-log = row(NUMPY, "Log")(K.log)
-logical_and = _of_two("LogicalAnd", K.logical_and)
-logical_not = row(NUMPY, "LogicalNot")(K.logical_not)
-logical_or = _of_two("LogicalOr", K.logical_or)
-maximum = _of_two("Maximum", K.maximum)
-minimum = _of_two("Minimum", K.minimum)
-multiply = _of_two("Multiply", elementwise.multiply)
-negative = row(NUMPY, "Negative")(elementwise.negative)
-not_equal = _of_two("NotEqual", K.not_equal)
-sign = row(NUMPY, "Sign")(K.sign)
-sin = row(NUMPY, "Sin")(K.sin)
-sqrt = row(NUMPY, "Sqrt")(elementwise.square_root)
-square = row(NUMPY, "Square")(K.square)
-subtract = _of_two("Subtract", elementwise.subtract)
-tanh = row(NUMPY, "Tanh")(K.tanh)
-true_divide = _of_two("TrueDivide", elementwise.divide)
 
 
 @row(NUMPY)
@@ -258,12 +264,6 @@ def stop_gradient(variable: TensorLike) -> Any:
 
 # --- activations ----------------------------------------------------------------------------------
 
-elu = row(NN, "Elu")(K.elu)
-log_softmax = row(NN, "LogSoftmax")(K.log_softmax)
-sigmoid = row(NN, "Sigmoid")(K.sigmoid)
-softplus = row(NN, "Softplus")(K.softplus)
-softsign = row(NN, "Softsign")(K.softsign)
-
 
 @row(NN)
 def relu(x: TensorLike) -> Any:
@@ -347,16 +347,6 @@ def gelu(x: TensorLike, approximate: bool = True) -> Any:
 
 
 # --- whole axes -----------------------------------------------------------------------------------
-
-all = row(NUMPY, "All")(K.all)
-amax = row(NUMPY, "Amax")(K.max)
-amin = row(NUMPY, "Amin")(K.min)
-any = row(NUMPY, "Any")(K.any)
-logsumexp = row(MATH, "Logsumexp")(K.logsumexp)
-mean = row(NUMPY, "Mean")(K.mean)
-std = row(NUMPY, "Std")(K.std)
-sum = row(NUMPY, "Sum")(K.sum)
-var = row(NUMPY, "Var")(K.var)
 
 
 @row(NUMPY)
@@ -530,9 +520,6 @@ def flip(x: TensorLike, axis: Axes | None = None) -> Any:
     """Return x turned round along an axis, or all."""
     x = as_tensor(x)
     return K.reverse(x, list(range(x.ndim)) if axis is None else _listed(axis))
-
-
-stack = row(NUMPY, "Stack")(K.stack)
 
 
 @row(NUMPY)
@@ -1011,15 +998,6 @@ def batch_normalization(
     deviation = elementwise.square_root(as_tensor(variance) + epsilon)
     spread = K.square(deviation)
     return K.batch_normalization(x, mean, spread, offset, scale, axis, 0.0)
-
-
-# --- losses ---------------------------------------------------------------------------------------
-
-binary_crossentropy = row(NN, "BinaryCrossentropy")(K.binary_crossentropy)
-categorical_crossentropy = row(NN, "CategoricalCrossentropy")(K.categorical_crossentropy)
-sparse_categorical_crossentropy = row(NN, "SparseCategoricalCrossentropy")(
-    K.sparse_categorical_crossentropy
-)
 
 
 # --- what is loaded when it is asked for ----------------------------------------------------------

@@ -27,6 +27,11 @@ _OTHERS = {*globals()}  # what is no operation
 
 # --- activations ----------------------------------------------------------------------------------
 
+for _, _kind, _name in ops.one_to_one(
+    "hard_shrink soft_shrink sparse_plus sparse_sigmoid sparsemax threshold"
+):
+    globals()[_name] = row(NN, _kind)(getattr(activations, _name))
+
 
 @row(NN)
 def celu(x: Any, alpha: float = 1.0) -> Any:
@@ -43,10 +48,6 @@ def glu(x: Any, axis: int = -1) -> Any:
     return first * K.sigmoid(second)
 
 
-hard_shrink = row(NN)(activations.hard_shrink)
-soft_shrink = row(NN)(activations.soft_shrink)
-
-
 @row(NN)
 def tanh_shrink(x: Any) -> Any:
     """Return x - tanh(x)."""
@@ -59,12 +60,6 @@ def squareplus(x: Any, b: float = 4) -> Any:
     """Return (x + sqrt(x * x + b)) / 2."""
     x = floating(x)
     return (x + square_root(K.square(x) + b)) / 2
-
-
-sparse_plus = row(NN)(activations.sparse_plus)
-sparse_sigmoid = row(NN)(activations.sparse_sigmoid)
-sparsemax = row(NN)(activations.sparsemax)
-threshold = row(NN)(activations.threshold)
 
 
 # --- codes, norms, measures -----------------------------------------------------------------------

@@ -23,7 +23,6 @@ from kerascope.backend.ops.elementwise import countable, floating
 from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.shapes import normalize_axis
-from kerascope.engine.base_layer import snake_case
 from kerascope.errors import ArgumentError, RefusedError
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import Axes
@@ -35,78 +34,61 @@ _OTHERS = {*globals()}  # what is no operation
 # --- each number ----------------------------------------------------------------------------------
 
 
-def _row_of(name: str, kind: type[Op], treat: Any, home: str = NUMPY) -> Callable[[Any], Any]:
-    """Return the row of an op of one tensor, which is treated first."""
+def _of_one(kind: type[Op], treat: Any) -> Callable[[Any], Any]:
+    """Return the function of an op of one tensor, which is treated first."""
 
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
 
-    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
-    return row(home, name)(call)
+    return call
 
 
-def _floats(kind: type[Op], home: str = NUMPY) -> Callable[[Any], Any]:
-    """Return the row of an op that is called as in Keras; whole numbers become floats."""
-    return _row_of(kind.__name__, kind, floating, home)
-
-
-def _of_two(name: str, kind: type[Op], treat: Any = countable) -> Callable[[Any, Any], Any]:
-    """Return the row of an op of two tensors, which are treated first."""
+def _of_two(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
+    """Return the function of an op of two tensors, which are treated first."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))
 
-    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
-    return row(NUMPY, name)(call)
+    return call
 
 
-def _bits(name: str, kind: type[Op], treat: Any = as_tensor) -> Callable[[Any, Any], Any]:
-    """Return the row of an op of two tensors of whole numbers."""
+def _of_bits(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
+    """Return the function of an op of two tensors of whole numbers."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))
 
-    call.__name__, call.__doc__ = snake_case(name), kind.__doc__
-    return row(NUMPY, name)(call)
+    return call
 
 
-arccos = _floats(m.Arccos)
-arccosh = _floats(m.Arccosh)
-arcsin = _floats(m.Arcsin)
-arcsinh = _floats(m.Arcsinh)
-arctan = _floats(m.Arctan)
-arctan2 = _of_two("Arctan2", m.Arctan2, floating)
-arctanh = _floats(m.Arctanh)
-bitwise_and = _bits("BitwiseAnd", m.BitwiseAnd)
-bitwise_invert = _row_of("BitwiseInvert", m.BitwiseInvert, as_tensor)
-bitwise_left_shift = _bits("BitwiseLeftShift", m.LeftShift, countable)
-bitwise_not = _row_of("BitwiseNot", m.BitwiseInvert, as_tensor)
-bitwise_or = _bits("BitwiseOr", m.BitwiseOr)
-bitwise_right_shift = _bits("BitwiseRightShift", m.RightShift, countable)
-bitwise_xor = _bits("BitwiseXor", m.BitwiseXor)
-cbrt = _row_of("Cbrt", m.CubeRoot, floating)
-ceil = _floats(m.Ceil)
-erfc = _floats(m.Erfc, MATH)
-erfinv = _floats(m.Erfinv, MATH)
-exp2 = _floats(m.Exp2)
-fabs = _row_of("Fabs", elementwise.Abs, floating)
-floor = _floats(m.Floor)
-floor_divide = _of_two("FloorDivide", elementwise.FloorDivide)
-fmod = _of_two("Fmod", m.Fmod)
-gcd = _of_two("Gcd", m.GreatestDivisor)
-heaviside = _of_two("Heaviside", m.Heaviside, floating)
-hypot = _of_two("Hypot", m.Hypot, floating)
-i0 = _row_of("I0", m.BesselI0, floating)
-isfinite = _row_of("Isfinite", m.IsFinite, as_tensor)
-isinf = _row_of("Isinf", m.IsInf, as_tensor)
-lcm = _of_two("Lcm", m.LeastMultiple)
-left_shift = _bits("LeftShift", m.LeftShift, countable)
-mod = _of_two("Mod", elementwise.Mod)
-nextafter = _of_two("Nextafter", m.NextAfter, floating)
-right_shift = _bits("RightShift", m.RightShift, countable)
-signbit = _row_of("Signbit", m.SignBit, as_tensor)
-sinc = _floats(m.Sinc)
-trunc = _row_of("Trunc", m.Trunc, as_tensor)
+# Operations that are ops: how they are called, how arguments are treated, and their names with
+# those of the ops, where they differ.
+_OPS = (
+    (_of_one, floating, """arccos arccosh arcsin arcsinh arctan arctanh cbrt=cube_root ceil exp2
+        fabs=abs floor i0=bessel_i0 sinc"""),
+    (_of_one, as_tensor, """bitwise_invert bitwise_not=bitwise_invert isfinite=is_finite
+        isinf=is_inf signbit=sign_bit trunc"""),
+    (_of_two, floating, "arctan2 heaviside hypot nextafter=next_after"),
+    (_of_two, countable, "floor_divide fmod gcd=greatest_divisor lcm=least_multiple mod"),
+    (_of_bits, as_tensor, "bitwise_and bitwise_or bitwise_xor"),
+    (_of_bits, countable, """bitwise_left_shift=left_shift bitwise_right_shift=right_shift
+        left_shift right_shift"""),
+)  # fmt: skip
+
+
+def _row_of(home: str, name: str, kind: str, op: str, call: Any, treat: Any) -> None:
+    """Enter an op in the table, and give its operation a name in this module."""
+    found = vars(m).get(ops.class_name(op)) or vars(elementwise)[ops.class_name(op)]
+    function = call(found, treat)
+    function.__name__, function.__doc__ = name, found.__doc__
+    globals()[name] = row(home, kind)(function)
+
+
+for _call, _treat, _names in _OPS:
+    for _name, _kind, _own in ops.one_to_one(_names):
+        _row_of(NUMPY, _name, _kind, _own, _call, _treat)
+for _name in ("erfc", "erfinv"):
+    _row_of(MATH, _name, _name.capitalize(), _name, _of_one, floating)
 
 
 @row(NUMPY)

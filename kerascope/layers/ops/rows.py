@@ -1,16 +1,16 @@
-"""The decorator for rows of `keras_ops` in the modules that are imported when first needed.
+"""Rows of `keras_ops` in the modules that are imported when first needed: one layer for each call.
 
-`row` does the same as `row` in `keras_ops`, and one thing more. In the dialect of Keras 3, between
-the layers of a model, the operation becomes a single layer with the class and the arguments that
-Keras 3 gives it, even if it is made of many ops. A file and a picture then show one operation.
+`row` here is that of `keras_ops` with `as_one_layer`: in the dialect of Keras 3, between the layers
+of a model, the operation becomes a single layer with the class and the arguments that Keras 3 gives
+it, even if it is made of many ops. A file and a picture then show one operation.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import partial, wraps
+from typing import Any
 
 import numpy as np
 
@@ -29,31 +29,26 @@ __all__: list[str] = []
 CORE, NUMPY, NN = keras_ops.CORE, keras_ops.NUMPY, keras_ops.NN
 MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.image"
 
-P = ParamSpec("P")
-R = TypeVar("R")
+
+def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `on_anything(function)`, which is one layer between the layers of Keras 3's models."""
+    signature = inspect.signature(function)
+    plain = on_anything(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if habits().wraps_operations and not is_eager() and not current_scope().makes_graph:
+            form = _form(signature, args, kwargs)
+            if form is not None:
+                inputs, pattern, options = form
+                layer = Operation(name, pattern, options)
+                return layer(inputs if len(inputs) > 1 else inputs[0])
+        return plain(*args, **kwargs)
+
+    return call
 
 
-def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return what makes a row of a function; see `keras_ops.row`."""
-
-    def enter(function: Callable[P, R]) -> Callable[P, R]:
-        name = keras_ops.entered(home, kind, function)
-        signature = inspect.signature(function)
-        plain = on_anything(keras_ops.OPERATIONS[name][1])
-
-        @wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if habits().wraps_operations and not is_eager() and not current_scope().makes_graph:
-                form = _form(signature, args, kwargs)
-                if form is not None:
-                    inputs, pattern, options = form
-                    layer = Operation(name, pattern, options)
-                    return layer(inputs if len(inputs) > 1 else inputs[0])
-            return plain(*args, **kwargs)
-
-        return call
-
-    return enter
+row = partial(keras_ops.row, callable_as=as_one_layer)
 
 
 def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
