@@ -25,7 +25,7 @@ from kerascope.models import Model, Sequential
 from kerascope.viz import theme
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.overlays.times import Times, with_times
-from kerascope.viz.profile_rows import Roofline, measure_roofline
+from kerascope.viz.profile.rows import Roofline, measure_roofline
 from kerascope.viz.theme import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -23,7 +23,7 @@ from kerascope.errors import KerascopeError
 from kerascope.viz.drawing import check_target
 from kerascope.viz.overlays.times import readable_share, readable_time
 from kerascope.viz.profile import FUNCTIONS, Profile, owner_of, profile
-from kerascope.viz.profile_rows import measure_roofline
+from kerascope.viz.profile.rows import measure_roofline
 from kerascope.viz.table_layout import Cell, Column, laid_out
 
 INTERRUPTED = 130

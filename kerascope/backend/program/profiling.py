@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from io import StringIO
 from statistics import median
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -498,25 +498,18 @@ def _measured(
         program(arrays)  # settles its variables; from here on it stays as it is written
         draft = program.draft()
 
-        def begin_again() -> None:
-            put_back()
-
         LOCKS.calls += 1
         try:
-            begin_again()
-            times = _Times(draft.source, arrays, begin_again, clock)
-            fitting = times.calls_in(seconds)  # also warms up
-            calls = repeats or fitting
-            for _ in range(calls):
-                times.measure()
+            put_back()
+            times = _times(draft.source, arrays, put_back, repeats, seconds, clock)
         finally:
             LOCKS.calls -= 1
     return Measured(
         name=function.name,
-        lines=tuple(lines_of(draft, times.of_statements())),
-        calls=calls,
-        whole=times.whole(),
-        python=times.python(),
+        lines=tuple(lines_of(draft, times.of_statements)),
+        calls=times.calls,
+        whole=times.whole,
+        python=times.python,
         inputs=tuple(array.shape for array in arrays),
         are_made_up=are_made_up,
         planned=program.n_bytes,
@@ -592,66 +585,60 @@ def _silently(function: Function) -> Iterator[None]:
         yield
 
 
-# --- the clock ------------------------------------------------------------------------------------
+# --- the measured loop ----------------------------------------------------------------------------
 
 
-class _Times:
-    """Calls a program in three forms in turn, and keeps what each call took."""
+def timed(clock: Clock, call: Callable[..., Any], *arguments: Any) -> int:
+    """Return what a call takes, in nanoseconds."""
+    start = clock()
+    call(*arguments)
+    return clock() - start
 
-    def __init__(
-        self,
-        source: Source,
-        arrays: Sequence[np.ndarray],
-        put_back: Callable[[], None],
-        clock: Clock,
-    ) -> None:
-        self._arrays = arrays
-        self._put_back = put_back
-        self._clock = clock
-        self._cost = cost_of(clock)
-        self._measured = with_clock(source, clock)
-        self._plain = source.scope[source.name]
-        self._idle: Callable[..., Any] | None = without_calls(source)
-        self._of_statements: list[list[int]] = []
-        self._wholes: list[int] = []
-        self._idles: list[int] = []
 
-    def calls_in(self, seconds: float) -> int:
-        """Return how many calls fit into some seconds."""
-        self.measure()
-        took = (2 * self._wholes.pop() + sum(self._idles)) * NANO
-        self._of_statements.clear()
-        self._idles.clear()
-        return int(min(max(seconds / max(took, 1e-9), FEWEST), MOST))
+class _Times(NamedTuple):
+    """Medians over the measured calls, in seconds."""
 
-    def measure(self) -> None:
-        """Call each form once."""
-        self._of_statements.append(differences(self._measured(*self._arrays)))
-        self._put_back()
-        self._wholes.append(self._time_of(self._plain))
-        self._put_back()
-        if self._idle is not None:
-            try:
-                self._idles.append(self._time_of(self._idle))
-            except NOT_COMPUTED:
-                self._idle = None
+    calls: int
+    of_statements: list[float]
+    whole: float
+    python: float | None
 
-    def _time_of(self, run: Callable[..., Any]) -> int:
-        start = self._clock()
-        run(*self._arrays)
-        return self._clock() - start
 
-    def of_statements(self) -> list[float]:
-        """Return the median time of each statement in seconds."""
-        several = zip(*self._of_statements, strict=True)
-        return [max(median(times) - self._cost, 0) * NANO for times in several]
+def _times(
+    source: Source,
+    arrays: Sequence[np.ndarray],
+    put_back: Callable[[], None],
+    repeats: int | None,
+    seconds: float,
+    clock: Clock,
+) -> _Times:
+    """Call a program again and again, each time in its three forms, and return what they take."""
+    measured, plain, idle = (
+        with_clock(source, clock), source.scope[source.name], without_calls(source)
+    )  # fmt: skip
+    cost = cost_of(clock)
 
-    def whole(self) -> float:
-        """Return the median time of a call that nothing interrupts."""
-        return max(median(self._wholes) - self._cost, 0) * NANO
+    def one_round() -> tuple[list[int], int, int | None]:
+        of_statements = differences(measured(*arrays))
+        put_back()
+        whole = timed(clock, plain, *arrays)
+        put_back()
+        try:
+            return of_statements, whole, timed(clock, idle, *arrays)
+        except NOT_COMPUTED:
+            return of_statements, whole, None
 
-    def python(self) -> float | None:
-        """Return the median time of the lines without what they call."""
-        if self._idle is None or not self._idles:
-            return None
-        return min(max(median(self._idles) - self._cost, 0) * NANO, self.whole())
+    def median_of(times: Sequence[int]) -> float:
+        return max(median(times) - cost, 0) * NANO
+
+    _, whole, python = one_round()  # also warms up
+    took = (2 * whole + (python or 0)) * NANO
+    calls = repeats or int(min(max(seconds / max(took, 1e-9), FEWEST), MOST))
+    statements, wholes, idles = zip(*(one_round() for _ in range(calls)), strict=True)
+    median_whole = median_of(wholes)
+    return _Times(
+        calls,
+        [median_of(times) for times in zip(*statements, strict=True)],
+        median_whole,
+        None if None in idles else min(median_of(idles), median_whole),
+    )

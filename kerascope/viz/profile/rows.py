@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Tensor
-from kerascope.backend.program.profiling import PHASES, MeasuredLine
+from kerascope.backend.program.profiling import NANO, PHASES, MeasuredLine, timed
 from kerascope.engine.costs import multiply_adds
 
 NO_LAYER, RETURNED = "(no layer)", "(returned)"
@@ -197,7 +197,6 @@ def _sums(rows: Sequence[ProfileRow]) -> tuple[float, float]:
 PRODUCT_SIZES = (256, 512, 1024)
 COPY_BYTES = (1 << 14, 1 << 18, 1 << 22, 1 << 25)  # what fits into each cache, and into none
 ROUNDS = 7  # after one that warms up
-NANO = 1e-9
 
 
 class Limit(NamedTuple):
@@ -276,9 +275,4 @@ def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:
 def _best(clock: Callable[[], int], call: Callable[..., object], *arrays: np.ndarray) -> float:
     """Return the least seconds of some calls."""
     call(*arrays)
-    times = []
-    for _ in range(ROUNDS):
-        start = clock()
-        call(*arrays)
-        times.append(clock() - start)
-    return max(min(times), 1) * NANO
+    return max(min(timed(clock, call, *arrays) for _ in range(ROUNDS)), 1) * NANO

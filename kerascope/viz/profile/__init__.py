@@ -1,0 +1,176 @@
+"""`profile`: where the time of a model's step goes, by layer, by op and by phase.
+
+    profile = ks.profile(model, x, y)   # or ks.profile(function), or `kerascope profile script.py`
+    print(profile)                      # tables
+    profile.draw("times.svg")           # the model, each box filled by its share of the time
+
+Here is `profile`: which function of a model is measured, and on which batch. `rows` has the figures
+and what they are compared with, `result` the tables and the picture. The calls are made and timed
+in `backend.program.profiling`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any
+
+from kerascope.backend.function import Function
+from kerascope.backend.program.profiling import measure
+from kerascope.engine.feeding import phase_flags, training_arrays
+from kerascope.engine.model import Model
+from kerascope.engine.network import Network
+from kerascope.engine.training_data import inputs_as_arrays
+from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
+from kerascope.model_files import opened
+from kerascope.not_a_model import described
+from kerascope.registry import did_you_mean
+from kerascope.viz.profile.result import Profile, check_order
+from kerascope.viz.profile.rows import Roofline, measure_roofline
+
+__all__ = ["Profile", "profile"]
+
+BATCH_SIZE = 32  # that of `fit`
+
+
+def profile(
+    subject: Any,
+    x: Any = None,
+    y: Any = None,
+    *,
+    of: str | None = None,
+    batch_size: int | None = BATCH_SIZE,
+    sort: str = "time",
+    most: int | None = 20,
+    repeats: int | None = None,
+    seconds: float = 1.0,
+    roofline: Roofline | None = None,
+    clock: Callable[[], int] = perf_counter_ns,
+) -> Profile:
+    """Measure where the time and the memory of a model's step, or of a function, go.
+
+    Nothing in the model changes: no weight, no state, no random number.
+
+    Parameters
+    ----------
+    subject : Model, path or Function
+        A path is that of a file of a model.
+    x, y : array_like, list of array_like or dict
+        For a model a batch, as for `fit`; its first `batch_size` rows count. For a function `x` is
+        the list of its inputs; if it is left out, made-up numbers in the shapes that came last.
+    of : {"train", "test", "predict"}, optional
+        Which function of the model; by default "train" with `y` and "predict" without.
+    batch_size : int or None
+    sort : {"time", "memory", "limit", "name", "order"}
+        How the ops are sorted in the tables.
+    most : int or None
+        How many ops the tables show; None for all.
+    repeats : int, optional
+        How many calls are measured; by default as many as fit into `seconds`.
+    seconds : float
+    roofline : Roofline, optional
+        What the machine can do; measured if it is left out.
+    clock : callable
+        Returns nanoseconds.
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    DtypeError
+        The subject is neither a model nor a function.
+    ArgumentError
+        An option makes no sense, or there is nothing to measure on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> inputs = Input(shape=(3,), name="inputs")
+    >>> model = Model(inputs, Dense(1, name="sum")(inputs), name="small")
+    >>> model.compile("sgd", "mse")
+    >>> found = profile(model, np.ones((4, 3)), np.ones((4, 1)), repeats=3)
+    >>> [row.phase for row in found.phases], [row.layer for row in found.layers][:2]
+    (['forward', 'loss', 'backward', 'update', 'return'], ['sum', 'sum_loss'])
+    """
+    check_order(sort)
+    subject = opened(subject, compile=y is not None)
+    if isinstance(subject, Model):
+        model: Network | None = subject
+        function, inputs = function_of(subject, x, y, of, batch_size)
+    elif isinstance(subject, Function):
+        if y is not None or of is not None:
+            raise ArgumentError("profile: y and of belong to a model; a function has a list x.")
+        function, inputs, model = subject, x, owner_of(subject)
+    else:
+        raise DtypeError(
+            f"profile: expected a model or a function, got {described(subject)}. Write "
+            f"ks.profile(model, x, y) or ks.profile(model.train_function)."
+        )
+    measured = measure(function, inputs, repeats=repeats, seconds=seconds, clock=clock)
+    return Profile(measured, model, roofline or measure_roofline(clock), sort, most)
+
+
+# --- what of a model is profiled, and whose its ops are -------------------------------------------
+
+FUNCTIONS = ("train", "test", "predict")
+
+
+def owner_of(function: Function) -> Model | None:
+    """Return the model that has made a function, None if there is none any more."""
+    kinds = _kinds_of(
+        Model
+    )  # all objects of the process are looked at: asking each class takes long
+    for one in gc.get_objects():
+        if type(one) in kinds:
+            names = vars(one)
+            if any(names.get(f"{name}_function") is function for name in FUNCTIONS):
+                model: Model = one
+                return model
+    return None
+
+
+def _kinds_of(cls: type) -> set[type]:
+    """Return a class and all below it."""
+    return {cls}.union(*map(_kinds_of, cls.__subclasses__()))
+
+
+def function_of(
+    model: Any, x: Any, y: Any, of: str | None, batch_size: int | None
+) -> tuple[Function, Sequence[Any] | None]:
+    """Return the function of a model, and a batch for it."""
+    of = of or ("predict" if y is None and x is not None else "train")
+    if of not in FUNCTIONS:
+        raise ArgumentError(
+            f"profile: unknown function {of!r}. {did_you_mean(str(of), FUNCTIONS)}"
+            f"Expected one of {', '.join(FUNCTIONS)}."
+        )
+    if x is None:
+        function = getattr(model, f"{of}_function")
+        if function is None:
+            raise ArgumentError(
+                f"profile: {model.name} has no {of} function yet; say on what: "
+                f"profile(model, x, y)."
+            )
+        return function, None
+    if of == "predict":
+        model._make_ready(x, to_train=False)
+        inputs = inputs_as_arrays(model, x) + phase_flags(model, 0.0)
+        return model._make_predict_function(), _rows(inputs, batch_size)
+    if not model.is_compiled:
+        raise NotCompiledError(f"profile: {model.name} has no loss; model.compile(...) it first.")
+    model._make_ready(x, to_train=True)
+    inputs = training_arrays(model, x, y, None, None, float(of == "train"), "profile")
+    if of == "test":
+        return model._make_test_function(), _rows(inputs, batch_size)
+    model._make_train_function()
+    return model.train_function, _rows(inputs, batch_size)
+
+
+def _rows(inputs: Sequence[Any], batch_size: int | None) -> list[Any]:
+    """Return the first rows of all arrays; the phase is a number and has none."""
+    return [x if isinstance(x, float) else x[:batch_size] for x in inputs]
