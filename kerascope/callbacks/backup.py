@@ -29,18 +29,8 @@ _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
 
 _NEEDED = (
-    *(
-        "fit",
-        "facts",
-        "place",
-        "has_trained",
-        "stop_training",
-        "variables",
-        "callbacks",
-        "feeds",
-        "seeds",
-    ),
-    "generators",
+    *("fit", "facts", "place", "has_trained", "stop_training"),
+    *("variables", "callbacks", "feeds", "seeds", "generators"),
 )
 
 

@@ -351,25 +351,30 @@ def reading(found: Found) -> Iterator[None]:
 
 # --- plain data as text and arrays, and back again ------------------------------------------------
 
-DEEPEST = 100  # containers inside each other
+DEEPEST = 200  # containers inside each other, where a dict counts twice
 _KINDS = "biufcSUmM"  # of arrays that hold no objects
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 _AS_THEY_ARE = (type(None), bool, int, float, str)
 
-_ITEMS: dict[type, str] = {
-    tuple: "tuple",
-    set: "set",
-    frozenset: "frozenset",
-    range: "range",
-}
 
-_MADE_OF_ITEMS: dict[str, Callable[[list[Any]], Any]] = {
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-    "range": lambda parts: range(*parts),
+def _pairs(value: dict[Any, Any]) -> list[list[Any]]:
+    return [list(pair) for pair in value.items()]
+
+
+# Type -> its name in a file, its parts as plainer data, and the value that is made of them.
+_FORMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    dict: ("dict", _pairs, dict),
+    OrderedDict: ("ordered", _pairs, OrderedDict),
+    tuple: ("tuple", list, tuple),
+    set: ("set", list, set),
+    frozenset: ("frozenset", list, frozenset),
+    range: ("range", lambda r: [r.start, r.stop, r.step], lambda parts: range(*parts)),
+    deque: ("deque", lambda q: [list(q), q.maxlen], lambda parts: deque(*parts)),
+    complex: ("complex", lambda z: [z.real, z.imag], lambda parts: complex(*parts)),
+    bytes: ("bytes", lambda data: base64.b64encode(data).decode(), base64.b64decode),
 }
+_MADE_BY_NAME = {name: made for name, _, made in _FORMS.values()}
 
 
 def as_plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
@@ -395,15 +400,9 @@ def as_plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         raise DtypeError(f"plain data: more than {DEEPEST} containers inside each other.")
     if kind is list:
         return [as_plain(item, arrays, depth + 1) for item in value]
-    if kind in (dict, OrderedDict):
-        pairs = [[as_plain(part, arrays, depth + 1) for part in pair] for pair in value.items()]
-        return {"dict" if kind is dict else "ordered": pairs}
-    if kind is range:
-        return {"range": [value.start, value.stop, value.step]}
-    if kind in _ITEMS:
-        return {_ITEMS[kind]: [as_plain(item, arrays, depth + 1) for item in value]}
-    if kind is deque:
-        return {"deque": [as_plain(list(value), arrays, depth + 1), value.maxlen]}
+    if kind in _FORMS:
+        name, parts, _ = _FORMS[kind]
+        return {name: as_plain(parts(value), arrays, depth)}
     return _less_usual(value, arrays, depth)
 
 
@@ -413,10 +412,6 @@ def _less_usual(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
         return {"array": len(arrays) - 1}
     if isinstance(value, np.generic) and value.dtype.kind in _KINDS:
         return {"scalar": [value.dtype.str, base64.b64encode(value.tobytes()).decode()]}
-    if type(value) is bytes:
-        return {"bytes": base64.b64encode(value).decode()}
-    if type(value) is complex:
-        return {"complex": [value.real, value.imag]}
     if isinstance(value, Path):
         return {"path": str(value)}
     state = state_of_generator(value)
@@ -462,19 +457,11 @@ def _read(data: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
         if dtype.kind not in _KINDS:
             raise ConfigError(f"plain data: no number of the type {dtype}.")
         return np.frombuffer(base64.b64decode(content[1]), dtype, 1)[0]
-    if kind == "bytes":
-        return base64.b64decode(content)
-    if kind == "complex":
-        return complex(*content)
     if kind == "path":
         return Path(content)
     inner = _read(content, arrays, depth + 1)
-    if kind in ("dict", "ordered"):
-        return dict(inner) if kind == "dict" else OrderedDict(inner)
-    if kind in _MADE_OF_ITEMS:
-        return _MADE_OF_ITEMS[kind](inner)
-    if kind == "deque":
-        return deque(*inner)
+    if kind in _MADE_BY_NAME:
+        return _MADE_BY_NAME[kind](inner)
     return _generator(kind, inner)
 
 
