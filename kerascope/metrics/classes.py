@@ -486,10 +486,7 @@ class BinaryAccuracy(MeanMetric):
     function = _binary_accuracy
 
     def __init__(
-        self,
-        name: str | None = None,
-        dtype: str | None = None,
-        threshold: float = 0.5,
+        self, name: str | None = None, dtype: str | None = None, threshold: float = 0.5
     ) -> None:
         super().__init__(name, dtype)
         self._store(locals())
@@ -515,12 +512,7 @@ class TopKCategoricalAccuracy(MeanMetric):
 
     function = functions.top_k_categorical_accuracy
 
-    def __init__(
-        self,
-        k: int = 5,
-        name: str | None = None,
-        dtype: str | None = None,
-    ) -> None:
+    def __init__(self, k: int = 5, name: str | None = None, dtype: str | None = None) -> None:
         super().__init__(name, dtype)
         self._store(locals())
 
@@ -611,11 +603,7 @@ class LogCoshError(MeanMetric):
 
     function = losses.logcosh
 
-    def __init__(
-        self,
-        name: str = "logcosh",
-        dtype: str | None = None,
-    ) -> None:
+    def __init__(self, name: str = "logcosh", dtype: str | None = None) -> None:
         super().__init__(name, dtype)
 
 
@@ -625,12 +613,7 @@ class CosineSimilarity(MeanMetric):
 
     function = _cosine_similarity
 
-    def __init__(
-        self,
-        name: str | None = None,
-        dtype: str | None = None,
-        axis: int = -1,
-    ) -> None:
+    def __init__(self, name: str | None = None, dtype: str | None = None, axis: int = -1) -> None:
         super().__init__(name, dtype)
         self._store(locals())
 

@@ -699,10 +699,7 @@ def _schedule_of(lr: Any) -> LearningRateSchedule | None:
 
 
 def all_present(
-    loss: Tensor,
-    params: Sequence[Variable],
-    grads: Sequence[Tensor | None],
-    by_zeros: bool = False,
+    loss: Tensor, params: Sequence[Variable], grads: Sequence[Tensor | None], by_zeros: bool = False
 ) -> list[Tensor]:
     """Return the gradients; if one is None, raise a GradientError that says why.
 

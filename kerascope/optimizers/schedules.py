@@ -148,10 +148,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     """
 
     def __init__(
-        self,
-        boundaries: Sequence[float],
-        values: Sequence[float],
-        name: str = "PiecewiseConstant",
+        self, boundaries: Sequence[float], values: Sequence[float], name: str = "PiecewiseConstant"
     ) -> None:
         if len(values) != len(boundaries) + 1:
             raise ArgumentError(
