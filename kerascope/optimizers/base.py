@@ -1,8 +1,9 @@
 """What all optimizers share: hyperparameters, gradients, slots, and the stage of the updates.
 
-Read `Optimizer` first: `get_updates` is the story. `DecayingOptimizer` has a learning rate: a
-number, a number that falls, or a schedule; and weight decay. Then come the gradients on their way
-into an optimizer, and the arguments of Keras 3 that may be given as off.
+Read `Optimizer` first: `get_updates` is the story. `DecayingOptimizer` has the loop that applies a
+rule to every parameter, and a learning rate: a number, a number that falls, or a schedule; and
+weight decay. Then come the gradients on their way into an optimizer, and the arguments of Keras 3
+that may be given as off.
 """
 
 from __future__ import annotations
@@ -641,10 +642,7 @@ class DecayingOptimizer(Optimizer):
         return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return what happens to each new value: the share of the old one goes, then constraints.
-
-        A rule that writes `constrained(constraints, p, new_p)` gets both.
-        """
+        """Return what happens to each new value: the decay of the old one, then constraints."""
         if not self.weight_decay:
             return constraints
         share = self._rate() * self.weight_decay

@@ -713,7 +713,7 @@ class Muon(DecayingOptimizer):
         self.rms_rate = rms_rate
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        return constraints  # a matrix has another one than the others: see `_updates`
+        return constraints  # a matrix has another one than the others: see `step`
 
     def has_slot(self, word: str, p: Variable) -> bool:
         """Return whether `p` has a slot of this kind: a matrix that Muon moves has no `v`."""
@@ -870,7 +870,7 @@ class Ftrl(DecayingOptimizer):
         self.beta = self._strength(beta)
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints: a new value does not begin at the old one, `_updates` decays."""
+        """Return the constraints: a new value does not begin at the old one, `step` decays."""
         return constraints
 
     def _strength(self, value: float) -> float:
