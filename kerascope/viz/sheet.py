@@ -309,7 +309,7 @@ def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
     changes: dict[str, Any] = {
         name: color_of(color, theme)
         for name in COLOURS_OF[type(mark)]
-        if (color := getattr(mark, name))
+        if (color := getattr(mark, name)) and color[0] != "#"
     }
     if unit != 1:
         for name in LENGTHS_OF[type(mark)]:
@@ -317,11 +317,11 @@ def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
         if isinstance(mark, (Polygon, Line)):
             changes["points"] = tuple((x * unit, y * unit) for x, y in mark.points)
             changes["dashes"] = tuple(length * unit for length in mark.dashes)
-    if isinstance(mark, Polygon):
+    if isinstance(mark, Polygon) and mark.hatch:
         changes["hatch"] = ""
     if isinstance(mark, Raster):
         changes["roles"] = tuple(color_of(role, theme) for role in mark.roles)
-    return replace(mark, **changes)
+    return replace(mark, **changes) if changes else mark
 
 
 Classes = tuple[frozenset[str], ...]  # of the elements around a mark, and its own

@@ -138,7 +138,7 @@ def _data(data: Data | None) -> str:
 
 
 def _group(group: Group, scope: str) -> str:
-    inside = [svg_mark(mark, scope) for mark in group.marks]
+    inside = [WRITERS[type(mark)](mark, scope) for mark in group.marks]
     if not group.look:
         return "\n".join(inside)
     data = _data(group.data)
