@@ -152,6 +152,7 @@ DOORS = {
 HELPERS = [
     "backend/arrays.py",
     "backend/dtypes.py",
+    "backend/needs.py",
     "backend/op_hints.py",
     "backend/operators.py",
     "backend/variables.py",

@@ -1,7 +1,7 @@
 """Which line of the user's is shown for an op: every stop, report and picture asks here.
 
 An op knows the user's code that made it (`Apply.frames`), and its scope what was being done then
-(`scopes.Around`): a layer called, a model compiled, an optimizer asked for updates, another op
+(`scopes.Origin`): a layer called, a model compiled, an optimizer asked for updates, another op
 differentiated. Its line is, in this order:
 
 - the innermost line of the user's own code: in a layer's `call`, in a loss, in a Lambda;
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kerascope.backend.graph import Apply
-from kerascope.backend.scopes import COMPILE, GRADIENT, LAYER, UPDATES, Around
+from kerascope.backend.scopes import COMPILE, GRADIENT, LAYER, UPDATES, Origin
 from kerascope.callers import Line
 
 OWN = "op"
@@ -81,7 +81,7 @@ def provenance_of(apply: Apply) -> Provenance | None:
     """
     gradient_of = ""
     made_by = apply.frames.lines
-    levels = [Around(OWN, "", None, apply.frames, None), *_arounds(apply)]
+    levels = [Origin(OWN, "", None, apply.frames, None), *_arounds(apply)]
     for place, level in enumerate(levels):
         if level.kind == GRADIENT and not gradient_of:
             gradient_of = level.name.partition(":")[0]
@@ -152,12 +152,12 @@ def base_name(file: str) -> str:
     return file.replace("\\", "/").rpartition("/")[2]
 
 
-def _line_of(level: Around) -> Line | None:
+def _line_of(level: Origin) -> Line | None:
     """Return the line that a level stands for: a layer's is the one that made it."""
     return level.made_on or level.frames.first
 
 
-def _arounds(apply: Apply) -> Iterator[Around]:
+def _arounds(apply: Apply) -> Iterator[Origin]:
     """Yield what was being done when an op was made, from the inside out."""
     around = apply.scope.around
     while around is not None:

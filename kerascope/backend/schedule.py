@@ -7,10 +7,8 @@ same task.
 
 Not every op is performed in every call. `K.switch(condition, x, y)` with a scalar condition uses
 one of its branches, and ops that only the other branch needs are not computed in this call: in test
-mode Dropout draws nothing and BatchNormalization takes no statistics. Theano's `ifelse` and
-TensorFlow's `cond` are lazy in the same way. `Op.lazy` declares which inputs of an op depend on its
-first one. From there conditions go back through the graph (`needs_of`): an op is needed if any op
-that reads it is needed.
+mode Dropout draws nothing and BatchNormalization takes no statistics. A step stores these
+conditions as its guards; `needs.py` derives them.
 
 The order is that of the phases of a training step (`in_phases`): forward, loss, metrics, then
 backward, then the update. A depth-first search from the results would compute one weight's
@@ -33,100 +31,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, applies_in_order
+from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
 from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.variables import Reading, Variable, read_together
 from kerascope.errors import ArgumentError, DisconnectedGraphError
-
-# --- when an op is needed at all: always, or only if a condition turns out so ---------------------
-
-
-# A condition and the value it must have; several that must hold together; alternatives of these.
-Literal = tuple[Tensor, bool]
-Conjunction = frozenset[Literal]
-Need = frozenset[Conjunction]
-
-ALWAYS: Need = frozenset([frozenset()])
-NEVER: Need = frozenset()
-MOST_ALTERNATIVES = 4
-MOST_CONDITIONS = 8
-
-
-def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
-    """Return for each Apply, of which later ones use earlier ones, when `results` need it.
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> from kerascope.backend.graph import applies_in_order
-    >>> phase, x = K.placeholder(shape=()), K.placeholder(shape=(3,))
-    >>> y = K.switch(phase, K.exp(x), K.square(x)) + 1
-    >>> applies = applies_in_order([y])
-    >>> for apply, need in needs_of(applies, [y]).items():
-    ...     print(apply.op.name, [wanted for condition in need for _, wanted in condition])
-    exp [True]
-    square [False]
-    switch []
-    add []
-    """
-    needs: dict[Apply, Need] = dict.fromkeys(applies, NEVER)
-    for result in results:
-        if result.owner in needs:
-            needs[result.owner] = ALWAYS
-    for apply in reversed(applies):
-        need = needs[apply] = simplified(needs[apply])
-        for position, x in enumerate(apply.inputs):
-            if x.owner in needs:
-                wanted = apply.op.lazy.get(position)
-                needs[x.owner] |= need if wanted is None else _also(need, apply.inputs[0], wanted)
-    return needs
-
-
-def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Return when `need` holds and the condition is as wanted.
-
-    Switches may be nested by the hundred. Conditions beyond `MOST_CONDITIONS` are dropped: the op
-    is then computed more often than needed, never less often.
-    """
-    possible = [c for c in need if (condition, not wanted) not in c]
-    literal = frozenset([(condition, wanted)])
-    return frozenset(c if len(c) >= MOST_CONDITIONS else c | literal for c in possible)
-
-
-def simplified(need: Need) -> Need:
-    """Return an equal need with fewer alternatives, or ALWAYS if many remain.
-
-    "c and d, or not c and d" is "d"; "d, or c and d" is "d".
-    """
-    shorter = True
-    while shorter and len(need) <= 4 * MOST_ALTERNATIVES:
-        merged = {c - {(x, wanted)} for c in need for x, wanted in c if _flipped(c, x) in need}
-        together = need | merged
-        kept = frozenset(c for c in together if not any(other < c for other in together))
-        shorter = kept != need
-        need = kept
-    return need if len(need) <= MOST_ALTERNATIVES else ALWAYS
-
-
-def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return the conjunction with this condition the other way round."""
-    return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
-
-
-def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
-    """Return the need without conditions that are computed only at `position` or later.
-
-    The op is then computed more often than needed, never less often.
-    """
-    conjunctions = [
-        frozenset(
-            (x, wanted)
-            for x, wanted in conjunction
-            if x.owner is None or positions.get(x.owner, -1) < position
-        )
-        for conjunction in need
-    ]
-    return simplified(frozenset(conjunctions))
-
 
 # --- the phases of a training step ----------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from kerascope.callers import Frames, Line, users_frames
 LAYER, COMPILE, UPDATES, GRADIENT = "layer", "compile", "updates", "gradient"
 
 
-class Around(NamedTuple):
+class Origin(NamedTuple):
     """What the engine is given to do while ops are made, and where the user gave it.
 
     Attributes
@@ -31,7 +31,7 @@ class Around(NamedTuple):
         The line that made the layer.
     frames : Frames
         The user's, from where this was asked for outwards; of a gradient those of the op.
-    outer : Around or None
+    outer : Origin or None
         What was being done when this was asked for; of a gradient what was around the op.
     """
 
@@ -39,11 +39,11 @@ class Around(NamedTuple):
     name: str
     made_on: Line | None
     frames: Frames
-    outer: Around | None
+    outer: Origin | None
 
 
 # Made of one tuple, in half the time that the constructor by names takes.
-new_around: Callable[[Iterable[Any]], Around] = partial(tuple.__new__, Around)
+new_around: Callable[[Iterable[Any]], Origin] = partial(tuple.__new__, Origin)
 
 
 class Scope(NamedTuple):
@@ -57,14 +57,14 @@ class Scope(NamedTuple):
         File and line of the user's script that made the innermost layer.
     makes_graph : bool
         Whether one of the scopes is kerascope's own, in which a part of a model is made.
-    around : Around or None
+    around : Origin or None
         What is being done.
     """
 
     name: str = ""
     made_at: tuple[str, int] | None = None
     makes_graph: bool = False
-    around: Around | None = None
+    around: Origin | None = None
 
     def join(self, name: str) -> str:
         """Return `name` inside this scope; a name that starts with the scope stays as it is.
@@ -97,7 +97,7 @@ def name_scope(
     name: str,
     made_at: tuple[str, int] | None = None,
     makes_graph: bool = True,
-    around: Around | None = None,
+    around: Origin | None = None,
 ) -> Iterator[Scope]:
     """Put `name/` before the names of all that is made inside the `with` block.
 
@@ -109,7 +109,7 @@ def name_scope(
         File and line of the script that made the layer; by default that of the scope around.
     makes_graph : bool
         False for a scope that only gives names.
-    around : Around, optional
+    around : Origin, optional
         What is done inside; by default what is done already.
     """
     outer = _scope.get()
@@ -166,26 +166,26 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 # --- what is done, and where the user asked for it ------------------------------------------------
 
 
-def asked_here(kind: str, name: str = "", made_on: Line | None = None) -> Around:
+def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
     """Return that the user asks for something at the line that led to the caller of the caller."""
-    return Around(kind, name, made_on, users_frames(2), _scope.get().around)
+    return Origin(kind, name, made_on, users_frames(2), _scope.get().around)
 
 
-def done_now() -> Around | None:
+def current_origin() -> Origin | None:
     """Return what is being done."""
     return _scope.get().around
 
 
-def doing(around: Around | None) -> AbstractContextManager[None]:
+def with_origin(around: Origin | None) -> AbstractContextManager[None]:
     """Let all ops that are made inside the `with` block know what is done."""
     return root_scope(_scope.get()._replace(around=around))
 
 
-def advancing(around: Around) -> Callable[[Callable[[], Any]], Any]:
+def resuming_in(around: Origin) -> Callable[[Callable[[], Any]], Any]:
     """Return the same for a stage's work, whenever it goes on: what `Stage` calls `around`."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
-        with doing(around):
+        with with_origin(around):
             return go_on()
 
     return advance

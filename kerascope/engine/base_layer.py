@@ -26,7 +26,7 @@ from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
 from kerascope.backend.eager import assigning
 from kerascope.backend.graph import graph_mode
-from kerascope.backend.scopes import LAYER, asked_here, name_scope
+from kerascope.backend.scopes import LAYER, origin_here, name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
     batch_get_value,
@@ -364,7 +364,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     def _scope(self) -> Any:
         return name_scope(
-            self.name, self.made_at, around=asked_here(LAYER, self.name, self._made_on)
+            self.name, self.made_at, around=origin_here(LAYER, self.name, self._made_on)
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:

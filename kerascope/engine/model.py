@@ -32,11 +32,11 @@ from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.scopes import (
     COMPILE,
-    Around,
-    advancing,
-    asked_here,
-    doing,
-    done_now,
+    Origin,
+    resuming_in,
+    origin_here,
+    with_origin,
+    current_origin,
 )
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase
@@ -138,7 +138,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     stop_predicting: bool = False
     _collected_trainable_weights: list[Variable]
     _waiting_to_compile: dict[str, Any] | None = None
-    _compiled_at: Around | None = None
+    _compiled_at: Origin | None = None
     _known_batches: Mapping[str, known_batches.KnownBatches] = MappingProxyType({})
 
     def compile(
@@ -187,24 +187,24 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
                 self._require_that_it_runs()
-            self._compile_stage(arguments, asked_here(COMPILE, self.name)).run()
+            self._compile_stage(arguments, origin_here(COMPILE, self.name)).run()
             return
-        self._compiled_at = asked_here(COMPILE, self.name)
+        self._compiled_at = origin_here(COMPILE, self.name)
         arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
         self._waiting_to_compile = arguments  # until the shape of the inputs is known
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
-        asked = self._compiled_at or asked_here(COMPILE, self.name)
+        asked = self._compiled_at or origin_here(COMPILE, self.name)
         return self._compile_stage(arguments, asked)
 
-    def _compile_stage(self, arguments: dict[str, Any], asked: Around) -> Stage:
+    def _compile_stage(self, arguments: dict[str, Any], asked: Origin) -> Stage:
         events = self._compile_events(dict(arguments))
-        return Stage("compile", events, self, around=advancing(asked))
+        return Stage("compile", events, self, around=resuming_in(asked))
 
     def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
         compiled: Compilation = yield from compile_events(self, arguments)
-        self._compiled_at = done_now()
+        self._compiled_at = current_origin()
         facts = vars(compiled)
         facts["_collected_trainable_weights"] = facts.pop("trainable_weights")
         vars(self).update(facts, trained=compiled.trained)
@@ -294,7 +294,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             TRAINED.add(self)
             inputs = self._inputs_with_targets
             training_updates = yield self._updates_stage()
-            with doing(self._compiled_at):
+            with with_origin(self._compiled_at):
                 count = (self.optimizer.iterations, self.optimizer.iterations + 1)
                 updates = [*self._checked_updates(self.updates), *self.metrics_updates]
                 updates += [*training_updates, count]
@@ -303,7 +303,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return self.train_function
 
     def _updates_stage(self) -> Stage:
-        with doing(self._compiled_at):
+        with with_origin(self._compiled_at):
             stage: Stage = self.optimizer.updates_stage(
                 self.total_loss, self._collected_trainable_weights
             )

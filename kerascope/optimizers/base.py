@@ -20,9 +20,9 @@ from kerascope.backend.gradient import backpropagate, blocking_ops
 from kerascope.backend.graph import Tensor, applies_between, as_tensor
 from kerascope.backend.scopes import (
     UPDATES,
-    Around,
-    advancing,
-    asked_here,
+    Origin,
+    resuming_in,
+    origin_here,
     current_scope,
     name_scope,
 )
@@ -253,14 +253,14 @@ class Optimizer(Configured):
 
     def gradients_stage(self, loss: Tensor, params: Sequence[Variable]) -> Stage:
         """Return `get_gradients` as a stage; its events are those of `K.gradients`."""
-        around = current_scope().around or asked_here(UPDATES)
+        around = current_scope().around or origin_here(UPDATES)
         if self._overrides("get_gradients"):
             swept = _call(self.get_gradients, loss, params)
-            return Stage("gradients", swept, loss, around=advancing(around))
+            return Stage("gradients", swept, loss, around=resuming_in(around))
         return Stage("gradients", self._gradients(loss, params, around), loss)
 
     def _gradients(
-        self, loss: Tensor, params: Sequence[Variable], around: Around | None = None
+        self, loss: Tensor, params: Sequence[Variable], around: Origin | None = None
     ) -> Generator[Any, Any, list[Tensor]]:
         loss = as_tensor(loss)
         swept = yield from backpropagate(loss, list(params))
@@ -306,7 +306,7 @@ class Optimizer(Configured):
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> Stage:
         """Return `get_updates` as a stage: the gradients' stage, then `ParameterUpdate`s."""
-        around = advancing(current_scope().around or asked_here(UPDATES))
+        around = resuming_in(current_scope().around or origin_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
             events: Updates = self._updating(_call(self.get_updates, loss, params))

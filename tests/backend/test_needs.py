@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kerascope import backend as K
 from kerascope import layers, models
-from kerascope.backend import schedule
+from kerascope.backend import needs
 from kerascope.backend.graph import Op, Tensor
-from kerascope.backend.schedule import ALWAYS, simplified
+from kerascope.backend.needs import ALWAYS, simplified
 
 
 class Noted(Op):
@@ -181,7 +181,7 @@ def test_a_switch_inside_many_takes_no_more_work_than_inside_few(monkeypatch):
     # What is in a set is hashed when the set is made: so its size is counted too.
     monkeypatch.setattr(Tensor, "__hash__", lambda self: object.__hash__(self))
     check_linear(switches_inside_each_other)
-    monkeypatch.setattr(schedule, "MOST_CONDITIONS", 1000)
+    monkeypatch.setattr(needs, "MOST_CONDITIONS", 1000)
     with pytest.raises(AssertionError):
         check_linear(switches_inside_each_other, step=20)
 
