@@ -11,15 +11,16 @@ generator that yields small events and returns its result. `Stage` drives it::
 
 A stage starts another one by yielding it, and receives its result as the value of that `yield`.
 When you walk, you step *into* an inner stage by iterating it, or *over* it by taking the next
-event: then it is drained.
+event: then it is run.
 
 The engine contains no `if tracing`, and without observers nothing is spent on them. A `Runner` runs
 a stage to its end; without observers it may take a shortcut to the same result. Events refer to
 live objects; an observer copies what it keeps. The names of a paused stage are those of its source:
 `stage.names["tensor_map"]` is the local variable that you see in `engine/network.py`.
 
-Keras has nothing like it; the model is the authentication flow of httpx: one generator, two
-drivers. Lessons: chapters 2, 8, 10 and 15 walk through stages.
+Keras has nothing like it. The library httpx writes its authentication in this way: one generator,
+with one driver for ordinary and one for asynchronous code. Lessons: chapters 2, 8, 10 and 15 walk
+through stages.
 """
 
 from __future__ import annotations
@@ -134,8 +135,8 @@ class Stage:
     shortcut : callable, optional
         Computes the same result faster, without events; a runner may call it instead.
     around : callable, optional
-        Called as `around(advance)` each time that the work advances: what has to hold meanwhile,
-        and not while the work is paused.
+        Called as `around(advance)` each time that the work advances. It sets what must not stay set
+        while the work is paused, such as NumPy's float settings of a function.
 
     Attributes
     ----------
@@ -145,7 +146,7 @@ class Stage:
         True when the generator has returned.
     is_started : bool
     is_drained : bool
-        True when it is run to its end at once, so that only observers receive its events.
+        True if nobody walks it: it is run to its end, and only observers receive its events.
     """
 
     # Stages are made for every batch: with defaults in the class, that is quick.
@@ -175,7 +176,7 @@ class Stage:
         return f"<Stage {self.name} {state}>"
 
     def __iter__(self) -> Iterator[Any]:
-        """Walk: yield each event. An inner stage that was not walked is drained."""
+        """Walk: yield each event. An inner stage that was not walked is run."""
         while True:
             event = self._advance()
             if self.done:

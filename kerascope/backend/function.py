@@ -1,6 +1,6 @@
 """`K.function`: from a graph to something that computes.
 
-A call runs in three phases. It computes every output and every new value, op by op in the order of
+A call has three parts. It computes every output and every new value, op by op in the order of
 the schedule; it checks the new values; and only then it writes them into their variables, all at
 once. So the outputs of a call belong to the weights *before* it, and a call that raised, or was
 abandoned while it was stepped through, has changed nothing. Even Ctrl-C cannot divide the writing:
@@ -8,7 +8,7 @@ see `atomic.py`. If an op itself writes a variable of its function, it is not pr
 after it read the old value or the new one.
 
 `Function._events` is the whole of a call. Observers get an event for each of its steps. Without
-observers, the second call with arrays of the same shapes runs as a NumPy program, which computes
+observers, the third call with arrays of the same shapes runs as a NumPy program, which computes
 the same numbers faster: see `program/`.
 
 The train, test and predict functions of a model are made here. Theano calls it `theano.function`.
@@ -138,6 +138,7 @@ class Function(Inspectable):
         for v, nv in updates:
             if v not in unique_updates:
                 unique_updates[v] = checked_update(v, nv)
+        # Variables that bring an update of their own, such as the number of draws of a Dropout.
         followers = default_updates(unique_updates, self.outputs)
         self.updates = [*unique_updates.values(), *followers.values()]
         new_values = [update.new_value for update in self.updates]
@@ -195,6 +196,13 @@ class Function(Inspectable):
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
     ) -> Generator[Any, Any, Any]:
+        """Compute step by step, check the new values, then write; return the outputs.
+
+        `values` contains one array for each slot. `foreign` contains the arrays that callers,
+        variables and constants hold: if a result is one of them, it is copied (`owned`). `reading`
+        says whether the arrays of variables may be lent to observers (BORROWED), which may keep
+        them, or are copied first.
+        """
         schedule = self.schedule
         values = [] if values is None else values
         values[:] = schedule.start(self._arrays(inputs), reading)

@@ -145,13 +145,15 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
         if not any(y in grads for y in apply.outputs):
             continue
         with gradient_scope(apply):
+            # grads[y] for each output y, or zeros if the loss does not depend on it.
             output_grads = sums.of_outputs(apply)
             terms = checked_terms(apply, apply.op.grad(apply.inputs, apply.outputs, output_grads))
             for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
                 if term is not None and is_float(x.dtype):
+                    # The sum of the chain rule: grads[x] + term, or term if it is the first.
                     sums.add(apply, position, term)
         yield Swept(apply, output_grads, terms)
-    with gradient_scope():
+    with gradient_scope():  # only switches have branches; without them, nothing is left to do
         sums.leave_branches(wrt)
 
 

@@ -258,8 +258,9 @@ class Op(OpHints):
     What else a compiled function may ask has defaults in the base class, `OpHints`.
 
     An op with several outputs sets `n_outputs`; its shapes, types and arrays then come in tuples.
-    An op that uses an input only if its first input is true (or false) declares that in `lazy`; the
-    gradient that `grad` returns for such an input is the one that holds if the input is used.
+    An op that uses an input only if its first input is true declares that in `lazy`: the switch has
+    `{1: True, 2: False}`, for it uses input 1 if input 0 is true, and input 2 if it is false. For
+    such an input, `grad` returns the gradient of the case that the input is used.
 
     Examples
     --------
@@ -356,11 +357,7 @@ _parameter_names: Callable[[Any], tuple[str, ...]] = cache(
 
 @dataclass_transform(frozen_default=True)
 def parametric(kind: type[_Kind]) -> type[_Kind]:
-    """Make a class of ops with parameters a frozen dataclass; a decorator for our own ops.
-
-    `Op` has their comparison and their repr. Generating these methods for each of some sixty
-    classes would take a good part of the time of the first import.
-    """
+    """Make a class of ops with parameters a frozen dataclass that compares and prints as an Op."""
     return dataclass(frozen=True, eq=False, repr=False)(kind)
 
 
@@ -382,6 +379,9 @@ class ShapeOfLast(Op):
 
 class Apply:
     """One call of an op.
+
+    Its inputs exist before it, and it makes its outputs itself. So no op can depend on its own
+    output, and a graph of ops has no cycle.
 
     Attributes
     ----------

@@ -89,8 +89,8 @@ def phase_of_scope(scope: str) -> Phase:
 def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply, Phase]:
     """Return the phase of each call; it is never earlier than that of a call whose output it reads.
 
-    Calls that only new values need belong to the update, such as the moving averages of a layer;
-    gradients do not.
+    Calls that only new values need belong to the update, such as the moving averages of a layer.
+    Only new values need gradients too, but gradients keep their own phase.
 
     Parameters
     ----------
@@ -145,8 +145,9 @@ def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Appl
 def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
     """Return the calls of the backward phase, those of the last layer first.
 
-    The order is built from its end: of the calls whose readers are all placed, the one of the first
-    layer comes last. Inside a layer, and without layers, it is that of a depth-first search.
+    The order is built from its end. Each time, a call is taken whose readers are all in the order
+    already, and put before them; if there are several, the one of the first layer. Inside a layer,
+    and without layers, the order is that of a depth-first search.
     """
     place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
     found = {apply: number for number, apply in enumerate(_searched(applies))}
@@ -262,7 +263,8 @@ class Schedule:
     results : list of Tensor
         Outputs and new values of variables.
     followers : dict of Variable to Tensor, optional
-        New values of variables that change only if a step has read them.
+        New values of variables that change only if a step has read them, such as the number of
+        draws of a Dropout. Other updates are always written.
     n_outputs : int, optional
         How many of the results are outputs; the others are new values. By default all.
 

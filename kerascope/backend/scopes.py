@@ -167,25 +167,25 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
-    """Return that the user asks for something at the line that led to the caller of the caller."""
+    """Return an origin whose line is the one of the user that led to the caller of the caller."""
     return Origin(kind, name, made_on, users_frames(2), _scope.get().around)
 
 
 def current_origin() -> Origin | None:
-    """Return what is being done."""
+    """Return the origin of the ops that are made now; None outside of all calls and compiling."""
     return _scope.get().around
 
 
-def with_origin(around: Origin | None) -> AbstractContextManager[None]:
-    """Let all ops that are made inside the `with` block know what is done."""
-    return root_scope(_scope.get()._replace(around=around))
+def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
+    """Return a `with` block; all ops that are made inside have this origin."""
+    return root_scope(_scope.get()._replace(around=origin))
 
 
-def resuming_in(around: Origin) -> Callable[[Callable[[], Any]], Any]:
-    """Return the same for a stage's work, whenever it goes on: what `Stage` calls `around`."""
+def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:
+    """Return the same for a stage, each time that it advances: what `Stage` calls `around`."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
-        with with_origin(around):
+        with with_origin(origin):
             return go_on()
 
     return advance

@@ -6,8 +6,10 @@ outputs, `compute_output_shape` returns their shape (only needed if `call` canno
 the layer (`__call__`, in `calling.py`) builds it once, runs `call`, and makes a `Node`.
 
 This file contains what a layer of your own writes, its configuration, and its weights. `Layer` has
-four base classes: the losses and updates of its calls (`layer_losses.py`), its inputs and outputs
-(`layer_calls.py`), and what only Keras 1 and only Keras 3 have.
+four base classes: the losses and updates of its calls (`layer_losses.py`: `add_loss`, `add_update`,
+`_add_penalty`, `record_inner_call`), its inputs and outputs (`layer_calls.py`: `input`, `output`),
+and what only one version of Keras has (`keras1/layer.py`, and `keras3/layer.py` with
+`_enter_variables`).
 
 Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3).
 Lessons: chapters 6 and 7.
@@ -26,7 +28,7 @@ from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
 from kerascope.backend.eager import assigning
 from kerascope.backend.graph import graph_mode
-from kerascope.backend.scopes import LAYER, origin_here, name_scope
+from kerascope.backend.scopes import LAYER, name_scope, origin_here
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
     batch_get_value,
@@ -136,7 +138,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     _made_on: Line | None  # the same, with the function around
     _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
     _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
-    _assigns = False  # whether its `call` assigns to variables, which it does in every phase
+    _assigns = False  # whether its `call` assigns to variables, in training and in test mode
     _last_call: LossesOfLastCall | None = None
 
     def __init__(self, **kwargs: Any) -> None:
@@ -162,7 +164,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         self._initial_weights = kwargs.pop("weights", None)
         if "activity_regularizer" in kwargs:
             self.activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer"))
-        if kwargs:
+        if kwargs:  # DtypeError is a TypeError, as Keras raises it
             unknown = sorted(kwargs)[0]
             known = (*self._arguments, *_BASE_KEYWORDS)
             raise DtypeError(

@@ -67,13 +67,26 @@ class LayerBuilt(NamedTuple):
 
 @boundary
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a layer in one of the three ways."""
+    """Call a layer in one of the three ways.
+
+    Notes
+    -----
+    For `layer(x, states, training=True)` with tensors `x` and `states`, a `Call` contains:
+
+    - `tensors`: all its input tensors, `[x, states]`, and `own_tensors`: those before the
+      arguments, `[x]`;
+    - `inputs`: what the layer's `call` receives first: `x`, alone or in a list or dict;
+    - `places`: the further arguments, with an `InputPlace` for `states`, and `arguments`: the same
+      with the tensors filled in.
+    """
     tensors, arguments = bind(layer, inputs, args, kwargs)
     rules.wrap_operations(tensors, arguments)
+    # A Node stores tensors of the model as its inputs; other tensors remain arguments.
     call = make_call(tensors, arguments, is_in_model)
     if any(is_in_model(x) for x in call.tensors):
         around = around_call(layer, call)
         return Stage("layer_call", _call_symbolically(layer, call), layer, around=around).run()
+    # There will be no Node: all tensors among the arguments count as inputs.
     call = make_call(tensors, arguments, lambda tensor: True)
     is_numbers = all(isinstance(x, Constant) for x in call.tensors) and not is_making_graph()
     if is_numbers and not is_eager() and not is_inside_call():
@@ -158,6 +171,7 @@ def run_body(
     """
     own_masks = masks[: len(call.own_tensors)]
     masks_of_call = masks_by_name(layer.call, call.places, masks) if layer._is_told_masks else {}
+    # `phase` is a `with` block: inside, the learning phase is what `training=` says.
     kwargs, phase = rules.phase_of(layer, {**masks_of_call, **call.arguments})
     with layer._scope(), phase, around_body(layer, call):
         returned = rules.call_of(layer, kwargs)(call.inputs, **kwargs)
@@ -179,7 +193,7 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
     Raises
     ------
     DtypeError
-        It is no tensor; most often the `return` was forgotten.
+        It is not a tensor; most often the `return` is missing. (As in Keras, a TypeError.)
     """
     try:
         found, packed = listed(returned)
@@ -198,7 +212,8 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
     """Return the output, or a copy of it if it is an input or a tensor of another layer.
 
-    Without the copy, a layer that returns its input would overwrite the history of that input. A
+    A tensor keeps its first history. Without the copy, a layer that returns its input would return
+    a tensor of the earlier layer, and its own call would be missing from the graph of a model. A
     tensor that the layer itself returned before, as a network does for the same input, is kept.
     """
     history = output._keras_history

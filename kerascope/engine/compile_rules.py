@@ -39,7 +39,7 @@ class CompileRules:
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Yield the events of compiling, and return the `Compilation`."""
+        """Build the loss graph by `events`; yield its events, and return the `Compilation`."""
         return (yield from events(model, arguments.copy()))
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
@@ -112,7 +112,7 @@ def complete_arguments(
     """
     given = translate("compile", kwargs)
     arguments = {**arguments, "loss": given.pop("loss", arguments["loss"])}
-    arguments = rules().arguments(model._waiting_to_compile or vars(model), arguments)
+    arguments = current_rules().arguments(model._waiting_to_compile or vars(model), arguments)
     if given.get("run_eagerly"):
         warn(_NOT_EAGERLY.format(model.label))
     for option in _HOW_TO_RUN:
@@ -124,8 +124,8 @@ def complete_arguments(
     return arguments
 
 
-def zero_weights_count() -> bool:
-    """Return whether samples of weight zero count in a mean."""
+def counts_zero_weights() -> bool:
+    """Return whether samples of weight zero count in a mean, as in Keras 3."""
     return habits().counts_zero_weights
 
 
@@ -134,7 +134,7 @@ def last_arguments(model: Any) -> dict[str, Any]:
     return {name: vars(model)[name] for name in COMPILE_ARGUMENTS}
 
 
-def rules() -> CompileRules:
+def current_rules() -> CompileRules:
     """Return the rules that hold now."""
     if not habits().trains_as_keras_3:
         return _COMMON

@@ -1,12 +1,14 @@
 """What `Model.compile` does: from losses and metrics by name to one tensor, the total loss.
 
 For each output, `compile` makes placeholders for labels and sample weights, adds its weighted loss
-to the total, and builds its metrics beside that. Nothing is computed and nothing is trained; the
-train function is made at the first `fit`. All results are collected in a `Compilation` before they
-become attributes of the model, so a `compile` that fails leaves the model as it was.
+to the total, and builds its metrics beside that (`build_loss_graph`). Nothing is computed and
+nothing is trained; the train function is made at the first `fit`. All results are collected in a
+`Compilation` before they become attributes of the model, so a `compile` that fails leaves the model
+as it was.
 
 The order is that of `Model.compile` in Keras 2 (`engine/training.py`); Keras 3 computes losses and
-metrics in each step anew (`trainers/compile_utils.py`). Where they differ, `compile_rules` decides.
+metrics in each step anew (`trainers/compile_utils.py`). Where they differ, `current_rules()` of
+`compile_rules.py` decides.
 Lesson: chapter 12.
 """
 
@@ -31,7 +33,7 @@ from kerascope.backend.variables import Variable
 from kerascope.callers import boundary, warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, to_list
-from kerascope.engine.compile_rules import rules, zero_weights_count
+from kerascope.engine.compile_rules import counts_zero_weights, current_rules
 from kerascope.engine.metric_names import is_of_a_user, key_in_logs, resolve_metric
 from kerascope.engine.network import Network
 from kerascope.engine.node import mask_of
@@ -78,7 +80,7 @@ class Compilation:
         One for each output; None where an output is not trained.
     loss_weights_list : list of (float or Variable)
     metrics_of_outputs : list of list
-        For each output its metrics, those with weights of samples last, with True.
+        For each output pairs (metric, whether sample weights apply to it).
     targets, sample_weights : list of Tensor
         One for each trained output: placeholders for the labels and their weights.
     total_loss : Tensor, scalar
@@ -93,10 +95,10 @@ class Compilation:
     has_own_loss : bool
         Whether the class of the model has its own `compute_loss`, as in Keras 3.
     targets_of_any_rank : frozenset of int
-        Which of `targets` a loss or metric of the user's receives. In Keras 3 it receives them with
-        the axes of the data.
+        Indices of the targets that a function of the user's receives as a loss or metric. In Keras
+        3 such targets have as many axes as the data.
     squeezed_targets : frozenset of int
-        Those among them whose data have no last axis. It is added, and removed again.
+        Those of them whose data lack the last axis. Other losses of the same targets get it added.
     """
 
     optimizer: Any
@@ -135,11 +137,15 @@ class Compilation:
 
 @boundary
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
-    """Build the loss graph of a model; yield each term, and return the `Compilation`."""
-    return (yield from rules().compiled(model, arguments, _compile_events))
+    """Build the loss graph of a model; yield each term, and return the `Compilation`.
+
+    In Keras 1 and 2 `compiled` only calls `build_loss_graph`. In Keras 3 it may call it twice, for
+    targets with and without a last axis, and lets a class's own `compute_loss` make the total loss.
+    """
+    return (yield from current_rules().compiled(model, arguments, build_loss_graph))
 
 
-def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
+def build_loss_graph(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
     """Compile in order: what each output has, placeholders, losses and their sum, metrics."""
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
@@ -150,10 +156,10 @@ def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any,
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
-    rules().look_at_targets(model, compiled)
+    current_rules().look_at_targets(model, compiled)
     yield from _add_losses(model, compiled)
     yield from _add_metrics(model, compiled)
-    rules().sort(model, compiled)
+    current_rules().sort(model, compiled)
     compiled.trainable_weights = list(model.trainable_weights)
     return compiled
 
@@ -252,7 +258,7 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
         target = compiled.target_tensors[i]
         if target is None:
             target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
-        weight_ndim = rules().weight_ndim(compiled.sample_weight_modes[i], output)
+        weight_ndim = current_rules().weight_ndim(compiled.sample_weight_modes[i], output)
         compiled.targets.append(target)
         shape, one = (None,) * weight_ndim, np.ones((1,) * weight_ndim)
         compiled.sample_weights.append(
@@ -267,7 +273,8 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
     """Add the weighted loss of each output, then the penalties; the sum is the total loss."""
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
-    terms = rules().losses_to_report(names, compiled.loss_functions)
+    terms = current_rules().losses_to_report(names, compiled.loss_functions)
+    # i is the index of an output, k that of its targets: an output without a loss has none.
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
         weight = compiled.loss_weights_list[i]
@@ -277,7 +284,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
         if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
             weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
         with name_scope(f"{name}_loss"):
-            target = rules().target_of_loss(function, model.outputs[i], compiled, k)
+            target = current_rules().target_of_loss(function, model.outputs[i], compiled, k)
             output_loss = weighted_masked_objective(function)(
                 target, model.outputs[i], weights, masks[i]
             )
@@ -288,13 +295,13 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             term = output_loss * weight
             total_loss = term if total_loss is None else total_loss + term
         yield LossTerm(name, function, plain(weight), output_loss)
-    penalties = rules().penalties(model)
+    penalties = current_rules().penalties(model)
     with name_scope("loss"):
         for penalty in penalties:
             total_loss = penalty if total_loss is None else total_loss + penalty
     if penalties:
         yield PenaltyTerm(penalties)
-    total_loss = rules().no_loss() if total_loss is None else total_loss
+    total_loss = current_rules().no_loss() if total_loss is None else total_loss
     if total_loss is None:
         raise ArgumentError(
             f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
@@ -317,7 +324,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
             before = names[i] if len(names) > 1 else ""
             name = key_in_logs(compiled.metrics_names, name, before, weights)
-            target = rules().target_of_metric(function, compiled, k)
+            target = current_rules().target_of_metric(function, compiled, k)
             arguments = target, model.outputs[i], weights, masks[i]
             with name_scope(f"{names[i]}_metrics"):
                 if is_of_a_user(function):
@@ -326,14 +333,14 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                         yield from _enter_several(compiled, found, before)
                         continue
                     function = _known(function, found)
-                is_kept = zero_weights_count() and isinstance(function, metrics.Metric)
+                is_kept = counts_zero_weights() and isinstance(function, metrics.Metric)
                 if is_kept or getattr(function, "stateful", False):
                     function, tensor = _stateful_metric(compiled, function, *arguments)
                     compiled.stateful_metrics[name] = function
                     if isinstance(tensor, dict):
                         of_dicts.update({key: (x, function) for key, x in tensor.items()})
                         continue
-                elif zero_weights_count():
+                elif counts_zero_weights():
                     tensor = _mean_metric(compiled, name, function, *arguments)
                 else:
                     tensor = weighted_masked_objective(function)(*arguments)
@@ -445,7 +452,7 @@ def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]
             own += [(metric, is_weighted) for metric in listed]
             if None in listed:
                 raise ArgumentError(f"compile: metrics has None in {listed}; leave it out.")
-    return rules().metrics_to_keep(found, compiled.loss_functions)
+    return current_rules().metrics_to_keep(found, compiled.loss_functions)
 
 
 def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
@@ -454,7 +461,7 @@ def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
     listed = to_list(given)
-    if rules().spreads_flat_lists(listed, names) or any(
+    if current_rules().spreads_flat_lists(listed, names) or any(
         isinstance(one, (list, tuple)) for one in listed
     ):
         return [to_list(one) for one in per_output(listed, names, "metrics")]
@@ -469,9 +476,12 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
 
     Notes
     -----
-    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
-    m_i divides by the share of samples that it keeps. In Keras 3 n counts all weights. A loss
-    object (`losses.Loss`) reduces its numbers itself.
+    With losses l, sample weights w and a mask m of zeros and ones, the result is ::
+
+        mean(l * m * w) / (mean(m) * mean(w != 0))
+
+    So masked values do not count, nor do samples of weight 0. In Keras 3 those count: the factor
+    mean(w != 0) is left out. A loss object (`losses.Loss`) reduces its numbers itself.
     """
     if fn is losses.circle:  # its mean is not over all samples
         fn = losses.Circle()
@@ -489,7 +499,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
         score = scores_of(fn, y_true, y_pred)
         if mask is not None:
             mask = cast(mask, score.dtype)
-            share = quotient if zero_weights_count() else truediv
+            share = quotient if counts_zero_weights() else truediv
             score = share(score * mask, mean(mask))
         if weights is not None:
             if weights.ndim > score.ndim > 0:  # one number for a sample with many places
@@ -500,7 +510,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
                 else score
             )
             score = score * weights
-            if not zero_weights_count():
+            if not counts_zero_weights():
                 score = score / mean(cast(not_equal(weights, 0), score.dtype))
         return mean(score)
 

@@ -4,13 +4,13 @@
 
 1. `_order_nodes`: a depth-first walk from the outputs through each Node's inputs; it finds all
    nodes, and raises if there is a cycle;
-2. `_assign_depths`: the depth of a node is the length of the longest path from it to an output; a
-   layer is as deep as its deepest node, and a node that is reached later is lifted to its layer's
-   depth;
+2. `_assign_depths`: goes through these nodes backwards, from the outputs to the inputs. The depth
+   of a node is the length of the longest path from it to an output. If an earlier node of the same
+   layer is deeper, the node gets that depth; so in the end a layer is as deep as its deepest node;
 3. `_check_connected`: every tensor that a node needs can be computed from the inputs.
 
-That is Keras 2's algorithm, and the one that models use. `flavour="1"` is Keras 1's: see
-`keras1/graph_map.py`.
+That is Keras 2's algorithm. `flavour="1"` is that of Keras 1, which only scripts of Keras 1.2 use:
+see `keras1/graph_map.py`.
 
 The walk is a loop with an explicit stack, so depth is not limited by recursion; the nodes on that
 stack *are* the `nodes_in_progress`.
@@ -180,6 +180,11 @@ def _map_events(
 
 
 def _order_nodes(outputs: Iterable[Tensor]) -> Generator[Any, Any, GraphMap]:
+    """Walk from the outputs to the inputs; list every node after those that it needs.
+
+    A node that is reached again while it is in progress depends on itself: a cycle. Calls of layers
+    cannot make one; it takes a script that changes `input_tensors` or `_keras_history` itself.
+    """
     wanted = iter(outputs)
     nodes_in_progress: dict[Node, Iterator[Tensor]] = {}  # the stack: node -> inputs still to visit
     finished_nodes: set[Node] = set()
@@ -226,7 +231,7 @@ def _assign_depths(graph_map: GraphMap) -> Generator[Any, Any, Depths]:
     for node in reversed(graph_map.nodes_in_decreasing_depth):
         depth = nodes_depths.setdefault(node, 0)
         previous_depth = layers_depths.get(node.outbound_layer, 0)
-        depth = max(depth, previous_depth)  # lifted to its layer's depth
+        depth = max(depth, previous_depth)  # at least that of an earlier node of the layer
         layers_depths[node.outbound_layer] = depth
         nodes_depths[node] = depth
         for inbound_node in node.parent_nodes:
@@ -252,4 +257,4 @@ def _check_connected(inputs: Iterable[Tensor], graph_map: GraphMap) -> Generator
                 )
             computable_tensors.update(node.output_tensors)
             layers_with_complete_input.append(node.outbound_layer.name)
-        yield nodes
+        yield nodes  # the event: all nodes of this depth can be computed

@@ -1,7 +1,7 @@
 """Model: a network that can be trained.
 
-`compile` makes one tensor, the total loss, of the outputs (`compiling.py`). Three functions are
-made of it when they are first needed, and again after the next `compile`:
+`compile` makes one tensor, the total loss, of the outputs (`compiling.py`). A model has three
+functions, each made when it is first needed. A new `compile` drops the first two:
 
 - `train_function` returns the loss and the metrics for inputs, targets and sample weights, and
   updates the weights as the optimizer says;
@@ -33,10 +33,10 @@ from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.scopes import (
     COMPILE,
     Origin,
-    resuming_in,
-    origin_here,
-    with_origin,
     current_origin,
+    origin_here,
+    resuming_in,
+    with_origin,
 )
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase
@@ -56,9 +56,7 @@ from kerascope.engine.arguments import (
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.course import call_on_batch, one_at_a_time
 from kerascope.engine.feeding import FitOptions
-from kerascope.engine.feeds import (
-    makes_batches,
-)
+from kerascope.engine.feeds import makes_batches
 from kerascope.engine.input_layer import Input
 from kerascope.engine.keras1.model import ModelOfKeras1
 from kerascope.engine.keras3.model import ModelOfKeras3
@@ -76,6 +74,10 @@ from kerascope.stage import Stage, is_watched
 
 class Model(Network, ModelOfKeras1, ModelOfKeras3):
     """A network with `compile`, `fit`, `evaluate` and `predict`.
+
+    Its other bases contain what only one version of Keras has: `keras1/model.py` `fit_generator`
+    and its like, `keras3/model.py` `compute_loss`, `_checked_updates` and
+    `_refuse_uncalled_methods`.
 
     Parameters
     ----------
@@ -195,12 +197,12 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
-        asked = self._compiled_at or origin_here(COMPILE, self.name)
-        return self._compile_stage(arguments, asked)
+        origin = self._compiled_at or origin_here(COMPILE, self.name)
+        return self._compile_stage(arguments, origin)
 
-    def _compile_stage(self, arguments: dict[str, Any], asked: Origin) -> Stage:
+    def _compile_stage(self, arguments: dict[str, Any], origin: Origin) -> Stage:
         events = self._compile_events(dict(arguments))
-        return Stage("compile", events, self, around=resuming_in(asked))
+        return Stage("compile", events, self, around=resuming_in(origin))
 
     def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
         compiled: Compilation = yield from compile_events(self, arguments)
@@ -264,7 +266,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def _inputs_with_targets(self) -> list[Tensor]:
-        """The placeholders of the train function and the test function."""
+        """The placeholders of the train function and the test function.
+
+        `PHASE` is the learning phase: 1 in training, 0 in a test.
+        """
         fed = self._feed_inputs + self._feed_targets + self._feed_sample_weights
         return [*fed, PHASE] if self.uses_learning_phase else fed
 
@@ -559,9 +564,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     def _ins_for(
         self, name: str, x: Any, y: Any, weights: tuple[Any, Any], where: str, *, makes: bool = True
     ) -> list[Any]:
-        """Return the arrays that one of the functions takes; make it, unless that comes later.
+        """Return the arrays that the function called `name` takes.
 
-        `weights` are those of samples and of classes. Data like earlier ones are not checked again.
+        The function is made as well, unless `makes` is False. `weights` are those of samples and of
+        classes. Data like earlier ones are not checked again.
         """
         sample_weight, class_weight = weights
         ins = None

@@ -6,9 +6,11 @@ defines its own `call`. A network is a Layer, so it can be called on new inputs 
 another network.
 
 Running it is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with the
-inputs. Every node looks up its input tensors there, calls its layer, and enters the result under
-its own output tensors. In the end the network's outputs are looked up there too. The results are
-tensors: symbols when the network is called on symbols, numbers when it is called on arrays.
+inputs. For every node, its input tensors are looked up there, the body of its layer runs
+(`run_body`), and the results are entered under the node's own output tensors. In the end the
+network's outputs are looked up there too. No Node is made for the layers inside: their calls are
+recorded once, when the graph is made. The results are tensors: symbols when the network is called
+on symbols, numbers when it is called on arrays.
 
 Keras 1 calls it Container, in `engine/topology.py`; Keras 2 Network, in `engine/network.py`;
 tf.keras and Keras 3 Functional. Lessons: chapters 8 and 9 (the map), 10 (running it) and 11 (the
@@ -71,7 +73,7 @@ from kerascope.stage import Stage
 file_functions = Registry("function of keras.engine.saving", home="kerascope.saving")
 
 
-class Runs(dict[Any, list[Any]]):
+class OutputCache(dict[Any, list[Any]]):
     """A network's outputs for each list of inputs on which it ran, in the order of the runs."""
 
     def forget_after(self, number: int) -> None:
@@ -96,7 +98,7 @@ class Network(Layer, NetworkOfKeras1):
     graph_map : GraphMap
         The result of the walk through the graph.
     nodes_by_depth, layers_by_depth : dict of int to list
-        Deepest first; the outputs lie at depth 0.
+        Deepest first. At depth 0 are outputs only; an output that another node needs is deeper.
     layers : list of Layer
         By falling depth.
     input_layers, output_layers : list of Layer
@@ -117,8 +119,8 @@ class Network(Layer, NetworkOfKeras1):
     _graph_map: GraphMap | None
     _input_structure: Any  # indices of `inputs` in dicts and lists; None: they are just listed
     _output_structure: Any
-    _output_tensor_cache: Runs
-    _output_mask_cache: Runs
+    _output_tensor_cache: OutputCache
+    _output_mask_cache: OutputCache
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = translate("Model", kwargs)
@@ -170,8 +172,8 @@ class Network(Layer, NetworkOfKeras1):
         self.outputs = outputs
         self._graph_map = graph_map
         self.built = True
-        self._output_tensor_cache = Runs()
-        self._output_mask_cache = Runs()
+        self._output_tensor_cache = OutputCache()
+        self._output_mask_cache = OutputCache()
         self._eager_masks: dict[Any, list[Tensor | None]] = {}
         masks = [mask_of(x) for x in outputs]
         self.inbound_nodes = [node for node in self.inbound_nodes if not node.begins]
@@ -448,7 +450,10 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def node_ids(self) -> dict[str, Node]:
-        """The nodes of the graph by the ids that pictures, tables and exports give them."""
+        """The nodes of the graph by the ids that pictures, tables and exports give them.
+
+        `Node.name` is another name of the same call, `shared_ib-1`, which Keras gives it.
+        """
         return {call.id: call.node for call in calls_in(self)}
 
     def node(self, node_id: str) -> Node:
@@ -738,7 +743,7 @@ class InputFed(NamedTuple):
 
 
 class NodeComputed(NamedTuple):
-    """A layer was called, and its outputs entered `tensor_map`.
+    """A layer's body ran, without making a Node, and its outputs entered `tensor_map`.
 
     Attributes
     ----------
@@ -758,12 +763,12 @@ class NodeComputed(NamedTuple):
     output_tensors: list[Tensor]
 
 
-Run = tuple[list[Tensor], list[Tensor | None], list[Shape]]
+TensorsMasksShapes = tuple[list[Tensor], list[Tensor | None], list[Shape]]
 
 
 def run_graph(
     network: Network, inputs: list[Tensor], masks: list[Tensor | None] | None = None
-) -> Generator[Any, Any, Run]:
+) -> Generator[Any, Any, TensorsMasksShapes]:
     """Yield `InputFed` and `NodeComputed` events; return output tensors, masks and shapes."""
     if len(inputs) != len(network.inputs):
         raise ArgumentError(

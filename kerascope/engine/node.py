@@ -2,7 +2,8 @@
 
 `Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. Layers hold the weights,
 Nodes form the graph: S(D(S(x))) calls the layer S twice, but its three Nodes form a chain. So a
-graph with a shared layer has no cycle. (The source documents call a Node sometimes a vertex and
+graph with a shared layer has no cycle. A call needs its inputs first, so each Node depends on older
+ones only, and calls can make no cycle at all. (Books on Keras call a Node sometimes a vertex and
 sometimes a connector. It is both: a vertex of the node graph that connects its inbound layers to
 its own layer.)
 
@@ -55,7 +56,8 @@ class Node:
     input_masks, output_masks : list of (Tensor or None)
         One mask for each tensor.
     arguments : dict, optional
-        Further keyword arguments of the call.
+        Further arguments of the call, by name. An `InputPlace` stands for each tensor among them
+        that is one of `input_tensors`.
     begins : bool
         True for a node without parents: that of an InputLayer, and the first one of a network,
         which no call has made.
@@ -133,7 +135,10 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The key of the node, from its layer's name and its index: `dense_1_ib-0`."""
+        """The key of the node in Keras, from its layer's name and its index: `dense_1_ib-0`.
+
+        Pictures and tables name a call by `Network.node_ids`: `dense_1`, or `dense_1@0`.
+        """
         return f"{self.outbound_layer.name}_ib-{self.node_index}"
 
     @property

@@ -1,8 +1,9 @@
 """The loops over epochs and batches: fit, evaluate and predict.
 
-`fit_events` is the whole of training. For every batch it calls the train function, which computes
+`fit_events` is the loop of training. For every batch it calls the train function, which computes
 the loss and writes the new weights, and it notifies the callbacks before and after. No layer is
-called here and no graph is walked: that was done once, when the function was made.
+called here and no graph is walked: that was done once, before the loop. Batches that no observer
+and no callback needs are trained on in `course.py`, without events; the numbers are the same.
 
 The loop yields an event before and after each epoch and batch, and the function's stage in between,
 so that an observer or a debugger can stop there. Which epochs and batches it goes through is
@@ -134,7 +135,8 @@ def fit_events(
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
-    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated.
+    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated. With
+    `emit_events=False`, the `Course` trains on batches that need no events itself.
     """
     out_labels = model.metrics_names
     course = Course(model, f, feed, callbacks, emit_events, run, val_epochs)
@@ -145,11 +147,13 @@ def fit_events(
         callbacks.on_epoch_begin(epoch)
         batches = course.begin_epoch(epoch)
         yield EpochBegun(epoch)
-        epoch_logs = {}
+        epoch_logs = {}  # the first callback, BaseLogger, writes the means into it
+        # Batches that need no events never get here: this iterator trains on them (`FastPath`).
         for batch_index, (size, ins_batch) in batches:
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
+            # This line trains. Without observers the stage runs in one go and yields no steps.
             outs = yield f.stage(ins_batch)
             course.check_loss(outs[0], epoch, batch_index)
             batch_logs.update(zip(out_labels, outs, strict=True))

@@ -21,10 +21,10 @@ from kerascope.backend.graph import Tensor, applies_between, as_tensor
 from kerascope.backend.scopes import (
     UPDATES,
     Origin,
-    resuming_in,
-    origin_here,
     current_scope,
     name_scope,
+    origin_here,
+    resuming_in,
 )
 from kerascope.backend.variables import Variable
 from kerascope.callers import boundary, warn

@@ -19,7 +19,7 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.update_order import assigned_by_several_calls
 from kerascope.engine.arguments import accepts, listed_with_structure, packed
 from kerascope.engine.base_layer import layers_within
-from kerascope.engine.compile_rules import rules
+from kerascope.engine.compile_rules import current_rules
 from kerascope.engine.compiling import Compilation, weighted_masked_objective
 from kerascope.engine.node import mask_of
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError, RefusedError
@@ -39,7 +39,7 @@ def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
     """Return what the model's own `compute_loss` makes of symbols."""
     trained = compiled.trained
     written = type(model).compute_loss
-    targets = [rules().target_of_metric(written, compiled, k) for k in range(len(trained))]
+    targets = [current_rules().target_of_metric(written, compiled, k) for k in range(len(trained))]
     by_output = dict(zip(trained, zip(targets, compiled.sample_weights, strict=True), strict=True))
     keywords = {"training": True} if accepts(model.compute_loss, "training") else {}
     structure = model._output_structure
@@ -109,8 +109,8 @@ class ModelOfKeras3:
             any(isinstance(one, Tensor) for one in listed_with_structure(y_pred)[1])
             and not is_eager()
         ):
-            return _sum(compiled, y, y_pred, sample_weight, rules().penalties(self))
-        penalties = rules().penalties(self)
+            return _sum(compiled, y, y_pred, sample_weight, current_rules().penalties(self))
+        penalties = current_rules().penalties(self)
         if x is None and len(self.losses) != len(self.get_losses_for(None)):
             raise ArgumentError(
                 f"{self.label}: compute_loss: expected x, since the self has penalties on what its "
