@@ -193,16 +193,14 @@ class Function(Inspectable):
         events = self._events(inputs)
         return Stage(self.name, events, self, shortcut=compute, around=with_float_settings)
 
+    # The whole of a call. `values` contains one array for each slot. `foreign` contains the arrays
+    # that callers, variables and constants hold: a result that is one of them is copied (`owned`).
+    # `reading` says which array of a variable is used: its own one (BORROWED), which observers may
+    # keep, or a copy.
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
     ) -> Generator[Any, Any, Any]:
-        """Compute step by step, check the new values, then write; return the outputs.
-
-        `values` contains one array for each slot. `foreign` contains the arrays that callers,
-        variables and constants hold: if a result is one of them, it is copied (`owned`). `reading`
-        says whether the arrays of variables may be lent to observers (BORROWED), which may keep
-        them, or are copied first.
-        """
+        """Compute each step, check the new values, write them all; return the outputs."""
         schedule = self.schedule
         values = [] if values is None else values
         values[:] = schedule.start(self._arrays(inputs), reading)

@@ -193,7 +193,7 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
     Raises
     ------
     DtypeError
-        It is not a tensor; most often the `return` is missing. (As in Keras, a TypeError.)
+        It is not a tensor; most often the `return` is missing. (A DtypeError is a TypeError.)
     """
     try:
         found, packed = listed(returned)

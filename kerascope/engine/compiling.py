@@ -98,7 +98,8 @@ class Compilation:
         Indices of the targets that a function of the user's receives as a loss or metric. In Keras
         3 such targets have as many axes as the data.
     squeezed_targets : frozenset of int
-        Those of them whose data lack the last axis. Other losses of the same targets get it added.
+        Those of them whose data lack the last axis. The axis is added to the data, and the user's
+        function receives the targets without it.
     """
 
     optimizer: Any

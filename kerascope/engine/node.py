@@ -3,9 +3,8 @@
 `Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. Layers hold the weights,
 Nodes form the graph: S(D(S(x))) calls the layer S twice, but its three Nodes form a chain. So a
 graph with a shared layer has no cycle. A call needs its inputs first, so each Node depends on older
-ones only, and calls can make no cycle at all. (Books on Keras call a Node sometimes a vertex and
-sometimes a connector. It is both: a vertex of the node graph that connects its inbound layers to
-its own layer.)
+ones only, and calls can make no cycle at all. (A Node is a vertex and a connector: a vertex of the
+node graph, which connects its inbound layers to its own layer.)
 
 A Node stores only what happened: layer, tensors, masks, arguments. Everything else
 (`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` of its input tensors.

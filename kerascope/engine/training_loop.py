@@ -136,7 +136,7 @@ def fit_events(
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
     After the epochs in `val_epochs` (None: all of them) the validation data are evaluated. With
-    `emit_events=False`, the `Course` trains on batches that need no events itself.
+    `emit_events=False` the `Course` may train on batches itself: those that need no events.
     """
     out_labels = model.metrics_names
     course = Course(model, f, feed, callbacks, emit_events, run, val_epochs)
@@ -153,7 +153,7 @@ def fit_events(
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
-            # This line trains. Without observers the stage runs in one go and yields no steps.
+            # This line trains. Unless it is observed or walked, the stage runs without events.
             outs = yield f.stage(ins_batch)
             course.check_loss(outs[0], epoch, batch_index)
             batch_logs.update(zip(out_labels, outs, strict=True))
