@@ -8,15 +8,15 @@ of event, and within a call by its layer and its last op.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kerascope.engine.node_ids import layer_of
 from kerascope.player.sentences import MEANINGS, SENTENCES
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import BEGIN, Event
 from kerascope.trace.history import value_of_event
+from kerascope.trace.run_state import RunSpan, RunState, first_of
 from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
 
 FEW = 6  # numbers of an array that a sentence names one by one
@@ -26,15 +26,6 @@ RUNNING = ("forward", "loss", "backward", "update", "commit")
 SQUASHING = ("sigmoid", "tanh", "softmax", "softplus", "elu", "selu", "gelu", "swish", "silu")
 
 Caption = list[str]
-
-
-@dataclass
-class _Open:
-    """A span that is open: what it began with, and what has come in it."""
-
-    begin: Event
-    ops: list[tuple[str, Any, Any]] = field(default_factory=list)  # kind, what it read, result
-    arrived: list[tuple[str, Any]] = field(default_factory=list)  # gradients, by name
 
 
 class Narrator:
@@ -48,54 +39,22 @@ class Narrator:
 
     def __init__(self, sources: Mapping[str, Sequence[str]] | None = None) -> None:
         self._sources = sources or {}
-        self._values: dict[str, Any] = {}  # by the keys of `tensor_map`
-        self._grads: dict[str, Any] = {}
-        self._open: list[_Open] = []
-        self._loss: Any = None
-        self._rate = ""
-        self._optimizer = ""
+        self._state = RunState()
 
     def tell(self, event: Event) -> Caption:
         """Return the caption of the next event: a template of `SENTENCES` and its words."""
-        self._learn(event)
+        span = self._state.feed(event)
+        if span is None:
+            return self._instant(event)
         if event.ph == BEGIN:
-            self._open.append(_Open(event))
             return self._begins(event)
-        if event.ph == END:
-            span = self._open.pop() if self._open else _Open(event)
-            error = value_of_event(event, "error")
-            told = ["failed", event.name, _text(error)] if error else self._ends(event, span)
-            if event.kind == "op" and self._open:
-                self._open[-1].ops.append(_op_of(event, span.begin))
-            return told
-        return self._instant(event)
-
-    # --- what is known by now ---------------------------------------------------------------------
-
-    def _learn(self, event: Event) -> None:
-        if event.kind == "function" and event.ph == BEGIN:
-            self._values.clear()
-            self._grads.clear()
-        if event.kind == "get_updates":
-            self._optimizer = event.name
-        for delta in event.deltas:
-            if delta.name == "tensor_map" and isinstance(delta.value, dict):
-                self._values.update({key: _array(x) for key, x in delta.value.items()})
-            elif delta.name == "tensor_map" and delta.key is not None:
-                self._values[str(delta.key)] = _array(delta.value)
-            elif delta.name == "grads" and delta.key is not None and event.phase == "backward":
-                self._grads[str(delta.key)] = delta.value
-                for span in self._open[-2:]:  # the op, and the call around it
-                    span.arrived.append((str(delta.key), delta.value))
-            elif delta.name == "total_loss" and delta.value is not None:
-                self._loss = delta.value
-            elif delta.name == "lr":
-                self._rate = _number(delta.value)
+        error = value_of_event(event, "error")
+        return ["failed", event.name, _text(error)] if error else self._ends(event, span)
 
     # --- what begins ------------------------------------------------------------------------------
 
     def _begins(self, event: Event) -> Caption:
-        if event.kind == "function" and self._values:
+        if event.kind == "function" and self._state.values:
             fed = value_of_event(event, "inputs")
             names = value_of_event(event, "feed_names")
             pairs = zip(names or (), fed or (), strict=False)
@@ -104,7 +63,7 @@ class Narrator:
         if event.kind == "node" and event.phase == "forward":
             return ["call.begins", event.name, self._inputs_of(self._box_of(event), event)]
         if event.kind == "node" and event.phase == "backward":
-            arrived = self._grads.get(event.name)
+            arrived = self._state.gradients.get(event.name)
             if arrived is None:
                 is_call = value_of_event(event, "layer") is not None
                 return ["grad.begins.unknown" if is_call else "slope.begins", event.name]
@@ -120,21 +79,22 @@ class Narrator:
 
     def _box_of(self, event: Event) -> str:
         """Return the box of a call; inside a nested model the model's name stands before it."""
-        calls = [span.begin for span in self._open if span.begin.kind == "node"]
+        calls = [span.begin for span in self._state.spans if span.begin.kind == "node"]
         around = [one.name for one in calls if one is not event and one.phase == event.phase]
         path = "/".join([*around, event.name])
         return path if path in self._sources else event.name
 
     def _inputs_of(self, name: str, begin: Event) -> str:
+        values = self._state.values
         words = [
-            f"{source} = {said(self._values[source])}" if source in self._values else source
+            f"{source} = {said(values[source])}" if source in values else source
             for source in self._sources.get(name, ())
         ]
         return _listed(words) or _inputs_said(begin)  # a call inside a box of the picture
 
     # --- what is done -----------------------------------------------------------------------------
 
-    def _ends(self, event: Event, span: _Open) -> Caption:
+    def _ends(self, event: Event, span: RunSpan) -> Caption:
         if event.kind == "node" and event.phase == "forward":
             return self._called(event, span)
         if event.kind == "node" and event.phase == "backward":
@@ -144,18 +104,18 @@ class Narrator:
         if event.kind == "update.param":
             return self._updated(event, span)
         if event.kind == "loss":
-            is_known = self._loss is not None and event.act != "compile"
-            return ["loss.done", said(self._loss)] if is_known else _meaning(event)
-        if event.kind == "function" and self._loss is not None and self._grads:
-            return ["step.done", said(self._loss)]
+            is_known = self._state.loss is not None and event.act != "compile"
+            return ["loss.done", said(self._state.loss)] if is_known else _meaning(event)
+        if event.kind == "function" and self._state.loss is not None and self._state.gradients:
+            return ["step.done", said(self._state.loss)]
         if event.kind in RUNNING and event.act not in ("build", "compile"):
             return [f"{event.kind}.done"]
         return _meaning(event)
 
-    def _called(self, event: Event, span: _Open) -> Caption:
-        name, result = event.name, _array(value_of_event(event, "result"))
+    def _called(self, event: Event, span: RunSpan) -> Caption:
+        name, result = event.name, first_of(value_of_event(event, "result"))
         box = self._box_of(event)
-        self._values.setdefault(box, result)  # inside a nested model nothing else tells it
+        self._state.values.setdefault(box, result)  # inside a nested model nothing else tells it
         inputs, gives = self._inputs_of(box, span.begin), said(result)
         kind = getattr(value_of_event(span.begin, "layer"), "kind", "")
         last, before, _ = span.ops[-1] if span.ops else ("", None, None)
@@ -176,7 +136,7 @@ class Narrator:
             return [f"call.{kind.lower()}", name, inputs, gives]
         return ["call", name, inputs, gives]
 
-    def _computed(self, event: Event, span: _Open) -> Caption:
+    def _computed(self, event: Event, span: RunSpan) -> Caption:
         kind, result = _kind_of(event), value_of_event(event, "result")
         reads, gives = _inputs_said(span.begin), said(result)
         made = event.where.made
@@ -197,9 +157,9 @@ class Narrator:
         key = f"op.{kind}" if f"op.{kind}" in SENTENCES else "op"
         return [key, _short(event.name), kind, reads, gives]
 
-    def _went_back(self, event: Event, span: _Open) -> Caption:
+    def _went_back(self, event: Event, span: RunSpan) -> Caption:
         name, kind = event.name, getattr(value_of_event(span.begin, "layer"), "kind", "")
-        arrived = self._grads.get(name)
+        arrived = self._state.gradients.get(name)
         parts = [f"d {key} = {said(value)}" for key, value in span.arrived if key != name]
         if kind == "" and arrived is None:
             return ["slope", name, _listed(parts)] if parts else ["slope.inner", name]
@@ -222,7 +182,7 @@ class Narrator:
             return ["grad.dead", name, said(arrived), _listed(key for key, _ in weights)]
         return ["grad" if parts else "grad.last", name, said(arrived), _listed(parts)]
 
-    def _updated(self, event: Event, span: _Open) -> Caption:
+    def _updated(self, event: Event, span: RunSpan) -> Caption:
         old, new = value_of_event(span.begin, "p"), value_of_event(event, "new_p")
         grad = value_of_event(span.begin, "g")
         if not (_is_known(old) and _is_known(new)):
@@ -231,10 +191,13 @@ class Narrator:
         if not change:
             return [_zero("update.stays", grad), event.name, said(old)]
         if np.size(old) <= FEW:
-            return ["update", event.name, said(old), said(new), said(grad), self._rate]
+            return ["update", event.name, said(old), said(new), said(grad), self._rate()]
         share = f"{figure(100 * change / norm_of(old), digits=2)} %" if norm_of(old) else ""
         key = "update.many" if share else "update.from_zero"
-        return [key, event.name, figure(change), share, self._rate]
+        return [key, event.name, figure(change), share, self._rate()]
+
+    def _rate(self) -> str:
+        return "" if self._state.rate is None else _number(self._state.rate)
 
     def _instant(self, event: Event) -> Caption:
         if event.kind != "update.apply":
@@ -276,7 +239,7 @@ def said(value: Any) -> str:
     >>> said(np.array([[1.5, 3.0]])), said(np.zeros((32, 20))), said(2.0)
     ('[1.5, 3]', '(32, 20) ‖·‖ 0', '2')
     """
-    value = _array(value)
+    value = first_of(value)
     if isinstance(value, Statistics):
         shape = value.kind.partition("[")[2].rstrip("]").replace(",", ", ")
         return f"({shape}) {_sized(value)}"
@@ -317,12 +280,6 @@ def _is_hidden(name: str) -> bool:
 def _text(value: Any) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def _array(value: Any) -> Any:
-    if isinstance(value, (tuple, list)) and value:
-        value = value[0]  # of an output and its mask, or of several outputs
-    return value
 
 
 def _first(values: Any) -> Any:
@@ -387,10 +344,6 @@ def _kind_of(event: Event) -> str:
 
 def _inputs_said(event: Event) -> str:
     return _listed(said(x) for x in value_of_event(event, "inputs") or ()) or "—"
-
-
-def _op_of(event: Event, begin: Event) -> tuple[str, Any, Any]:
-    return _kind_of(event), value_of_event(begin, "inputs"), value_of_event(event, "result")
 
 
 def _short(name: str) -> str:
