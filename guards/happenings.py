@@ -24,7 +24,8 @@ from kerascope import layers
 from kerascope.backend.gradient import gradient_stage
 from kerascope.stage import Stage, observing
 from kerascope.trace.records import Record
-from kerascope.trace.story import Story
+from kerascope.trace.report import RunReport
+from kerascope.trace.reporting import reporting
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_files import read_events
 from kerascope.trace.walking import walk
@@ -163,10 +164,8 @@ def tape_file_facts() -> Iterator[str]:
 def story_facts() -> Iterator[str]:
     """Yield the records that `kerascope trace` writes: their kinds, and what is told as data."""
     records: list[Record] = []
-    story = Story(records.append, "op")
-    with observing(story):
+    with reporting(RunReport(records.append, "op")):
         life(forks)
-    story.close()
     for record in records:
         yield f"record {record.phase} {record.kind}"
         yield from (f"record {record.phase} {record.kind}: tells {name}" for name in record.facts)

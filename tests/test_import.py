@@ -46,7 +46,7 @@ def test_a_debugger_draws_and_tells_with_what_comes_at_the_first_picture():
     loaded = loaded_by("import kerascope.cli.debugging, kerascope.debugger.entry")
     pictures = {name for name in loaded if name.startswith("kerascope.viz.")}
     assert pictures <= {"kerascope.viz.formats", "kerascope.viz.theme"}
-    assert not {"kerascope.layers", "kerascope.trace.story"} & loaded
+    assert not {"kerascope.layers", "kerascope.trace.reporting"} & loaded
 
 
 def test_our_finder_leaves_modules_that_are_there_to_python():

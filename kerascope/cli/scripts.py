@@ -26,7 +26,6 @@ from kerascope.cli.usage import UsageError
 from kerascope.files import why_missing
 from kerascope.model_files import is_model_file
 from kerascope.not_a_model import OF_ONNX
-from kerascope.stage import observing
 
 if TYPE_CHECKING:
     from kerascope.trace.records import Record
@@ -342,7 +341,7 @@ def script_of(options: Namespace) -> ScriptRun:
 
 
 PRINTERS = "kerascope.viz.story"
-STORY = "kerascope.trace.story"
+REPORT = "kerascope.trace.reporting"
 
 
 def run_trace(options: Namespace) -> int:
@@ -352,11 +351,11 @@ def run_trace(options: Namespace) -> int:
         return int(import_module(LIVE).trace_live(options, ScriptRun(path, options.script_words)))
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
     told = _Told(show)
-    story = import_module(STORY).Story(told, options.level, options.batches)
+    trace = import_module(REPORT)
+    report = trace.RunReport(told, options.level, options.batches)
     script = ScriptRun(path, options.script_words)
-    with output_aside(options.format != "text"), observing(story):
+    with output_aside(options.format != "text"), trace.reporting(report):
         code = script.run()
-    story.close()
     if not told.anything and script.error is None:
         sys.stdout.flush()
         print(

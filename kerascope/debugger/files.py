@@ -206,7 +206,9 @@ def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
 
 def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
     facts = (event.grain, event.name, event.where)
-    return Event(t, event.act, event.phase, event.kind, event.ph, depth, *facts, deltas)
+    return Event(
+        t, event.act, event.phase, event.kind, event.ph, depth, *facts, deltas, event.facts
+    )
 
 
 def page_of_session(session: Session, events: Iterable[Event], title: str) -> str:

@@ -2,10 +2,10 @@
 
 `walking.py` goes through a forward pass step by step with real arrays.
 
-Two observers follow a program, each stage of it with an observer of its own (`observers.py`). The
-recorder (`recorder.py`) writes `Event`s (`events.py`) on a tape (`tape_store.py`), and the stepper
-(`stepper.py`) moves among them. The story (`story.py`), for `kerascope trace`, tells `Record`s
-(`records.py`): what is told of each kind of stage is in `story.py` and `story_training.py`.
+The recorder (`recorder.py`) follows a program, each of its stages with a recorder of its own, and
+writes `Event`s (`events.py`) on a tape (`tape_store.py`); the stepper (`stepper.py`) moves among
+them. `RunState` (`run_state.py`) is what the events so far say of a run. `report.py` and
+`reporting.py` turn them into `Record`s (`records.py`), for `kerascope trace`.
 
 The package is also a function, `with kerascope.trace() as tape:`; see `tape.trace`.
 """

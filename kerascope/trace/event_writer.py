@@ -12,10 +12,10 @@ Lesson: chapter 12.
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kerascope.backend.function import Function
 from kerascope.callers import frame_outside_the_package, line_outside_the_package
@@ -27,13 +27,13 @@ from kerascope.trace.events import (
     GRAIN_OF,
     GRAINS,
     INSTANT,
+    NO_FACTS,
     Delta,
     Event,
     Where,
     new_delta,
     new_event,
 )
-from kerascope.trace.observers import ProgramObserver, StageObserver
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.train_facts import Memory
@@ -41,13 +41,16 @@ from kerascope.trace.train_facts import Memory
 UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own tells
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 Listener = Callable[[Event], Any]
+SomeRecorder = TypeVar("SomeRecorder", bound="StageRecorder")
+Deltas = tuple[Delta, ...]
+Facts = Mapping[str, Any]
 
 
 # An open span: kind, name, where, grain, whether it was told; the act and the phase around it.
 Span = tuple[str, str, Where, str, bool, str, str]
 
 
-class EventWriter(ProgramObserver):
+class EventWriter:
     """Writes events on a tape, with their times and the spans around them; see `Recorder`.
 
     Attributes
@@ -58,6 +61,10 @@ class EventWriter(ProgramObserver):
     memory : Memory
     spans : list of Span
         Those that are open, the outermost first.
+    observers : list of StageRecorder
+        Of the stages that run, the outermost first.
+    stage : Stage or None
+        The stage that had the last event.
     """
 
     def __init__(
@@ -66,12 +73,14 @@ class EventWriter(ProgramObserver):
         *,
         statistics_only: bool = False,
         history: int | None = HISTORY,
+        tape: Tape | None = None,
     ) -> None:
         if level not in GRAINS:
             raise ArgumentError(f"Recorder: level: expected one of {GRAINS}, got {level!r}.")
-        super().__init__()
         self.level = level
-        self.tape = Tape(history=history)
+        self.observers: list[Any] = []
+        self.stage: Stage | None = None
+        self.tape = Tape(history=history) if tape is None else tape
         self.listeners: list[Listener] = []
         self.memory = Memory(statistics_only)
         self.describer = self.memory.describer
@@ -113,7 +122,9 @@ class EventWriter(ProgramObserver):
 
     # --- telling: what the observers call ---------------------------------------------------------
 
-    def begin(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
+    def begin(
+        self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
+    ) -> None:
         """Tell the begin of a span."""
         grain, is_told = self._grains.get(kind) or self._unknown[BEGIN]
         self.spans.append((kind, name, where, grain, is_told, self._act, self._phase))
@@ -124,7 +135,7 @@ class EventWriter(ProgramObserver):
             return
         depth = self._depth
         self._depth = depth + 1
-        self._tell(kind, BEGIN, depth, grain, name, where, deltas)
+        self._tell(kind, BEGIN, depth, grain, name, where, deltas, facts)
 
     def _enter(self, kind: str, grain: str) -> None:
         if grain == "phase":
@@ -132,42 +143,39 @@ class EventWriter(ProgramObserver):
         elif grain == "act":
             self._act, self._phase = kind, ""
 
-    def end(self, deltas: tuple[Delta, ...] = (), where: Where | None = None) -> None:
+    def end(self, deltas: Deltas = (), where: Where | None = None, facts: Facts = NO_FACTS) -> None:
         """Tell the end of the innermost span."""
         kind, name, where_it_began, grain, is_told, act, phase = self.spans.pop()
         if is_told:
             self._depth -= 1
             try:
                 where = where_it_began if where is None else where
-                self._tell(kind, END, self._depth, grain, name, where, deltas)
+                self._tell(kind, END, self._depth, grain, name, where, deltas, facts)
             finally:
                 self._act, self._phase = act, phase
         else:
             self._act, self._phase = act, phase
             self._waiting.extend(delta for delta in deltas if delta.name not in OF_THE_END)
 
-    def tell(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
+    def tell(
+        self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
+    ) -> None:
         """Tell what takes no time."""
         grain, is_told = self._grains.get(kind) or self._unknown[INSTANT]
         if is_told:
-            self._tell(kind, INSTANT, self._depth, grain, name, where, deltas)
+            self._tell(kind, INSTANT, self._depth, grain, name, where, deltas, facts)
         else:
             self._waiting.extend(deltas)
 
     def _tell(
-        self,
-        kind: str,
-        ph: str,
-        depth: int,
-        grain: str,
-        name: str,
-        where: Where,
-        deltas: tuple[Delta, ...],
-    ) -> None:
+        self, kind: str, ph: str, depth: int, grain: str, name: str, where: Where,
+        deltas: Deltas, facts: Facts,
+    ) -> None:  # fmt: skip
         if self._waiting:
             deltas = self._with_waiting(deltas)
         t = len(self._told.kept) + self._told.lost
-        event = new_event((t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas))
+        act, phase = self._act, self._phase
+        event = new_event((t, act, phase, kind, ph, depth, grain, name, where, deltas, facts))
         self._append(event)
         for listener in self.listeners:
             listener(event)
@@ -192,7 +200,7 @@ class EventWriter(ProgramObserver):
         results = tuple(self.memory.payload(x) for x in outs)
         self.end(named(outs=results, result=results))
 
-    def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
+    def begin_op(self, name: str, where: Where, deltas: Deltas, facts: Facts) -> None:
         """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
         act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
@@ -200,24 +208,24 @@ class EventWriter(ProgramObserver):
         if self._waiting:
             deltas = self._with_waiting(deltas)
         t = len(self._told.kept) + self._told.lost
-        event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas))
+        event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas, facts))
         self._append(event)
         for listener in self.listeners:
             listener(event)
 
-    def end_op(self, where: Where, deltas: tuple[Delta, ...]) -> None:
+    def end_op(self, where: Where, deltas: Deltas) -> None:
         """Tell the end of the op that was begun last."""
         _, name, _, _, _, act, phase = self.spans.pop()
         self._depth = depth = self._depth - 1
         if self._waiting:
             deltas = self._with_waiting(deltas)
         t = len(self._told.kept) + self._told.lost
-        event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas))
+        event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas, NO_FACTS))
         self._append(event)
         for listener in self.listeners:
             listener(event)
 
-    def _with_waiting(self, deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
+    def _with_waiting(self, deltas: Deltas) -> tuple[Delta, ...]:
         deltas = (*self._waiting, *deltas)
         self._waiting.clear()
         return deltas
@@ -247,7 +255,7 @@ class EventWriter(ProgramObserver):
 # --- one stage ------------------------------------------------------------------------------------
 
 
-class StageRecorder(StageObserver):
+class StageRecorder:
     """Follows one stage; this one, for stages of unknown kinds, tells that they begin and end.
 
     Parameters
@@ -269,7 +277,8 @@ class StageRecorder(StageObserver):
     builds = False
 
     def __init__(self, recorder: EventWriter, stage: Stage) -> None:
-        super().__init__(stage, recorder.observers)
+        self.stage = stage
+        self.observers = recorder.observers
         self.recorder = recorder
         self.memory = recorder.memory
         self.ref = recorder.describer.ref
@@ -293,36 +302,44 @@ class StageRecorder(StageObserver):
         """Hear that the stage has its result."""
         self.end_all()
 
+    def enclosing(self, kind: type[SomeRecorder]) -> SomeRecorder | None:
+        """Return the innermost recorder around this one of a kind, or None."""
+        return next(
+            (o for o in reversed(self.observers) if isinstance(o, kind) and o is not self), None
+        )
+
     def function_returned(self, function: Function) -> None:
         """Hear that a function that was called inside has returned."""
 
     # --- telling: `depth=2` is what a name is now, a `Delta` what a container holds ---------------
 
     def begin(
-        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None, **names: Any
-    ) -> None:
+        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
+        facts: Facts = NO_FACTS, **names: Any,
+    ) -> None:  # fmt: skip
         """Begin a span at the line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
-        self.recorder.begin(kind, name, where, (*named(**names), *deltas))
+        self.recorder.begin(kind, name, where, (*named(**names), *deltas), facts)
 
     def end(self, **names: Any) -> None:
         """End the innermost span."""
         self.recorder.end(named(**names))
 
     def tell(
-        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None, **names: Any
-    ) -> None:
+        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
+        facts: Facts = NO_FACTS, **names: Any,
+    ) -> None:  # fmt: skip
         """Tell an instant at the line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
-        self.recorder.tell(kind, name, where, (*named(**names), *deltas))
+        self.recorder.tell(kind, name, where, (*named(**names), *deltas), facts)
 
-    def end_all(self, **names: Any) -> None:
+    def end_all(self, *, facts: Facts = NO_FACTS, **names: Any) -> None:
         """End all spans of this observer; the names belong to the outermost."""
         recorder = self.recorder
         while len(recorder.spans) > self.level_of_spans + 1:
             recorder.end()
         if len(recorder.spans) > self.level_of_spans:
-            recorder.end(named(**names))
+            recorder.end(named(**names), facts=facts)
 
 
 def named(**names: Any) -> tuple[Delta, ...]:

@@ -39,8 +39,9 @@ Lesson: chapter 12. The idea of one record for all is that of the trace event fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 GRAINS = ("act", "phase", "node", "op", "detail")
@@ -124,6 +125,7 @@ class Where(NamedTuple):
 
 
 NOWHERE = Where()
+NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Delta(NamedTuple):
@@ -166,6 +168,9 @@ class Event(NamedTuple):
     where : Where
     deltas : tuple of Delta
         The names that it changed; of an "E" its value is under the name "result".
+    facts : mapping of str to object
+        What `kerascope trace` prints and no name of the source says: the id of each call, the role
+        of a variable. Strings, numbers, lists and dicts; several events may share them.
     """
 
     t: int
@@ -178,6 +183,7 @@ class Event(NamedTuple):
     name: str
     where: Where = NOWHERE
     deltas: tuple[Delta, ...] = ()
+    facts: Mapping[str, Any] = NO_FACTS
 
 
 def first_time(event: Event) -> int:

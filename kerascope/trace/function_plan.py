@@ -20,6 +20,7 @@ or `p`. A function keeps its arrays in slots, and a slot has as many names as th
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +91,8 @@ class PlannedStep:
         The op's name.
     deltas : tuple of Delta
         What its begin brings.
+    facts : mapping
+        Of its begin: its expression, "log(d/add) -> d/log".
     is_plain : bool
         Whether its output has no other names, and there are no details.
     brings : list of (str, object, int)
@@ -109,6 +112,7 @@ class PlannedStep:
     where: Where
     op: Delta
     deltas: tuple[Delta, ...]
+    facts: Mapping[str, Any]
     is_plain: bool = False
     group: Group | None = None
     brings: list[tuple[str, Any, int]] = field(default_factory=list)
@@ -134,6 +138,8 @@ class Plan:
         The names of the weights that it trained when the function was called first.
     inner : list of Path
         For each op the calls inside its node to which it belongs.
+    facts_of_call : mapping
+        The facts of the event that begins a call.
     """
 
     def __init__(self, function: Function, memory: Memory) -> None:
@@ -160,7 +166,8 @@ class Plan:
             around = Where(FILE, performing, "_events", *(step.apply.scope.made_at or ("", 0)))
             where = place_of_op(around, step.apply)
             phase = self._phase_of(step)
-            self.steps.append(PlannedStep(step, name, phase, around, where, op, (op,)))
+            facts = {"expression": repr(step.apply)}
+            self.steps.append(PlannedStep(step, name, phase, around, where, op, (op,), facts))
         self._group()
         brings = self._brings()
         masks = {slot: key for key, slot in self.masks.items()}
@@ -172,6 +179,38 @@ class Plan:
         for planned in self.steps:
             planned.is_term = not terms.isdisjoint(planned.step.outputs)
         self.inner = inner_calls(self)
+        self.facts_of_call = self._facts_of_call()
+
+    def _facts_of_call(self) -> Mapping[str, Any]:
+        """Return what the begin of each call says of the function: its outputs, its variables.
+
+        What other names say is left out: roles of slots ("dense_1/kernel/m"), and tensors that are
+        called as the op that makes them.
+        """
+        function, facts = self.function, self.facts
+        found: dict[str, Any] = {"ops": len(self.steps), "updates": len(function.updates)}
+        roles: dict[str, str] = {}
+        if facts is None or function.name != "train_function":
+            found["outputs"] = [y.name for y in function.outputs]
+        else:
+            known = facts.roles()
+            roles = {u.variable.name: known.get(u.variable, "state") for u in function.updates}
+            found.update(trains=str(facts.model.name), outputs=facts.output_names)
+            found["roles"] = {
+                role: [name for name, own in roles.items() if own == role]
+                for role in ("parameter", "iterations", "state")
+            }
+            made = {
+                key: one.step.apply.name
+                for one in self.steps
+                for name, key, _ in one.brings
+                if name == "tensor_map"
+            }
+            names = {key: facts.name_of(x) for x, key in self.keys.items()}
+            names = {key: name for key, name in names.items() if name != made.get(key, key)}
+            found.update({"tensors": names} if names else {})
+        found["reads"] = [v.name for _, v in function.schedule.variables if v.name not in roles]
+        return found
 
     def _ops_of_added_losses(self) -> set[Apply]:
         """Return the ops that the total loss needs and no output of the model does: `add_loss`."""

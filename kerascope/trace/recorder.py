@@ -35,6 +35,7 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -56,7 +57,7 @@ from kerascope.engine.training_loop import (
     fit_events,
 )
 from kerascope.errors import ArgumentError
-from kerascope.stage import Stage
+from kerascope.stage import Mark, Stage
 from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
@@ -64,7 +65,7 @@ from kerascope.trace.event_writer import (
     place_of_failure,
     place_of_use,
 )
-from kerascope.trace.events import STRETCHES, Delta, Event
+from kerascope.trace.events import NO_FACTS, STRETCHES, Delta, Event
 from kerascope.trace.function_plan import Plan
 from kerascope.trace.history import runs_of
 from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
@@ -111,7 +112,7 @@ class Recorder(EventWriter):
     stretch : Stretch or None
         Of calls that are under way, of which it does not hear.
     stage : Stage or None
-        The stage that told the last event: its `names` are the live ones, and its `frame` the
+        The stage that had the last event: its `names` are the live ones, and its `frame` the
         paused one.
 
     Raises
@@ -132,7 +133,15 @@ class Recorder(EventWriter):
         """Hear an event of a stage; what `observing` calls."""
         if self.stretch is not None and not isinstance(event, Stage):
             self.settle()
-        super().__call__(stage, event)
+        self.stage = stage
+        if event.__class__ is not Mark:
+            observers = self.observers
+            if observers and observers[-1].stage is stage and not isinstance(event, Stage):
+                observers[-1].event(event)
+        elif event is Mark.started:
+            self._start(stage)
+        else:
+            self._leave(stage, event)
 
     def close(self) -> None:
         """End all spans that are open still; call it when the watching is over."""
@@ -345,8 +354,17 @@ class Recorder(EventWriter):
         elif not observer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
             self.end(where=place_in_script(None))
 
-    def _abandon(self, observer: StageRecorder) -> None:
-        self._fail(observer, None)
+    def _leave(self, stage: Stage, mark: Mark) -> None:
+        if all(observer.stage is not stage for observer in self.observers):
+            return
+        while self.observers[-1].stage is not stage:
+            self._fail(self.observers[-1], None)
+        observer = self.observers[-1]
+        if mark is Mark.finished:
+            observer.finished()
+            self.observers.remove(observer)
+        else:
+            self._fail(observer, sys.exc_info()[1])
 
     def _fail(self, observer: StageRecorder, error: BaseException | None) -> None:
         """Close all spans of a stage that failed, even if a listener raises meanwhile."""
@@ -427,7 +445,8 @@ class FitRecorder(StageRecorder):
         model = self.stage.subject
         self.memory.know(model)
         self._has_begun = False
-        self.begin("fit", model.name, model=self.ref(model))
+        facts = {"metrics": list(model.metrics_names)}
+        self.begin("fit", model.name, model=self.ref(model), facts=facts)
 
     def event(self, event: Any) -> None:
         """Tell of an epoch or a batch."""
@@ -499,10 +518,13 @@ class CallRecorder(StageRecorder):
             call = self.stage.names["call"]
             inputs = [memory.copied(x.value) for x in call.tensors if isinstance(x, Constant)]
             made_at = self.recorder.began_at() or subject.made_at
-            self.begin("function", subject.name, layer=ref, inputs=inputs, made_at=made_at)
+            self.begin("function", subject.name, layer=ref, inputs=inputs, made_at=made_at,
+                       facts={"is_eager": True})  # fmt: skip
         else:
             memory.know(subject)
-            self.begin(self.stage.name, subject.name, model=ref)
+            named = self.stage.name == "evaluate"
+            facts = {"metrics": list(subject.metrics_names)} if named else NO_FACTS
+            self.begin(self.stage.name, subject.name, model=ref, facts=facts)
 
     def event(self, event: Any) -> None:
         """Tell of weights that were made."""

@@ -23,7 +23,7 @@ from kerascope.trace.event_writer import StageRecorder, named, place_of_use
 from kerascope.trace.events import Delta, Where
 from kerascope.trace.op_places import place_of_op
 from kerascope.trace.snapshots import REMOVED
-from kerascope.trace.train_facts import keys_by_node, quietly
+from kerascope.trace.train_facts import ids_of_calls, keys_by_node
 
 
 class Silent(StageRecorder):
@@ -118,7 +118,13 @@ class LayerCallRecorder(StageRecorder):
             if (h := y._keras_history) is not None
         )
         names = named(node=self.ref(node), node_index=node.node_index, outputs=outputs)
-        self.recorder.tell("node.create", node.name, where, (*names, *histories))
+        calls = [x._keras_history and x._keras_history.node.name for x in node.input_tensors]
+        inputs = [
+            [x.name, str(x.shape), call] for x, call in zip(node.input_tensors, calls, strict=True)
+        ]
+        self.recorder.tell(
+            "node.create", node.name, where, (*names, *histories), {"inputs": inputs}
+        )
 
 
 def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
@@ -130,10 +136,19 @@ def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int]
     memory.values.update((w, w.get_value(borrow=True)) for w in event.weights)
     shape = named(input_shape=memory.describer.snapshot(event.input_shape))
     created = tuple(Delta("weights", w.name, arrays[w]) for w in event.weights)
-    recorder.begin("layer.build", layer.name, where, (*shape, *created))
+    facts = {
+        "weights": {own_word(w.name, layer.name): list(w.shape) for w in event.weights},
+        "parameters": layer.count_params(),
+    }
+    recorder.begin("layer.build", layer.name, where, (*shape, *created), facts)
     for w, delta in zip(event.weights, created, strict=True):
         recorder.tell("weight.create", w.name, where, (delta,))
     recorder.end()
+
+
+def own_word(weight: str, layer: str) -> str:
+    """Return a weight's name without its layer's: "kernel"."""
+    return weight.removeprefix(f"{layer}/").removeprefix(f"{layer}_")
 
 
 class RunRecorder(StageRecorder):
@@ -147,7 +162,7 @@ class RunRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with an empty `tensor_map`."""
         network = self.stage.subject
-        self._ids = quietly(call_ids, network)
+        self._ids = call_ids(network)  # which may map the graph: that is recorded
         self.keys = keys_by_node(self._ids)
         self._coming = [
             (depth, node)
@@ -172,7 +187,7 @@ class RunRecorder(StageRecorder):
         """Tell what entered `tensor_map`, then which layer is called next."""
         if isinstance(event, InputFed):
             entry = Delta("tensor_map", self.keys[event.tensor], self._entry(event.tensor))
-            self.tell("tmap.set", entry.key, entry)
+            self.tell("tmap.set", entry.key, entry, facts={"tensor": event.tensor.name})
             self._fed += 1
         elif isinstance(event, NodeComputed):
             self._end_node(event)
@@ -226,8 +241,8 @@ class RunRecorder(StageRecorder):
         computed = [self._value(x) for x in event.computed_tensors]
         made_at = event.node.outbound_layer.made_at
         self.recorder.note(*entries)
-        for entry in entries:
-            self.tell("tmap.set", entry.key, entry, made_at=made_at)
+        for entry, y in zip(entries, outputs, strict=True):
+            self.tell("tmap.set", entry.key, entry, made_at=made_at, facts={"tensor": y.name})
         values = [entry.value[0] for entry in entries]
         result = values[0] if len(values) == 1 else tuple(values)
         names = named(computed_tensors=computed, output_tensors=values, result=result)
@@ -373,6 +388,7 @@ class CheckRecorder(MapRecorder):
             layers_with_complete_input=[],
         )
         self._complete = 0
+        self._map, self._inputs = graph_map, self.stage.names["inputs"]
         for depth, nodes in graph_map.nodes_by_depth.items():
             for node in nodes:
                 row = Delta("nodes_by_depth", depth, rows[depth])
@@ -388,3 +404,19 @@ class CheckRecorder(MapRecorder):
         added = [Delta("layers_with_complete_input", i, complete[i]) for i in new]
         nodes = self.memory.describer.snapshot(event)
         self.tell("check.depth", f"depth {depth}", *added, nodes=nodes)
+
+    def finished(self) -> None:
+        """End with the ids of all calls."""
+        graph_map = self._map
+        facts: dict[str, Any] = {
+            "calls": {n.name: i for n, i in ids_of_calls(self._inputs, graph_map).items()},
+            "visits": graph_map.visits,
+        }
+        if graph_map.flavour == "1":
+            facts["seen_nodes"] = [
+                mark.replace(str(id(node)), node.name)
+                for mark in graph_map.seen_nodes
+                for node in graph_map.nodes_depths
+                if mark.startswith(f"{id(node)}-")
+            ]
+        self.end_all(facts=facts)

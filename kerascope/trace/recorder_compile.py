@@ -15,7 +15,7 @@ from kerascope.backend.variables import Variable
 from kerascope.engine.compiling import LossTerm, MetricTerm, PenaltyTerm
 from kerascope.optimizers.base import ParameterUpdate
 from kerascope.trace.event_writer import StageRecorder, named
-from kerascope.trace.events import Delta, Where
+from kerascope.trace.events import NO_FACTS, Delta, Where
 from kerascope.trace.op_places import place_of_ops
 from kerascope.trace.train_facts import Sweep, TrainFacts, facts_of_model
 
@@ -70,7 +70,11 @@ class CompileRecorder(StageRecorder):
         """End with what the model has now."""
         model = self.stage.subject
         self.memory.loss_terms[model] = self.terms
-        self.end_all(total_loss=self.ref(model.total_loss), result=tuple(model.metrics_names))
+        owner, optimizer = model.total_loss.owner, type(model.optimizer).__name__
+        made_by = "nothing" if owner is None else owner.op.name
+        facts = {"made_by": made_by, "optimizer": optimizer}
+        total_loss, names = self.ref(model.total_loss), tuple(model.metrics_names)
+        self.end_all(facts=facts, total_loss=total_loss, result=names)
 
 
 class TrainFunctionRecorder(StageRecorder):
@@ -105,7 +109,11 @@ class TrainFunctionRecorder(StageRecorder):
             if isinstance(new_v, Tensor):
                 self.tell("update.pair", v.name, new_v=ref(new_v))
         pairs = [(u.variable.name, ref(u.new_value)) for u in f.updates]
+        roles = self.facts.roles()
+        facts = {"roles": [roles.get(u.variable, "state") for u in f.updates],
+                 "outputs": self.facts.output_names}  # fmt: skip
         self.end_all(
+            facts=facts,
             inputs=[ref(x) for x in f.inputs],
             outputs=[ref(y) for y in f.outputs],
             updates=pairs,
@@ -220,7 +228,10 @@ class GradientsRecorder(StageRecorder):
             if term is None:
                 self.tell("grad.none", name, made_at=made_at)
             else:
-                self.tell("grad.accum", name, term=self.ref(term), k=k, made_at=made_at)
+                reached = self._sweep.reached(x)
+                facts = {"reaches": reached} if reached else NO_FACTS
+                self.tell("grad.accum", name, term=self.ref(term), k=k, made_at=made_at,
+                          facts=facts)  # fmt: skip
 
     def _note_derivative(self, event: Swept, sums: list[Tensor]) -> None:
         """Remember which ops belong to whose derivative."""

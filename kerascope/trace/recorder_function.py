@@ -23,7 +23,7 @@ from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
 from kerascope.trace.event_writer import FILE, StageRecorder, line_of_use, named
-from kerascope.trace.events import Delta, Where, new_delta
+from kerascope.trace.events import NO_FACTS, Delta, Where, new_delta
 from kerascope.trace.function_plan import (
     NO_CALLS,
     Group,
@@ -104,7 +104,9 @@ class FunctionRecorder(StageRecorder):
         self._around = self.recorder._act, self.recorder._phase
         begun = self._made_at or ("", 0)
         where = Where(FILE, line_of_use(Function._events, Schedule.start), "_events", *begun)
-        self.recorder.begin("function", function.name, where, (*names, *weights))
+        self.recorder.begin(
+            "function", function.name, where, (*names, *weights), self.plan.facts_of_call
+        )
         self.told = {v: UNKNOWN if before is None else before for v, _, before in is_set}
         self._sets = sum(before is not None for *_, before in is_set)
         for (v, _, before), delta in zip(is_set, weights, strict=True):
@@ -241,9 +243,9 @@ class FunctionRecorder(StageRecorder):
             values, copies = self._values, self._copies
             arrays = tuple([copies[s] if s in copies else values[s] for s in planned.step.inputs])
             deltas = (*planned.deltas, new_delta(("inputs", None, arrays)))
-            self.recorder.begin_op(planned.name, planned.where, deltas)
+            self.recorder.begin_op(planned.name, planned.where, deltas, planned.facts)
         else:
-            self.recorder.begin_op(planned.name, planned.where, planned.deltas)
+            self.recorder.begin_op(planned.name, planned.where, planned.deltas, NO_FACTS)
 
     def _find(self, step: Step) -> PlannedStep:
         """Return the plan of an op that was not expected: a listener has changed a condition."""

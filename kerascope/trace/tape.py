@@ -91,7 +91,7 @@ def trace(
     tape.tells_all, tape.settle = True, recorder.settle
     _LAST[:] = [tape]
     try:
-        with observing(_Tracing(recorder)):
+        with observing(TracingObserver(recorder)):
             yield tape
     finally:
         recorder.close()
@@ -102,25 +102,25 @@ def _nothing(model: Any, **options: Any) -> None:
     return None
 
 
-class _Tracing:
-    """Records; nobody waits for an event, so only the first call of a function is heard."""
+class TracingObserver:
+    """Records a run; only the first call of each function has events while it runs."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+        self.recorder = recorder
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage."""
-        self._recorder(stage, event)
+        """Record an event of a stage."""
+        self.recorder(stage, event)
 
     @property
     def runner(self) -> UnrecordedRunner:
-        """Who runs stages as long as nobody else listens."""
+        """The runner of stages while there is no other observer."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
         """Return what takes the next batches; None if the next one has to be heard."""
-        return self._recorder.batches_of(function, feed, callbacks, ANYTHING)
+        return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
         """Return what computes a call; None if it has to be heard."""
-        return self._recorder.call_of(function, fed, ANYTHING)
+        return self.recorder.call_of(function, fed, ANYTHING)

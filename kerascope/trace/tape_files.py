@@ -1,8 +1,9 @@
 """Tapes in files: a line of JSON for each event, and the arrays beside them in a `.npz` file.
 
-The first line says which format this is and how many lines follow. In the others each field has one
-letter (`SHORT`), and one that is as one would guess from the lines before is left out. No line is
-ever executed: what is not plain data is refused, with the number of its line.
+The first line says which format this is and how many lines follow, and holds the places in source
+and the facts that events share. In the others each field has one letter (`SHORT`), and one that is
+as one would guess from the lines before is left out. No line is ever executed: what is not plain
+data is refused, with the number of its line.
 
 Values of deltas are plain data, and a one-letter tag for all else:
 
@@ -28,7 +29,7 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -39,22 +40,31 @@ import numpy as np
 from kerascope.callers import warn
 from kerascope.errors import ConfigError
 from kerascope.files import check_writable, replacing
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, INSTANT, Delta, Event, Made, Where
+from kerascope.trace.events import (
+    BEGIN,
+    END,
+    FORGOTTEN,
+    GRAINS,
+    INSTANT,
+    NO_FACTS,
+    Delta,
+    Event,
+    Made,
+    Where,
+)
 from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
 
-FORMAT, VERSION = "kerascope tape", 3
+FORMAT, VERSION = "kerascope tape", 5
 GROWING = 4  # of files that are written piece by piece
 MOST_WAITING = 256  # events of a piece
-READ = (
-    2,
-    3,
-    GROWING,
-)  # in 2 each place is written out, and an end is not taken to lie where its begin does
+# Before 5 events have no facts. In 2 each place is written out, and an end is not taken to lie
+# where its begin does.
+READ = (2, 3, GROWING, VERSION)
 # Fields of an event, and the letters that stand for them in a line.
 SHORT = {
     **{"act": "a", "deltas": "d", "depth": "h", "grain": "g", "kind": "k", "name": "n"},
-    **{"ph": "p", "phase": "s", "t": "t", "where": "w"},
+    **{"ph": "p", "phase": "s", "t": "t", "where": "w", "facts": "f"},
 }
 LONG = {letter: field for field, letter in SHORT.items()}
 
@@ -73,7 +83,8 @@ def _piece(
     """Return events as lines below a header; their arrays are written into the file beside."""
     encoder = Encoder()
     places: dict[Where, int] = {}
-    lines = list(_lines(events, encoder, places))
+    told: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by the ids of the facts
+    lines = list(_lines(events, encoder, places, told))
     parts = _Parts()
     shortened = [parts.shortened(_fields(where)) for where in places]
     header: dict[str, Any] = {
@@ -85,6 +96,8 @@ def _piece(
         "parts": parts.written,
         "where": shortened,
     }
+    if told:
+        header["facts"] = [dict(facts) for _, facts in told.values()]
     if encoder.arrays:
         arrays_file = swaps.enter_context(replacing(beside))
         with open(arrays_file, "wb") as stream:
@@ -173,7 +186,10 @@ def _beside_piece(path: Path, piece: int) -> Path:
     return path.with_name(f"{path.stem}.{piece}.npz")
 
 
-def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> Iterator[str]:
+def _lines(
+    events: list[Event], encoder: Encoder, places: dict[Where, int],
+    told: dict[int, tuple[int, Mapping[str, Any]]],
+) -> Iterator[str]:  # fmt: skip
     guess = _Guess(VERSION)
     for event in events:
         where = places.setdefault(event.where, len(places))
@@ -192,6 +208,8 @@ def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> I
         ]
         if deltas:
             fields["deltas"] = deltas
+        if event.facts:
+            fields["facts"], _ = told.setdefault(id(event.facts), (len(told), event.facts))
         guess.learn(event.ph, event.kind, event.name, own)
         fields = {SHORT[field]: value for field, value in fields.items()}
         yield json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -297,10 +315,11 @@ def _events_below(
         )
     decoder = Decoder(_arrays(path, beside, header))
     places = [Where(*where) for where in header["where"]] or [Where()]
+    told = header.get("facts", [])
     guess = _Guess(header["version"])
     for number, line in enumerate(raw[first + 1 : -1], start=first + 2):
         try:
-            event = _event(t, json.loads(line), guess, decoder, places)
+            event = _event(t, json.loads(line), guess, decoder, places, told)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise ConfigError(f"{name}, line {number}: no event of a tape ({reason}).") from None
@@ -309,8 +328,9 @@ def _events_below(
 
 
 def _event(
-    t: int, fields: dict[str, Any], guess: _Guess, decoder: Decoder, places: list[Where]
-) -> Event:
+    t: int, fields: dict[str, Any], guess: _Guess, decoder: Decoder, places: list[Where],
+    told: list[dict[str, Any]],
+) -> Event:  # fmt: skip
     if not isinstance(fields, dict):
         raise TypeError(f"expected an object, got {fields!r}")
     unknown = fields.keys() - LONG.keys()
@@ -328,6 +348,7 @@ def _event(
         Delta(_text(word), decoder.decode(key[0]) if key else None, decoder.decode(value))
         for word, *key, value in fields.pop("deltas", ())
     )
+    own = told[decoder.whole_number(fields.pop("facts"))] if "facts" in fields else NO_FACTS
     facts = guess.facts(ph, kind)
     unknown = set(fields) - set(facts)
     if unknown:
@@ -341,7 +362,7 @@ def _event(
     place, depth = decoder.whole_number(facts["where"]), decoder.whole_number(facts["depth"])
     act, phase = _text(facts["act"]), _text(facts["phase"])
     grain = facts["grain"]
-    return Event(t, act, phase, kind, ph, depth, grain, name, places[place], deltas)
+    return Event(t, act, phase, kind, ph, depth, grain, name, places[place], deltas, own)
 
 
 def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
@@ -370,6 +391,8 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
         numbers = ("events", "arrays", *(["piece"] if header["version"] == GROWING else []))
         counts = all(type(header[key]) is int and header[key] >= 0 for key in numbers)
         parts = _whole_parts(header.get("parts", ()))
+        if not all(isinstance(one, dict) for one in header.get("facts", ())):
+            raise TypeError
         header["where"] = [_checked_where(_lengthened(x, parts)) for x in header["where"]]
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         is_ours = counts = False
@@ -505,9 +528,9 @@ class Encoder:
         if isinstance(value, list):
             return [self.encode(item) for item in value]
         if isinstance(value, Event):
-            *facts, where, deltas = value
+            *facts, where, deltas, own = value
             told = [[d.name, self.encode(d.key), self.encode(d.value)] for d in deltas]
-            return {"e": [*facts, _fields(where), told]}
+            return {"e": [*facts, _fields(where), told, *([dict(own)] if own else [])]}
         if isinstance(value, tuple):
             return {"t": [self.encode(item) for item in value]}
         if isinstance(value, dict):
@@ -576,9 +599,10 @@ class Decoder:
         if tag == "x":
             return REMOVED
         if tag == "e":
+            own = content.pop() if isinstance(content[-1], dict) else NO_FACTS
             *facts, where, told = content
             deltas = (Delta(name, self.decode(k), self.decode(v)) for name, k, v in told)
-            return Event._make([*facts, _checked_where(where), tuple(deltas)])
+            return Event._make([*facts, _checked_where(where), tuple(deltas), own])
         return self._decode_numbers(tag, content)
 
     def _decode_statistics(self, content: Any) -> Statistics:

@@ -156,16 +156,15 @@ class TrainFacts:
             key=lambda arrival: (self.reached_at.get(arrival.wrt, last), not arrival.is_weight),
         )
 
-    def role(self, variable: Variable) -> str:
-        """Return what an updated variable is: "parameter", "slot", "iterations" or "state"."""
-        if any(update.param is variable for update in self.updates):
-            return "parameter"
-        if any(variable in (v for v, _ in update.pairs) for update in self.updates):
-            return "slot"
-        optimizer = self.model.optimizer
-        if variable is getattr(optimizer, "iterations", None):
-            return "iterations"
-        return "parameter" if variable in self.model._collected_trainable_weights else "state"
+    def roles(self) -> dict[Variable, str]:
+        """Return the "parameter", "slot" and "iterations" variables; others are "state"."""
+        found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
+        iterations = getattr(self.model.optimizer, "iterations", None)
+        if iterations is not None:
+            found[iterations] = "iterations"
+        found.update((v, "slot") for update in self.updates for v, _ in update.pairs)
+        found.update((update.param, "parameter") for update in self.updates)
+        return found
 
 
 class Sweep:
@@ -209,6 +208,13 @@ class Sweep:
             self.facts.reached_at[x] = self._ops
             self.facts.contributions.setdefault(x, []).append((apply, term))
         return number
+
+    def reached(self, tensor: Tensor) -> str:
+        """Return the name of a call's output or of a weight; "" for other tensors."""
+        if self.facts is None:
+            return tensor.name if isinstance(tensor, Variable) else ""
+        is_known = tensor in self.facts.places or isinstance(tensor, Variable)
+        return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
         """Return whose op it is, as `TrainFacts.label` does if it can be asked."""

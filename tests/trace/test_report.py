@@ -1,3 +1,4 @@
+import json
 import re
 
 import numpy as np
@@ -13,15 +14,15 @@ from kerascope.models import Model
 from kerascope.optimizers import SGD
 from kerascope.stage import observing
 from kerascope.trace.records import PHASES
-from kerascope.trace.story import Story
+from kerascope.trace.report import RunReport
+from kerascope.trace.reporting import Clock, reporting
+from kerascope.trace.tape_store import Tape
 
 
 def told(work, **options):
     records = []
-    story = Story(records.append, **options)
-    with observing(story):
+    with reporting(RunReport(records.append, **options)):
         work()
-    story.close()
     return records
 
 
@@ -134,7 +135,7 @@ def test_forward_falls_through_the_depths_with_the_numbers_of_the_walk():
         norm = float(np.linalg.norm(steps[record.facts["tensor"]].astype("float64")))
         assert record.facts["norm"] == pytest.approx(norm, rel=1e-3)
     depths = [record.facts["at"] for record in of_kind(records, "depth") if record.depth == 3]
-    assert depths == [2, 1, 0]
+    assert depths == [1, 0]
 
 
 def test_gradients_updates_and_commits_agree_with_the_optimizer():
@@ -375,7 +376,8 @@ def test_an_interrupted_batch_is_told_as_far_as_it_came():
                 raise Stop
 
     records = []
-    with pytest.raises(Stop), observing(Story(records.append), stop_late):
+    report = RunReport(records.append)
+    with pytest.raises(Stop), reporting(report), observing(stop_late):
         fit(model)
     assert of_kind(records, "tensor")
     assert not of_kind(records, "commit")
@@ -384,8 +386,8 @@ def test_an_interrupted_batch_is_told_as_far_as_it_came():
 
 @pytest.mark.parametrize("options", [{"level": "layer"}, {"batches": -1}])
 def test_wrong_options_are_refused(options):
-    with pytest.raises(ArgumentError, match="Story"):
-        Story(print, **options)
+    with pytest.raises(ArgumentError, match="trace"):
+        RunReport(print, **options)
 
 
 # --- the same names as in summary and pictures ----------------------------------------------------
@@ -449,3 +451,93 @@ def test_inputs_of_one_name_are_told_apart_by_their_calls():
     records = told(two_outputs_of_a_model_called_twice)
     (node,) = [r for r in records if r.kind == "node" and r.name.startswith("Node add_")]
     assert "inner/h/add of inner_ib-1 (None, 3), inner/h/add of inner_ib-2 (None, 3)" in node.text
+
+
+# --- the same from a tape, and calls that run as programs -----------------------------------------
+
+
+def life_of_a_model():
+    K.reset_uids()
+    model = regression()
+    fit(model)
+    for _ in range(3):
+        model.train_on_batch(np.ones((4, 3)), np.ones((4, 1)))
+    model.predict(np.ones((4, 3)))
+    model.evaluate(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+
+
+@pytest.mark.parametrize("level", ["node", "op"])
+def test_a_saved_tape_gives_the_same_records(tmp_path, level):
+    np.random.seed(5)
+    records = told(life_of_a_model, level=level, batches=99)
+    np.random.seed(5)
+    with ks.trace() as tape:
+        life_of_a_model()
+    tape.save(tmp_path / "run.jsonl")
+    again = []
+    report = RunReport(again.append, level, 99)
+    for event in Tape.load(tmp_path / "run.jsonl"):
+        report(event)
+    report.close()
+    lines = [[(r.phase, r.kind, r.depth, r.name, r.alarm) for r in rs] for rs in (again, records)]
+    assert lines[0] == lines[1]
+    assert sum(one.text != other.text for one, other in zip(again, records, strict=True)) == 0
+
+
+def test_tapes_of_before_have_no_facts_and_load(tmp_path):
+    with ks.trace() as tape:
+        fit(regression())
+    tape.save(tmp_path / "new.jsonl")
+    header, *lines = (tmp_path / "new.jsonl").read_text("utf-8").splitlines()
+    header = {**json.loads(header), "version": 3}
+    assert header.pop("facts")
+    lines = [json.loads(line) for line in lines]
+    for line in lines:
+        line.pop("f", None)
+    rows = [json.dumps(row) for row in (header, *lines)]
+    (tmp_path / "old.jsonl").write_text("\n".join([*rows, ""]), "utf-8")
+    (tmp_path / "new.npz").rename(tmp_path / "old.npz")
+    old = Tape.load(tmp_path / "old.jsonl")
+    assert not any(event.facts for event in old)
+    assert [event[:8] for event in tape] == [event[:8] for event in old]
+    records = []
+    report = RunReport(records.append)
+    for event in old:
+        report(event)
+    assert of_kind(records, "depth_row", "commit", "epoch")
+
+
+def test_a_tape_of_figures_has_records_too():
+    with ks.trace(statistics_only=True) as tape:
+        life_of_a_model()
+    records = []
+    report = RunReport(records.append, "op")
+    for event in tape:
+        report(event)
+    commit = of_kind(records, "commit")[0]
+    assert commit.facts["old_norm"] != commit.facts["new_norm"]
+
+
+def test_batches_that_are_not_shown_have_no_events(monkeypatch):
+    times = []
+    monkeypatch.setattr(Clock, "append", lambda tape, event: times.append(event.kind))
+    model = regression()
+    told(lambda: fit(model, epochs=5))
+    assert times.count("batch") == 2  # its begin and its end
+    assert times.count("epoch") == 10
+
+
+def test_a_later_batch_that_fails_says_where():
+    model = regression()
+
+    def batches():
+        for number in range(4):
+            width = 3 if number < 2 else 2
+            yield np.ones((4, width)), np.ones((4, 1))
+
+    def work():
+        with pytest.raises(ks.errors.KerascopeError):
+            model.fit_generator(batches(), steps_per_epoch=4, epochs=1, verbose=0)
+
+    (failed,) = of_kind(told(work), "failed")
+    assert failed.alarm
