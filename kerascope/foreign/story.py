@@ -1,4 +1,7 @@
-"""What a watched script does, told line by line: `kerascope trace --live`, and its alarms."""
+"""What `kerascope trace --live` says of a watched script: records, a fold over its events.
+
+As in `trace/report.py` each kind of event has a function.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +14,26 @@ import numpy as np
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.records import Record
+from kerascope.trace.report import EventHandlers, Reporter, are_finite
+from kerascope.trace.run_state import RunSpan
 from kerascope.trace.snapshots import LayerRef
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 
-PHASES = {"forward": "forward", "loss": "loss", "backward": "backward", "update": "update"}
-_TOLD = ("forward", "loss", "backward", "update")
-_SECTIONS = ("fit", "evaluate", "predict")
+PHASES = ("forward", "loss", "backward", "update")
+RUNS = ("fit", "evaluate", "predict")
+
+live = EventHandlers()
 
 
-class LiveStory:
-    """Hears the events of a `TapeWriter` and tells them as records; see `kerascope.trace.records`.
+class LiveStory(Reporter):
+    """Turns the events of a `TapeWriter` into records.
 
     Parameters
     ----------
-    tell : callable
-        Is given each `Record`.
+    write : callable
+        Receives each `Record`.
     batches : int
-        How many are told in full; of the others a line each.
+        How many batches are shown in full; of the others a line each.
 
     Attributes
     ----------
@@ -39,100 +45,117 @@ class LiveStory:
         Of batches.
     """
 
-    def __init__(self, tell: Callable[[Record], Any], batches: int = 1) -> None:
+    handlers = live
+
+    def __init__(self, write: Callable[[Record], Any], batches: int = 1) -> None:
+        super().__init__(write)
         self.alarms: list[Record] = []
         self.batch = ""
         self.count = 0
-        self._tell = tell
-        self._batches = batches
-        self._spans: list[Event] = []
-        self._is_alarmed = False
-        self._has_line = False  # the batch that runs
+        self.batches = batches
+        self.is_alarmed = False
+        self.has_line = False  # the batch that runs
 
     @property
-    def _is_whole(self) -> bool:
-        return self.count <= self._batches
-
-    def __call__(self, event: Event) -> None:
-        """Hear an event."""
-        if event.ph == BEGIN:
-            self._begin(event)
-            self._spans.append(event)
-        elif event.ph == END and self._spans:
-            self._end(self._spans.pop(), event)
-
-    def _begin(self, event: Event) -> None:
-        if event.kind in _SECTIONS:
-            is_inside = any(span.kind in _SECTIONS for span in self._spans)  # as validation is
-            self._tell(Record("fit", "section", int(is_inside), event.name, ("watched",)))
-        elif event.kind == "epoch":
-            self._tell(Record("fit", "epoch", 1, event.name, ()))
-        elif event.kind == "batch":
-            self.batch, self._is_alarmed, self._has_line = event.name, False, False
-            self.count += 1
-            if self._is_whole:
-                self._tell_batch(value_of_event(event, "size"))
-        elif event.kind in _TOLD and self._is_whole:
-            self._tell(Record(PHASES[event.kind], "begin", 2, event.name, _place(event)))
-        elif event.kind == "node" and _is_frame(event) and self._is_whole:
-            layer = value_of_event(event, "layer")
-            self._tell(Record("forward", "begin", self._depth, event.name, (layer.kind,)))
-
-    def _tell_batch(self, size: int | None = None) -> None:
-        """Begin to tell of the batch that runs; of a size that nobody knows it has none."""
-        if self.batch and not self._has_line:
-            self._has_line = True
-            cells = (f"{size} samples",) if size else ()
-            self._tell(Record("fit", "batch", 1, self.batch, cells))
-
-    def _end(self, begin: Event, event: Event) -> None:
-        error = value_of_event(event, "error")
-        if error is not None and begin.kind in ("node", "forward", "backward"):
-            self._tell(
-                Record("forward", "failed", self._depth, begin.name, (str(error),), alarm=True)
-            )
-        if begin.kind == "batch":
-            outs = value_of_event(event, "outs") or ()
-            cells, alarm = tuple(map(_figure, outs)), not all(map(_is_finite, outs))
-            if not self._has_line:
-                self._tell(Record("fit", "batch", 1, begin.name, cells, alarm=alarm))
-            elif cells:
-                self._tell(Record("loss", "loss", 2, "loss", cells, alarm=alarm))
-        elif begin.kind in ("node", "update.param") and not _is_frame(begin):
-            self._value(begin, event)
+    def is_whole(self) -> bool:
+        """Whether the batch that runs is shown in full."""
+        return self.count <= self.batches
 
     @property
-    def _depth(self) -> int:
-        return 3 + sum(span.kind == "node" for span in self._spans)
+    def depth(self) -> int:
+        """Depth of the record of a call."""
+        return 3 + self.state.depth("node")
 
-    def _value(self, begin: Event, event: Event) -> None:
-        """Tell what a call gave, a gradient, or the new value of a weight."""
-        result = value_of_event(event, "result")
-        figures = [one for one in map(_statistics, _all(result)) if one is not None]
-        layer = value_of_event(begin, "layer")
-        kind = layer.kind if isinstance(layer, LayerRef) else "parameter"
-        is_sound = all(one.is_sound for one in figures)
-        cells = (kind, *(cell for one in figures for cell in one.cells))
-        phase = begin.phase if begin.phase in PHASES else "forward"
-        if not is_sound and not self._is_alarmed:
-            self._is_alarmed = True
-            self._tell_batch()  # what is wrong stands below its batch
-            first = Record(phase, "not_finite", self._depth, begin.name, (*cells, *_place(begin)),
-                           {"batch": self.batch}, alarm=True)  # fmt: skip
-            self.alarms.append(first)
-            self._tell(first)
-        elif self._is_whole:
-            place = _place(begin) if phase == "forward" else ()
-            self._tell(Record(phase, "layer", self._depth, begin.name, (*cells, *place),
-                              alarm=not is_sound))  # fmt: skip
+    def emit_batch(self, size: int | None = None) -> None:
+        """Emit the line of the batch that runs, unless it has one."""
+        if self.batch and not self.has_line:
+            self.has_line = True
+            self.emit("fit", "batch", 1, self.batch, *((f"{size} samples",) if size else ()))
+
+
+@live("fit", BEGIN)
+@live("evaluate", BEGIN)
+@live("predict", BEGIN)
+def _run(story: LiveStory, event: Event, _: Any) -> None:
+    is_inside = sum(map(story.state.depth, RUNS)) > 1  # as validation is
+    story.emit("fit", "section", int(is_inside), event.name, "watched")
+
+
+@live("epoch", BEGIN)
+def _epoch(story: LiveStory, event: Event, _: Any) -> None:
+    story.emit("fit", "epoch", 1, event.name)
+
+
+@live("batch", BEGIN)
+def _batch(story: LiveStory, event: Event, _: Any) -> None:
+    story.batch, story.is_alarmed, story.has_line = event.name, False, False
+    story.count += 1
+    if story.is_whole:
+        story.emit_batch(value_of_event(event, "size"))
+
+
+@live("batch", END)
+def _batch_done(story: LiveStory, event: Event, span: RunSpan) -> None:
+    outs = value_of_event(event, "outs") or ()
+    cells, alarm = tuple(map(_figure, outs)), not are_finite(outs)
+    if not story.has_line:
+        story.emit("fit", "batch", 1, span.begin.name, *cells, alarm=alarm)
+    elif cells:
+        story.emit("loss", "loss", 2, "loss", *cells, alarm=alarm)
+
+
+def _phase(story: LiveStory, event: Event, _: Any) -> None:
+    if story.is_whole:
+        story.emit(event.kind, "begin", 2, event.name, *_place(event))
+
+
+def _phase_done(story: LiveStory, event: Event, span: RunSpan) -> None:
+    error = value_of_event(event, "error")
+    if error is not None:
+        story.emit("forward", "failed", story.depth, span.begin.name, str(error), alarm=True)
+
+
+live.update({(phase, BEGIN): _phase for phase in PHASES})
+live.update({(phase, END): _phase_done for phase in ("forward", "backward")})
+
+
+@live("node", BEGIN)
+def _call(story: LiveStory, event: Event, _: Any) -> None:
+    if story.is_whole and _is_frame(event):
+        layer = value_of_event(event, "layer")
+        story.emit("forward", "begin", story.depth - 1, event.name, layer.kind)
+
+
+@live("node", END)
+@live("update.param", END)
+def _value(story: LiveStory, event: Event, span: RunSpan) -> None:
+    """Emit the output of a call, a gradient, or the new value of a weight."""
+    begin = span.begin
+    if event.kind == "node":
+        _phase_done(story, event, span)
+    if _is_frame(begin):
+        return
+    result, layer = value_of_event(event, "result"), value_of_event(begin, "layer")
+    results = result if isinstance(result, list) else [result]
+    figures = [one for one in map(_statistics, results) if one is not None]
+    kind = layer.kind if isinstance(layer, LayerRef) else "parameter"
+    is_sound = all(one.is_sound for one in figures)
+    cells = (kind, *(cell for one in figures for cell in one.cells))
+    phase = begin.phase if begin.phase in PHASES else "forward"
+    if not is_sound and not story.is_alarmed:
+        story.is_alarmed = True
+        story.emit_batch()  # what is wrong stands below its batch
+        first = Record(phase, "not_finite", story.depth, begin.name, (*cells, *_place(begin)),
+                       {"batch": story.batch}, alarm=True)  # fmt: skip
+        story.alarms.append(first)
+        story.write(first)
+    elif story.is_whole:
+        place = _place(begin) if phase == "forward" else ()
+        story.emit(phase, "layer", story.depth, begin.name, *cells, *place, alarm=not is_sound)
 
 
 def _is_frame(event: Event) -> bool:
     return event.kind == "node" and event.phase == "forward" and not value_of_event(event, "kind")
-
-
-def _all(result: Any) -> list[Any]:
-    return result if isinstance(result, list) else [result]
 
 
 def _statistics(value: Any) -> Statistics | None:
@@ -149,11 +172,6 @@ def _figure(value: Any) -> str:
         return figure(array)
     found = _statistics(value if isinstance(value, Statistics) else array)
     return str(value) if found is None else found.cells[-1]
-
-
-def _is_finite(value: Any) -> bool:
-    found = _statistics(value if isinstance(value, Statistics) else np.asarray(value))
-    return found is None or found.is_sound
 
 
 def _place(event: Event) -> tuple[str, ...]:
