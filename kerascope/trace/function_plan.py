@@ -121,7 +121,7 @@ class PlannedStep:
     is_term: bool = False
 
 
-class Plan:
+class FunctionPlan:
     """The plan of one function.
 
     Attributes
@@ -394,7 +394,7 @@ Path = tuple[InnerCall, ...]
 NO_CALLS: Path = ()
 
 
-def inner_calls(plan: Plan) -> list[Path]:
+def inner_calls(plan: FunctionPlan) -> list[Path]:
     """Return for each op the calls inside its node to which it belongs, the outermost first."""
     paths: list[Path] = []
     before: PlannedStep | None = None
@@ -414,7 +414,7 @@ def inner_calls(plan: Plan) -> list[Path]:
     return paths
 
 
-def _layers_inside(plan: Plan, planned: PlannedStep) -> list[Any]:
+def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
     """Return the layers, each held by the one before, in whose calls an op was made."""
     node = _node_of(plan, planned) if planned.group is None else planned.group.node
     if node is None:
@@ -434,7 +434,7 @@ def _layers_inside(plan: Plan, planned: PlannedStep) -> list[Any]:
     return found
 
 
-def _node_of(plan: Plan, planned: PlannedStep) -> Node | None:
+def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
     """Return the node of an op that lies apart from the others of its node; backward only.
 
     Forward all calls lie in the depths of the network, and this one could not.
@@ -444,7 +444,7 @@ def _node_of(plan: Plan, planned: PlannedStep) -> Node | None:
     return None if place is None else place.node
 
 
-def _find_ends(plan: Plan, calls: dict[InnerCall, None]) -> None:
+def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
     """Find what goes into each call, and what comes out: that which forward ops behind it read."""
     moving = set(range(len(plan.function.schedule.inputs)))
     moving.update(slot for planned in plan.steps for slot in planned.step.outputs)
@@ -469,7 +469,7 @@ def _find_ends(plan: Plan, calls: dict[InnerCall, None]) -> None:
 # --- which slot a name means ----------------------------------------------------------------------
 
 
-def slots_by_name(plan: Plan) -> dict[str, int]:
+def slots_by_name(plan: FunctionPlan) -> dict[str, int]:
     """Return the slots of a function by all names that a person has for them.
 
     These are the names of ops, as on the tape, of inputs and variables, the keys of `tensor_map`,
@@ -494,7 +494,7 @@ def slots_by_name(plan: Plan) -> dict[str, int]:
     return slots
 
 
-def slot_of(plan: Plan, name: str, event: Event) -> int:
+def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
     """Return the slot that a name means at an event.
 
     Raises
@@ -525,7 +525,7 @@ def slot_of(plan: Plan, name: str, event: Event) -> int:
     return slots[wanted]
 
 
-def slots_in_update(plan: Plan, event: Event) -> dict[str, int | None]:
+def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
     """Return the slots of `p`, `g`, `new_p`, `m` and `v` where an optimizer updates a parameter."""
     groups = [
         planned.group
@@ -543,12 +543,12 @@ def slots_in_update(plan: Plan, event: Event) -> dict[str, int | None]:
     return {**found, "new_p": slots.get(f"updates[{group.name}]")}
 
 
-def tensor_of(plan: Plan, slot: int) -> Tensor:
+def tensor_of(plan: FunctionPlan, slot: int) -> Tensor:
     """Return the tensor of a slot."""
     return next(tensor for tensor, own in plan.slots.items() if own == slot)
 
 
-def name_of(plan: Plan, slot: int) -> str:
+def name_of(plan: FunctionPlan, slot: int) -> str:
     """Return what the tape calls the tensor of a slot."""
     own = {s: planned.name for planned in plan.steps for s in planned.step.outputs}
     return own.get(slot) or tensor_of(plan, slot).name

@@ -66,7 +66,7 @@ from kerascope.trace.event_writer import (
     place_of_use,
 )
 from kerascope.trace.events import NO_FACTS, STRETCHES, Delta, Event
-from kerascope.trace.function_plan import Plan
+from kerascope.trace.function_plan import FunctionPlan
 from kerascope.trace.history import runs_of
 from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
 from kerascope.trace.recorder_build import (
@@ -251,7 +251,7 @@ class Recorder(EventWriter):
     def _begin_stretch(
         self, function: Function, callbacks: list[str] | None, passage: Passage
     ) -> Stretch | None:
-        last: tuple[Plan, int, int] | None = self.memory.lengths.get(function)
+        last: tuple[FunctionPlan, int, int] | None = self.memory.lengths.get(function)
         if last is None or last[0] is not self.memory.plans.get(function):
             return None
         plan, events, _ = last
@@ -490,7 +490,7 @@ class FitRecorder(StageRecorder):
         self.recorder.begin_callbacks(hooks[-1], names, self.recorder.where(self.stage))
 
 
-def _gives_its_loss(plan: Plan) -> bool:
+def _gives_its_loss(plan: FunctionPlan) -> bool:
     """Tell whether the first that comes out of a function is the loss of its model."""
     outputs = plan.function.outputs
     loss = plan.facts.losses.get("total_loss") if plan.facts is not None else None

@@ -26,9 +26,9 @@ from kerascope.trace.event_writer import FILE, StageRecorder, line_of_use, named
 from kerascope.trace.events import NO_FACTS, Delta, Where, new_delta
 from kerascope.trace.function_plan import (
     NO_CALLS,
+    FunctionPlan,
     Group,
     Path,
-    Plan,
     PlannedStep,
     slots_by_name,
 )
@@ -50,9 +50,9 @@ class FunctionRecorder(StageRecorder):
         memory = recorder.memory
         plan = memory.plans.get(self.function)
         if plan is None or (plan.facts is None and memory.facts(self.function) is not None):
-            plan = memory.plans[self.function] = Plan(self.function, memory)
+            plan = memory.plans[self.function] = FunctionPlan(self.function, memory)
             tell_spoilt_constants(plan, memory)
-        self.plan: Plan = plan
+        self.plan: FunctionPlan = plan
         self._inner = plan.inner  # by place in the schedule
         self._inside = NO_CALLS  # those that are open
         self._keeps_arrays = not memory.statistics_only
@@ -438,7 +438,7 @@ def variables_set(
 
 
 def names_at_start(
-    plan: Plan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
+    plan: FunctionPlan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
 ) -> dict[str, Any]:
     """Return the names of a call: empty containers that will fill, and what is known already."""
     payload = memory.payload
@@ -465,7 +465,7 @@ def names_at_start(
     return names
 
 
-def tell_spoilt_constants(plan: Plan, memory: Memory) -> None:
+def tell_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
     """Let an op begin with the constants that it reads and that are not finite, by their names.
 
     Nothing else tells of a constant, and so nothing else says that a NaN comes in with it.
@@ -485,7 +485,7 @@ def names_of_group(
     group: Group,
     gradients: dict[str, Any],
     arrays: dict[str, Any],
-    plan: Plan,
+    plan: FunctionPlan,
     memory: Memory,
     values: list[Any],
 ) -> tuple[Delta, ...]:

@@ -33,7 +33,7 @@ from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.schedule import Step
 from kerascope.backend.shapes import product
 from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.function_plan import Plan
+from kerascope.trace.function_plan import FunctionPlan
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
 
@@ -52,7 +52,7 @@ POOLS = (pooling.MaxPool, pooling.AveragePool)
 # --- following the first axis ---------------------------------------------------------------------
 
 
-def tensors_with_rows(plan: Plan) -> set[Tensor]:
+def tensors_with_rows(plan: FunctionPlan) -> set[Tensor]:
     """Return the tensors of a model's function whose first axis is that of the batch, for certain.
 
     Empty for a function that is no model's: what its inputs are, nobody has said.
@@ -204,7 +204,7 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
     return (batch, rows) if rows else None
 
 
-def _axes_of_rows(plan: Plan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
+def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
     """Return the axis of the rows in each tensor of a call, up to an op that has been performed."""
     axes: dict[Any, int] = dict.fromkeys(tensors_with_rows(plan), 0)
     steps = {planned.name: planned.step for planned in plan.steps}
@@ -282,7 +282,7 @@ def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarra
     return (batch, total) if wanted and found == len(wanted) else None
 
 
-def _names_of_losses(plan: Plan) -> set[str]:
+def _names_of_losses(plan: FunctionPlan) -> set[str]:
     """Return for each output the name of the last op that has a loss for each row."""
     if plan.facts is None:
         return set()
@@ -298,7 +298,7 @@ def _names_of_losses(plan: Plan) -> set[str]:
     return set(last.values())
 
 
-def _plan_of(recorder: Any, batch: BatchAt | None) -> Plan | None:
+def _plan_of(recorder: Any, batch: BatchAt | None) -> FunctionPlan | None:
     """Return the plan of the function that a batch calls."""
     if recorder is None or batch is None or batch.call is None:
         return None

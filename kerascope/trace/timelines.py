@@ -30,7 +30,7 @@ from kerascope.nested import found_in, replaced
 from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.function_plan import (
-    Plan,
+    FunctionPlan,
     fitted,
     name_of,
     slot_of,
@@ -234,13 +234,13 @@ class Call(NamedTuple):
     Attributes
     ----------
     function : Function
-    plan : Plan
+    plan : FunctionPlan
     begin, first_op : int
         Times of its begin and of its first op; without ops both are the same.
     """
 
     function: Function
-    plan: Plan
+    plan: FunctionPlan
     begin: int
     first_op: int
 
@@ -399,7 +399,7 @@ def _has(value: Any, array: np.ndarray) -> bool:
 
 
 def _deltas_of(
-    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
+    plan: FunctionPlan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
 ) -> tuple[Delta, ...]:
     """Return the deltas by which all names of a slot become another array."""
     tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})

@@ -246,7 +246,7 @@ class Memory:
     swept_of : dict of Function to dict of Apply to Apply
         For the ops of a gradient the op whose derivative they are.
     loss_terms : dict of Model to list of LossTerm
-    lengths : dict of Function to (Plan, int, int)
+    lengths : dict of Function to (FunctionPlan, int, int)
         How many events its last call had, without those that told of variables that were set; and
         when it began.
     values : dict of Variable to array

@@ -11,7 +11,7 @@ from kerascope import backend as K
 from kerascope import layers as kl
 from kerascope.debugger.session import Session
 from kerascope.models import Model
-from kerascope.trace.function_plan import Plan
+from kerascope.trace.function_plan import FunctionPlan
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.rows import tensors_with_rows
 
@@ -38,7 +38,7 @@ def plan_of(model):
     recorder = Recorder()
     recorder.memory.know(model)
     model._make_train_function()
-    return Plan(model.train_function, recorder.memory)
+    return FunctionPlan(model.train_function, recorder.memory)
 
 
 def values(plan, feeds):
