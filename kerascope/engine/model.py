@@ -278,8 +278,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             self._check_trainable_weights_consistency()
             return self.train_function
         with one_at_a_time():  # the optimizer has one set of slots
-            stage = Stage("make_train_function", self._train_function_events(), self)
-            made: Function = stage.run()
+            made: Function = Stage("make_train_function", self._train_function_events(), self).run()
             return made
 
     def train_function_stage(self) -> Stage:
@@ -308,10 +307,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return self.train_function
 
     def _updates_stage(self) -> Stage:
+        weights = self._collected_trainable_weights
         with with_origin(self._compiled_at):
-            stage: Stage = self.optimizer.updates_stage(
-                self.total_loss, self._collected_trainable_weights
-            )
+            stage: Stage = self.optimizer.updates_stage(self.total_loss, weights)
             return stage
 
     def _make_test_function(self) -> Function:
