@@ -246,6 +246,20 @@ def too_long_functions(sources: Sources) -> list[str]:
     ]
 
 
+def names_of_two_classes(sources: Sources) -> list[str]:
+    """Return the names that two classes of one top folder have; methods' inner classes are free."""
+    homes: dict[tuple[str, str], list[str]] = {}
+    for path, source in sources.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault((path.split("/")[0], node.name), []).append(path)
+    return [
+        f"{folder}: {len(paths)} classes are called {name}: {', '.join(paths)}"
+        for (folder, name), paths in homes.items()
+        if len(paths) > 1
+    ]
+
+
 CHECKS: list[Callable[[Sources], list[str]]] = [
     files_without_a_row,
     imports_from_upper_rows,
@@ -254,6 +268,7 @@ CHECKS: list[Callable[[Sources], list[str]]] = [
     imports_inside_functions,
     drawing_imports_below_row_six,
     too_long_functions,
+    names_of_two_classes,
 ]
 
 
@@ -407,6 +422,11 @@ BAD: list[tuple[Callable[[Sources], list[str]], Sources, str]] = [
         "circle across folders: viz/a.py, viz/text/b.py",
     ),
     (too_long_functions, {"losses.py": function_with_body(LONGEST_FUNCTION)}, "f() has 61 lines"),
+    (
+        names_of_two_classes,
+        {"viz/a.py": "class Part: ...", "viz/text/b.py": "class Part: ..."},
+        "viz: 2 classes are called Part: viz/a.py, viz/text/b.py",
+    ),
 ]
 
 

@@ -250,10 +250,10 @@ def test_planted_words_are_caught() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "from kerascope.backend.program.commit import Writing",
+        "from kerascope.backend.program.commit import VariableWrites",
         "from .program import commit",
         "import kerascope.backend.program.commit",
-        "if TYPE_CHECKING:\n    from kerascope.backend.program.commit import Writing",
+        "if TYPE_CHECKING:\n    from kerascope.backend.program.commit import VariableWrites",
     ],
 )
 def test_a_planted_import_is_caught(words: str) -> None:

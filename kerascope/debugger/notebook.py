@@ -157,7 +157,7 @@ class Found(BaseException):
     """What `--fail-on` names was found; it goes through the cell's code, past its `except`."""
 
 
-class Program(NamedTuple):
+class CellProgram(NamedTuple):
     """The code of a cell: its statements, its last expression, and where it begins."""
 
     statements: CodeType
@@ -252,14 +252,14 @@ class Notebook:
                 raise _from_the_cell_on(session.error, program.file)
             return value[0] if value else None
 
-    def _session(self, debugger: ModelDebugger, program: Program, options: Options) -> Session:
+    def _session(self, debugger: ModelDebugger, program: CellProgram, options: Options) -> Session:
         prompt = _prompt(debugger, options.conditions)
         session = Session(prompt, script=Path(program.file), names=self.shell.user_ns)
         session.started_at = Where(program.file, program.first_line, "<module>")
         session.traceback_of = _last_line_of
         return session
 
-    def _compiled(self, source: str) -> Program:
+    def _compiled(self, source: str) -> CellProgram:
         """Return the code of a cell, what IPython adds to Python's syntax translated."""
         shell = self.shell
         python = shell.transform_cell(source)
@@ -269,9 +269,9 @@ class Notebook:
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = shell.compile(ast.Expression(tree.body.pop().value), file, "eval")
-        return Program(shell.compile(tree, file, "exec"), last, file, line)
+        return CellProgram(shell.compile(tree, file, "exec"), last, file, line)
 
-    def _run(self, program: Program, value: list[Any]) -> None:
+    def _run(self, program: CellProgram, value: list[Any]) -> None:
         """Run the code; put the value of its last expression into the list."""
         names = self.shell.user_ns
         exec(program.statements, names)

@@ -18,7 +18,7 @@ from kerascope.foreign import WATCHED, adapter_named
 from kerascope.foreign.writer import TapeWriter
 
 
-class Watch:
+class LiveWatch:
     """What is being watched.
 
     Attributes
@@ -45,9 +45,9 @@ class Watch:
 
 
 @contextmanager
-def watching(writer: TapeWriter) -> Iterator[Watch]:
+def watching(writer: TapeWriter) -> Iterator[LiveWatch]:
     """Tell a writer of all models of real libraries that run in a `with` block."""
-    watch = Watch(writer)
+    watch = LiveWatch(writer)
     finder = _Finder(watch)
     sys.meta_path.insert(0, finder)
     try:
@@ -64,7 +64,7 @@ def watching(writer: TapeWriter) -> Iterator[Watch]:
 class _Finder(MetaPathFinder):
     """Finds a library as Python does, and says so when it has been imported."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: LiveWatch) -> None:
         self._watch = watch
 
     def find_spec(
@@ -82,7 +82,7 @@ class _Finder(MetaPathFinder):
 class _Announcing(Loader):
     """Loads a library as its own loader does; then its models are heard."""
 
-    def __init__(self, loader: Any, watch: Watch) -> None:
+    def __init__(self, loader: Any, watch: LiveWatch) -> None:
         self._loader = loader
         self._watch = watch
 

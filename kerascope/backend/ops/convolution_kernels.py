@@ -95,7 +95,7 @@ BLOCK_BYTES = 1 << 20  # of columns at a time: about the processor's second cach
 LEAST_PLACES = 128  # in a block, if there are so many: with fewer a product of matrices is slow
 
 
-class Plan(NamedTuple):
+class ConvolutionPlan(NamedTuple):
     """Where the kernel moves over an input: all that the three sums below have in common.
 
     Attributes
@@ -136,7 +136,9 @@ class Plan(NamedTuple):
         return product(*(range(k) for k in self.kernel_sizes))
 
 
-def plan(sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilation: Sizes) -> Plan:
+def plan(
+    sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilation: Sizes
+) -> ConvolutionPlan:
     """Work out where a kernel moves.
 
     Raises
@@ -156,16 +158,18 @@ def plan(sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilati
             f"an input of sizes {sizes}. Use a larger input, or padding='same'."
         )
     zeros = tuple(zeros_around(n, k, padding, s, d) for n, k, s, d in axes)
-    return Plan(sizes, tuple(output), kernel_sizes, strides, dilation, zeros)
+    return ConvolutionPlan(sizes, tuple(output), kernel_sizes, strides, dilation, zeros)
 
 
-def inner_part(plan: Plan) -> tuple[slice, ...]:
+def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
     """Return where the input lies among the zeros."""
     axes = zip(plan.sizes, plan.zeros, strict=True)
     return (slice(None), *(slice(before, before + n) for n, (before, _) in axes))
 
 
-def blocks(batch: int, plan: Plan, bytes_per_place: int) -> Iterator[tuple[slice, slice]]:
+def blocks(
+    batch: int, plan: ConvolutionPlan, bytes_per_place: int
+) -> Iterator[tuple[slice, slice]]:
     """Yield (images, rows of their output): whole images as long as they fit a block."""
     rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
     at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
@@ -192,7 +196,7 @@ def equal_parts(length: int, most: int) -> Iterator[slice]:
         yield slice(start, end)
 
 
-def windows(x: np.ndarray, plan: Plan) -> np.ndarray:
+def windows(x: np.ndarray, plan: ConvolutionPlan) -> np.ndarray:
     """Return a padded input as (batch, output sizes, kernel sizes, channels), without copying."""
     count = len(plan.sizes)
     axes = range(1, count + 1)
@@ -210,7 +214,7 @@ class Frame:
     ----------
     blocks : list of (slice, slice)
         What `blocks` gives.
-    plan : Plan
+    plan : ConvolutionPlan
     channels : int
     dtype : numpy.dtype
     times : int
@@ -218,7 +222,7 @@ class Frame:
     """
 
     def __init__(
-        self, blocks: Blocks, plan: Plan, channels: int, dtype: np.dtype, times: int = 1
+        self, blocks: Blocks, plan: ConvolutionPlan, channels: int, dtype: np.dtype, times: int = 1
     ) -> None:
         self.inside, self.times, self.dtype = inner_part(plan), times, dtype
         self.is_needed = plan.padded_sizes != plan.sizes or times > 1
@@ -262,7 +266,7 @@ class Columns:
     Parameters
     ----------
     batch : int
-    plan : Plan
+    plan : ConvolutionPlan
         Where the kernel moves.
     channels : int
     dtype : numpy.dtype
@@ -275,7 +279,7 @@ class Columns:
     whole row lie side by side. For the product it is all the same.
     """
 
-    def __init__(self, batch: int, plan: Plan, channels: int, dtype: np.dtype) -> None:
+    def __init__(self, batch: int, plan: ConvolutionPlan, channels: int, dtype: np.dtype) -> None:
         self.plan = plan
         self.numbers = prod(plan.kernel_sizes) * channels
         self.blocks = list(blocks(batch, plan, self.numbers * dtype.itemsize))
@@ -312,7 +316,7 @@ class Columns:
         return room.reshape(self.numbers, -1).T
 
 
-def is_pointwise(plan: Plan) -> bool:
+def is_pointwise(plan: ConvolutionPlan) -> bool:
     """Tell whether the rows of columns would be the input itself: a kernel of a single place."""
     return prod(plan.kernel_sizes) == max(plan.strides) == 1 and plan.padded_sizes == plan.sizes
 
@@ -329,7 +333,7 @@ def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, 
 
 
 def convolve_into(
-    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, x, kernel) that convolves inputs of these shapes."""
     channels, filters = x_shape[-1], kernel_shape[-1]
@@ -354,7 +358,7 @@ def convolve_into(
 
 
 def kernel_gradient_into(
-    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, x, g, sizes) for the gradient by the kernel.
 
@@ -406,7 +410,7 @@ SHARE = 4  # a block is this part of the usual size: several arrays of its size 
 
 
 def convolve_channels_into(
-    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, x, kernel) that convolves each channel with its own filters."""
     filters, columns = kernel_shape[-1], plan.output_sizes[-1]
@@ -443,7 +447,7 @@ def _last_as_one(x: np.ndarray) -> np.ndarray:
 
 
 def convolve_channels_back_into(
-    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, g, kernel, sizes) for the gradient by the input.
 
@@ -484,7 +488,7 @@ def convolve_channels_back_into(
     return send_back
 
 
-def turned_plan(plan: Plan) -> Plan:
+def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
     """Return how the turned kernel moves over the output of a convolution with stride 1."""
     covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
     zeros = tuple(
@@ -495,7 +499,7 @@ def turned_plan(plan: Plan) -> Plan:
 
 
 def channels_kernel_gradient_into(
-    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, x, g, sizes) for the gradient by the kernel."""
     filters = kernel_shape[-1]
@@ -539,7 +543,7 @@ ENOUGH_CHANNELS = 128  # from this number on it is wide enough with one place of
 
 
 def convolve_back_into(
-    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
     """Return the function (out, g, kernel, sizes) for the gradient by the input."""
     *_, channels, filters = kernel_shape
@@ -595,13 +599,13 @@ class Grid(NamedTuple):
     run: int
 
 
-def grid_sizes(plan: Plan) -> Sizes:
+def grid_sizes(plan: ConvolutionPlan) -> Sizes:
     """Return the sizes of the grids: those of `g`, and how far the kernel reaches beyond."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
 
-def grids(plan: Plan, channels: int) -> Iterator[Grid]:
+def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
     """Yield the classes of the kernel's places, each with its stripes.
 
     A stripe is a whole row of the kernel if there are few channels, so that the product gets wide
@@ -649,14 +653,14 @@ class ShiftedBack:
     Parameters
     ----------
     batch : int
-    plan : Plan
+    plan : ConvolutionPlan
     channels, filters : int
         Of one group.
     dtype : numpy.dtype
     """
 
     def __init__(
-        self, batch: int, plan: Plan, channels: int, filters: int, dtype: np.dtype
+        self, batch: int, plan: ConvolutionPlan, channels: int, filters: int, dtype: np.dtype
     ) -> None:
         self.plan, self.channels, self.filters = plan, channels, filters
         self.grids = list(grids(plan, channels))
@@ -755,7 +759,7 @@ class ScatteredBack:
     """
 
     def __init__(
-        self, batch: int, plan: Plan, channels: int, filters: int, dtype: np.dtype
+        self, batch: int, plan: ConvolutionPlan, channels: int, filters: int, dtype: np.dtype
     ) -> None:
         self.plan, self.filters = plan, filters
         self.numbers = prod(plan.kernel_sizes) * channels

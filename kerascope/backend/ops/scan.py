@@ -78,7 +78,7 @@ class Loop(NamedTuple):
         return cls(outputs, before, after, list(rest))
 
 
-class Reverse(NamedTuple):
+class ReverseLoop(NamedTuple):
     """The reverse loop.
 
     Attributes
@@ -97,7 +97,7 @@ class Reverse(NamedTuple):
 
 def reverse_loop(
     inner: InnerGraph, inputs: Sequence[Tensor], given: Loop, grads: Loop
-) -> Reverse | None:
+) -> ReverseLoop | None:
     """Return the loop that computes the gradients of another one.
 
     Parameters
@@ -113,7 +113,7 @@ def reverse_loop(
 
     Returns
     -------
-    Reverse or None
+    ReverseLoop or None
         None where no gradient arrives.
     """
     if all(_is_zero(grad) for part in grads for grad in part):
@@ -144,7 +144,9 @@ def reverse_loop(
     reverse, others = cut_out(list(sequences), states, results, replaced, kept)
     reverse = reverse.without_unused_sequences()
     used = [sequences[x] for x in reverse.sequences]
-    return Reverse(reverse, [*used, *(last for _, last in carried.values()), *others], receivers)
+    return ReverseLoop(
+        reverse, [*used, *(last for _, last in carried.values()), *others], receivers
+    )
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:

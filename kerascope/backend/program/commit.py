@@ -94,7 +94,7 @@ class State:
     has_written = False
 
 
-class Writing:
+class VariableWrites:
     """What a program calls to write its new values.
 
     Parameters

@@ -41,7 +41,7 @@ class Ref(NamedTuple):
 
 
 @dataclass
-class Part:
+class UpdatePart:
     """The lines of one weight.
 
     Attributes
@@ -72,13 +72,13 @@ class Group:
 
     Attributes
     ----------
-    parts : list of Part
+    parts : list of UpdatePart
     variables : dict of int to list of Variable
         For each role that gets new values, the variables of all parts.
     dtype : np.dtype
     """
 
-    parts: list[Part]
+    parts: list[UpdatePart]
     variables: dict[int, list[Variable]]
     dtype: np.dtype
 
@@ -106,7 +106,7 @@ def find_groups(
     parts = [part for part in found if part is not None]
     _find_targets(parts, slots, updates)
     parts = _independent(bound, parts, updates, set(outputs))
-    alike: dict[Any, list[Part]] = {}
+    alike: dict[Any, list[UpdatePart]] = {}
     for part in parts:
         alike.setdefault(_signature(bound, part), []).append(part)
     groups = []
@@ -147,9 +147,9 @@ def _by_scope(bound: Bound) -> Iterable[list[Line]]:
     return found.values()
 
 
-def _part(bound: Bound, lines: Sequence[Line]) -> Part | None:
+def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
     """Return the lines of one weight as a part; None if they are more than exact arithmetic."""
-    part = Part()
+    part = UpdatePart()
     places: dict[int, int] = {}
     spec = None
     for line in lines:
@@ -170,7 +170,9 @@ def _part(bound: Bound, lines: Sequence[Line]) -> Part | None:
     return part if part.lines else None
 
 
-def _ref(bound: Bound, slot: int, part: Part, places: dict[int, int], wanted: Any) -> Ref | None:
+def _ref(
+    bound: Bound, slot: int, part: UpdatePart, places: dict[int, int], wanted: Any
+) -> Ref | None:
     if slot in places:
         return Ref("local", places[slot])
     spec = bound.spec(slot)
@@ -184,7 +186,7 @@ def _ref(bound: Bound, slot: int, part: Part, places: dict[int, int], wanted: An
 
 
 def _find_targets(
-    parts: Iterable[Part], slots: Mapping[int, Variable], updates: Mapping[Variable, int]
+    parts: Iterable[UpdatePart], slots: Mapping[int, Variable], updates: Mapping[Variable, int]
 ) -> None:
     for part in parts:
         places = part.locals
@@ -195,8 +197,8 @@ def _find_targets(
 
 
 def _independent(
-    bound: Bound, parts: list[Part], updates: Mapping[Variable, int], outputs: set[int]
-) -> list[Part]:
+    bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
+) -> list[UpdatePart]:
     """Return the parts of which nobody else reads anything but their new values."""
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
@@ -221,7 +223,7 @@ def _independent(
         parts = [part for i, part in enumerate(parts) if i not in bad]
 
 
-def _reading_each_other(parts: Sequence[Part]) -> set[int]:
+def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
     """Return the parts with an array that another part writes: it must still be the old one."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
@@ -231,7 +233,7 @@ def _reading_each_other(parts: Sequence[Part]) -> set[int]:
     return {i for slot in written for i in readers[slot] if len(readers[slot]) > 1}
 
 
-def _signature(bound: Bound, part: Part) -> Any:
+def _signature(bound: Bound, part: UpdatePart) -> Any:
     """Return what two parts must have in common to be computed together."""
     return (
         bound.facts[part.roles[0]].spec.dtype.str,

@@ -44,7 +44,7 @@ _WORDS_BY_KIND = {
 _KINDS = {word: kind for kind, words in _WORDS_BY_KIND.items() for word in words.split()}
 
 
-class Recorder:
+class KerasRecorder:
     """Tells a `TapeWriter` what it hears.
 
     Parameters
@@ -283,7 +283,7 @@ def record(
     writer.library = writer.library or library_words(keras, arrays)
     with _left_as_it_was(model), writer.span("function", model.name) as told:
         if loss is None and target is None:
-            recorder = Recorder(keras, model, arrays, writer)
+            recorder = KerasRecorder(keras, model, arrays, writer)
             with writer.span("forward", "forward pass"), Watch(keras, arrays, model, recorder).on():
                 result = model(*given, **named)
         else:
@@ -308,7 +308,7 @@ def _left_as_it_was(model: Any) -> Iterator[None]:
             variable.assign(value)
 
 
-class _Differentiated(Recorder):
+class _Differentiated(KerasRecorder):
     """A recorder that keeps what each call gave, to ask for its gradient later."""
 
     def __init__(self, gradients: Gradients, *args: Any) -> None:

@@ -38,7 +38,7 @@ from kerascope.callers import users_line, warn
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.library import library
-from kerascope.foreign.keras_models.recording import Recorder, library_words
+from kerascope.foreign.keras_models.recording import KerasRecorder, library_words
 from kerascope.foreign.keras_models.watching import Watch
 from kerascope.foreign.writer import TapeWriter
 
@@ -71,7 +71,7 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
             f"trace: expected a keras.Model, whose training can be recorded, got "
             f"{type(model).__name__}. Record one call of a layer: ks.draw(layer, values=x)."
         )
-    with Training(keras, model, writer).heard():
+    with KerasTraining(keras, model, writer).heard():
         yield
 
 
@@ -99,7 +99,7 @@ class Before(NamedTuple):
     loss_factor: float
 
 
-class Training:
+class KerasTraining:
     """Hears the training of one model.
 
     Parameters
@@ -373,14 +373,14 @@ class Training:
 class _Step:
     """The step of training of a model, which tells of itself; Keras calls it like its own."""
 
-    def __init__(self, training: Training, step: Any) -> None:
+    def __init__(self, training: KerasTraining, step: Any) -> None:
         self.training, self.step = training, step
 
     def __call__(self, *args: Any) -> Any:
         return self.training.step(self.step, *args)
 
 
-class _Passes(Recorder):
+class _Passes(KerasRecorder):
     """Hears the calls of a model, each as a pass of its own.
 
     Attributes
@@ -393,7 +393,7 @@ class _Passes(Recorder):
         Where the first number of this batch came from that is not finite.
     """
 
-    def __init__(self, training: Training, keras: Any, model: Any, *others: Any) -> None:
+    def __init__(self, training: KerasTraining, keras: Any, model: Any, *others: Any) -> None:
         super().__init__(keras, model, *others)
         self._training = training
         self.name: str = model.name
