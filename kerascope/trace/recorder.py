@@ -445,8 +445,7 @@ class FitRecorder(StageRecorder):
         model = self.stage.subject
         self.memory.know(model)
         self._has_begun = False
-        facts = {"metrics": list(model.metrics_names)}
-        self.begin("fit", model.name, model=self.ref(model), facts=facts)
+        self.begin("fit", model.name, model=self.ref(model))
 
     def event(self, event: Any) -> None:
         """Tell of an epoch or a batch."""
@@ -454,7 +453,9 @@ class FitRecorder(StageRecorder):
         if isinstance(event, EpochBegun):
             hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
             self._has_begun, self._epoch_began_at = True, self.recorder.tape.next_time
-            self.begin("epoch", f"epoch {event.epoch}", epoch=event.epoch)
+            # A subclassed model has its metrics only now: its graph was made of the data.
+            facts = {"metrics": list(self.stage.subject.metrics_names)}
+            self.begin("epoch", f"epoch {event.epoch}", epoch=event.epoch, facts=facts)
             self._begin_callbacks(*hooks)
             self.end()
         elif isinstance(event, BatchBegun):
@@ -523,7 +524,8 @@ class CallRecorder(StageRecorder):
         else:
             memory.know(subject)
             named = self.stage.name == "evaluate"
-            facts = {"metrics": list(subject.metrics_names)} if named else NO_FACTS
+            names = list(getattr(subject, "metrics_names", ())) if named else []
+            facts = {"metrics": names} if named else NO_FACTS
             self.begin(self.stage.name, subject.name, model=ref, facts=facts)
 
     def event(self, event: Any) -> None:

@@ -81,9 +81,9 @@ def _batch(report: RunReport, event: Event, _: Any) -> None:
 
 @reports("batch", END)
 def _batch_done(report: RunReport, event: Event, span: RunSpan) -> None:
-    fit = report.state.around("fit")
-    if fit is not None and report.epochs and report.shows_batch:
-        names = fit.facts.get("metrics", ())
+    epoch = report.state.around("epoch")
+    if epoch is not None and report.epochs and report.shows_batch:
+        names = epoch.facts.get("metrics", ())
         report.figures("outs", 2, "outs", zip(names, value_of_event(event, "outs"), strict=False))
 
 

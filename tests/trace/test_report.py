@@ -226,6 +226,28 @@ def test_validation_figures_stand_in_the_epochs_line():
     assert {"loss", "val_loss"} <= epoch.facts.keys()
 
 
+@pytest.mark.parametrize("first", ["fit", "evaluate"])
+def test_a_model_that_is_made_of_the_data_is_told_with_the_names_of_its_metrics(first):
+    class Own(Model):
+        def __init__(self):
+            super().__init__(name="own")
+            self.inner = Dense(1, name="inner")
+
+        def call(self, x):
+            return self.inner(x)
+
+    model = Own()
+    model.compile("sgd", "mse", metrics=["mae"])
+    work = {
+        "fit": lambda: fit(model, epochs=1),
+        "evaluate": lambda: model.evaluate(np.ones((4, 3)), np.ones((4, 1)), verbose=0),
+    }
+    records = told(lambda: [work[first](), fit(model, epochs=1)])
+    outs = of_kind(records, "outs")
+    assert outs
+    assert all({"loss", "mean_absolute_error"} <= one.facts.keys() for one in outs)
+
+
 def test_a_recompiled_model_is_told_in_full_again():
     model = regression()
 

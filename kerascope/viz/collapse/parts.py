@@ -113,7 +113,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     >>> from kerascope.viz.graph import GraphEdge
     >>> arrows = [("a", "b"), ("b", "c"), ("b", "d"), ("c", "d"), ("d", "e")]
     >>> links = [Link(*arrow, GraphEdge(*arrow)) for arrow in arrows]
-    >>> level = Level("", list("abcde"), links)
+    >>> level = FrameLevel("", list("abcde"), links)
     >>> wiring, _ = wiring_of(level, dict.fromkeys("abcde", "op"))
     >>> (sequence,) = sequences_of(level.children, wiring)
     >>> [segment.children for segment in sequence]

@@ -152,7 +152,7 @@ def panels_of(
 
     Examples
     --------
-    >>> maps = Part("maps", np.arange(24.0).reshape(2, 3, 4), ("row", "column", "channel"))
+    >>> maps = ArrayPart("maps", np.arange(24.0).reshape(2, 3, 4), ("row", "column", "channel"))
     >>> found = panels_of(maps, 2)
     >>> [panel.title for panel in found.panels], found.notes
     (['channel 0', 'channel 2'], ('2 of 4 channels are drawn: every 2nd',))
