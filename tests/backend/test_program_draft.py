@@ -87,6 +87,11 @@ def test_a_program_is_small_beside_its_graph():
     small = deep_model(2)
     for _ in range(CALLS):
         small.train_on_batch(x, x)  # imports what the writing of a program needs
+    # What other threads allocate meanwhile is counted, too: the least of three counts.
+    assert min(bytes_per_step_of_a_program(x) for _ in range(3)) < 500
+
+
+def bytes_per_step_of_a_program(x):
     model = deep_model(60)
     model.train_on_batch(x, x)  # makes graph, schedule and the weights' slots
     gc.collect()
@@ -99,9 +104,8 @@ def test_a_program_is_small_beside_its_graph():
     finally:
         tracemalloc.stop()
     program = model.train_function.programs[-1]
-    steps = len(model.train_function.schedule.steps)
     arrays = 4 * sum(map(np.size, model.get_weights())) * 4 + program.n_bytes
-    assert grown - arrays < 500 * steps
+    return (grown - arrays) / len(model.train_function.schedule.steps)
 
 
 def test_what_a_trial_keeps():
