@@ -132,6 +132,8 @@ if __name__ == "__main__":
 def test_processes_of_a_script_that_is_stopped_end_without_a_word(write, method, how):
     """They hold the script's stdout: `communicate` returns when the last of them is gone."""
     endless = """
+import signal
+
 class Slow(Batches):
     def __getitem__(self, index):
         print(index, flush=True)
@@ -139,6 +141,9 @@ class Slow(Batches):
         return super().__getitem__(index)
 
 if __name__ == "__main__":
+    # Ctrl-C comes as in a terminal, whatever the process of the tests has done with it before.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     multiprocessing.set_start_method(sys.argv[1])
     train(Slow(), epochs=10_000, workers=2, use_multiprocessing=True)
 """
