@@ -120,13 +120,14 @@ def test_a_random_model_is_trained_as_keras_trains_it(seed):
 
 # Wrong numbers of earlier editions: where to put them back, and what stands there instead.
 CALLING, FUNCTION = "kerascope.engine.calling", "kerascope.backend.function"
+MODEL_GRAPH = "kerascope.engine.policies.model_graph"
 FAULTS = {
     "a layer on a constant is computed once": [
-        (CALLING, "_model_being_made", lambda: None),
-        (CALLING, "_is_making_graph", lambda: False),
+        (MODEL_GRAPH, "model_being_made", lambda: None),
+        (CALLING, "is_making_graph", lambda: False),
     ],
     "only the first call updates statistics": [(FUNCTION, "chained", list)],
-    "an unbuilt Sequential inside a layer": [(CALLING, "_outside_calls", nullcontext)],
+    "an unbuilt Sequential inside a layer": [(CALLING, "outside_calls", nullcontext)],
 }
 
 
