@@ -9,6 +9,8 @@ Who changes the project has some more (CONTRIBUTING.md says when):
     python3 dev.py rest --all           all slow and live tests: the real Keras, full sizes
     python3 dev.py versions             a part of the tests on the oldest libraries, on Python 3.13
     python3 dev.py names [--write]      has a public name, event, option or key changed?
+    python3 dev.py prose [--sample N]   stiff phrases of each folder beside their stored ceiling
+    python3 dev.py messages             has each error message its place, its full stop, its remedy?
     python3 dev.py speed OTHER          is this checkout slower than another one?
     python3 dev.py mutants FOLDER ...   do the tests notice when a line of it is wrong?
     python3 dev.py mutants --exercises  do the checkers of the course notice a wrong solution?
@@ -410,7 +412,7 @@ COMMANDS: dict[str, Command] = {
     "test": test,
     "rest": rest,
     "versions": versions,
-    **{name: guard(name) for name in ("names", "speed", "mutants", "wheel")},
+    **{name: guard(name) for name in ("names", "prose", "messages", "speed", "mutants", "wheel")},
     "references": references,
     "gallery": gallery,
 }

@@ -8,7 +8,17 @@ from importlib import import_module
 import pytest
 
 NAMES = [
-    *("interface", "commands", "names", "samples", "wheel", "speed.intervals", "speed.command"),
+    *(
+        "interface",
+        "commands",
+        "names",
+        "prose",
+        "messages",
+        "samples",
+        "wheel",
+        "speed.intervals",
+        "speed.command",
+    ),
     *(f"mutants.{name}" for name in ("choosing", "reaching", "running", "command")),
 ]
 
