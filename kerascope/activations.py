@@ -23,7 +23,7 @@ from kerascope.callers import warn
 from kerascope.errors import ShapeError
 from kerascope.registry import Registry
 from kerascope.settings import config
-from kerascope.spellings import HABITS, habits
+from kerascope.spellings import DIALECTS, dialect_options
 
 _registry = Registry("activation")
 
@@ -68,7 +68,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     >>> K.eval(softmax(K.constant([[0.0, 0.0], [1000.0, 0.0]]))).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    if K.ndim(x) < 1 + (not habits().wraps_operations):
+    if K.ndim(x) < 1 + (not dialect_options().wraps_operations):
         raise ShapeError(
             f"softmax: input has shape {K.int_shape(x)}; expected at least 2 axes. "
             f"Cannot apply softmax to a tensor that is {K.ndim(x)}D: add a batch axis.",
@@ -167,7 +167,7 @@ def hard_sigmoid(x: Tensor) -> Tensor:
     Keras 3 draws the middle line as `x / 6 + 0.5`: in dialect "3" this is
     `hard_sigmoid_of_keras_3`.
     """
-    return hard_sigmoid_of_keras_3(x) if habits().has_other_slope else K.hard_sigmoid(x)
+    return hard_sigmoid_of_keras_3(x) if dialect_options().has_other_slope else K.hard_sigmoid(x)
 
 
 def hard_sigmoid_of_keras_2(x: Tensor) -> Tensor:
@@ -423,11 +423,11 @@ def get(identifier: Any) -> Activation:
     ('linear', 'relu')
     """
     named = isinstance(identifier, str) and identifier == "hard_sigmoid"
-    if (named or identifier is hard_sigmoid) and HABITS[config.dialect].has_other_slope:
-        has_own = habits().has_other_slope
+    if (named or identifier is hard_sigmoid) and DIALECTS[config.dialect].has_other_slope:
+        has_own = dialect_options().has_other_slope
         return hard_sigmoid_of_keras_3 if has_own else hard_sigmoid_of_keras_2
     is_layer = hasattr(identifier, "compute_output_shape") and not isinstance(identifier, type)
-    if is_layer and not habits().activates_by_layers:
+    if is_layer and not dialect_options().activates_by_layers:
         warn(
             f"activation: do not pass a layer, here a {type(identifier).__name__}, as one; Keras 2 "
             "neither trains nor saves it there. Put it behind the other one, as a layer of its own."

@@ -18,7 +18,7 @@ from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.not_yet import answer_missing_names
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 if TYPE_CHECKING:  # at run time they come when they are first used
     from kerascope.saving import (
@@ -118,7 +118,7 @@ def clone_layer(layer: Layer) -> Layer:
     if isinstance(layer, Network):
         return clone_model(layer)
     known = custom_object_scope(own_classes(layer))  # a wrapper's configuration names classes
-    with known, sharing_functions(), changed_habits(ends_masks=layer._ends_masks):
+    with known, sharing_functions(), override_dialect(ends_masks=layer._ends_masks):
         return type(layer).from_config(layer.get_config())
 
 

@@ -1,12 +1,13 @@
-"""The four dialects of Keras: how 1.2, 2.2, tf.keras and 3 spell the same thing, in one place.
+"""The dialects of Keras: all differences between the APIs of Keras 1.2, 2.2, tf.keras and 3.
 
-Two kinds of difference, two kinds of table:
+There are two kinds of difference, each with its own tables:
 
-- *Spellings* can be told from the call (`nb_epoch=10` can only mean `epochs=10`). They are always
-  accepted; `translate` renames them and warns with today's word.
-- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`, are the gates of
-  `LSTM(3)` sigmoids or `hard_sigmoid`s?). They follow `config.dialect`, read from `HABITS`; no
-  layer and no engine file asks which dialect it is.
+- *Spellings*: other names of the same argument. `nb_epoch=10` can only mean `epochs=10`, so old
+  names are always accepted. `translate` renames them, and warns with the present name.
+- *Options*: differences that a call does not show. Is the first Dense layer called `dense_1` or
+  `dense`? Do the gates of `LSTM(3)` use `sigmoid` or `hard_sigmoid`? `config.dialect` decides:
+  `dialect_options()` returns its row of the table `DIALECTS`. Layers and the engine read these
+  options and never compare `config.dialect` with a name.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _CONVOLUTION = {
 _IMAGES = {"border_mode": "padding", "dim_ordering": "data_format"}
 
 KEYWORDS: dict[str, dict[str, str]] = {
-    # functions of the backend
+    # backend functions
     "K.bias_add": {"dim_ordering": "data_format"},
     "K.conv1d": {"border_mode": "padding", "stride": "strides"},
     "K.conv2d": {**_IMAGES, "filter_dilation": "dilation_rate"},
@@ -52,7 +53,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "K.separable_conv2d": _IMAGES,
     "K.spatial_2d_padding": {"dim_ordering": "data_format"},
     "K.spatial_3d_padding": {"dim_ordering": "data_format"},
-    # every layer
+    # all layers
     "Layer": {
         "init": "kernel_initializer",
         "W_regularizer": "kernel_regularizer",
@@ -143,27 +144,27 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "ReduceLROnPlateau": {"epsilon": "min_delta"},
 }
 
-# Values that changed together with their argument.
+# Argument values that were renamed together with the argument.
 VALUES: dict[str, dict[str, Any]] = {
     "dim_ordering": {"tf": "channels_last", "th": "channels_first", "default": None},
     "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
     "consume_less": {"cpu": 1, "mem": 1, "gpu": 2},
-    # That of the inputs alone: the weights of an Embedding are no whole numbers.
+    # Integer types are those of the inputs only: the weights of an Embedding are floats.
     "input_dtype": dict.fromkeys(("bool", "uint8", "int8", "int16", "int32", "int64")),
 }
 
-# Keras 1 counts samples where today's argument counts batches: not the same thing by another name.
+# Keras 1 counts samples, the present argument counts batches: so these cannot just be renamed.
 SAMPLE_COUNTS: dict[str, str] = {
     "samples_per_epoch": "steps_per_epoch",
     "nb_val_samples": "validation_steps",
     "val_samples": "steps",
 }
 
-# Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they
-# are not old.
+# Keras 3's names of arguments that have their Keras 2 names here: accepted without a warning, since
+# they are not old.
 QUIET = {"learning_rate", "batch_shape", "negative_slope"}
 
-# Class -> the arguments in Keras 1's order, where it is another one than today's.
+# Class -> its arguments in Keras 1's order, if that differs from the present order.
 _PENALTIES = "W_regularizer b_regularizer activity_regularizer W_constraint b_constraint bias"
 _KERNEL = "init activation weights border_mode"
 _AFTER_DENSE = f"init activation weights {_PENALTIES} input_dim"
@@ -201,16 +202,17 @@ _INITIALIZERS = frozenset(_NAMES_OF_INITIALIZERS.split())
 def in_order_of_keras_1(
     cls_name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return all arguments by Keras 1's names if they came in its order; None if they did not.
+    """Return all arguments by Keras 1's names, or None if they are not in Keras 1's order.
 
-    `Dense(3, "uniform", "tanh")` can only be Keras 1's, since "uniform" is no activation;
-    `Embedding(9, 3, "uniform", 5)`, since 5 is no penalty; `BatchNormalization(1e-3)`, since
-    that is no axis. A function in the place of `init` is taken as one in dialect "1.2" alone.
+    The values show the order. `Dense(3, "uniform", "tanh")` can only be Keras 1's, since "uniform"
+    is an initializer and not an activation. In `Embedding(9, 3, "uniform", 5)`, 5 cannot be a
+    regularizer, and `BatchNormalization(1e-3)` cannot mean an axis. A function at the position of
+    `init` counts as an initializer unless the dialect is "3".
 
     Raises
     ------
     ArgumentError
-        An argument came by place and by name.
+        An argument was given by position and by name.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def in_order_of_keras_1(
     twice = sorted(by_place.keys() & kwargs.keys())
     if twice:
         raise ArgumentError(
-            f"{cls_name}: {twice[0]!r} came by place, in Keras 1's order, and by name; give one."
+            f"{cls_name}: {twice[0]!r} is given by name and, in Keras 1's order, by position."
         )
     return {**by_place, **kwargs}
 
@@ -242,7 +244,7 @@ def _is_in_that_order(cls_name: str, order: tuple[str, ...], args: tuple[Any, ..
         return False
     if isinstance(args[place], str):
         return args[place] in _INITIALIZERS
-    return callable(args[place]) and habits().kernel_in_parts
+    return callable(args[place]) and dialect_options().kernel_in_parts
 
 
 ATTRIBUTES: dict[str, str] = {
@@ -272,16 +274,17 @@ ATTRIBUTES: dict[str, str] = {
 
 
 def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None) -> dict[str, Any]:
-    """Return `arguments` with every old keyword replaced by today's.
+    """Return `arguments` with every old keyword replaced by its present name.
 
     Parameters
     ----------
     where : str
-        The function or class that was called; picks the table and appears in the message.
+        The function or class that was called: selects the table and begins the messages.
     arguments : mapping
         Keyword arguments as the caller wrote them.
     kind : str, optional
-        A more general table to use where the one of `where` is silent: "Layer" for every layer.
+        A more general table, used for keywords that the table of `where` does not contain:
+        "Layer" for every layer.
 
     Raises
     ------
@@ -291,7 +294,7 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
     Warns
     -----
     SpellingWarning
-        Once for each old keyword.
+        For each old keyword.
     """
     table = {**KEYWORDS.get(kind or "", {}), **KEYWORDS.get(where, {})}
     if not table.keys() & arguments.keys():
@@ -300,7 +303,7 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
     for old, value in arguments.items():
         new = table.get(old, old)
         if new in translated or (new != old and new in arguments):
-            raise ArgumentError(f"{where}: {old!r} and {new!r} are the same argument; give one.")
+            raise ArgumentError(f"{where}: {old!r} and {new!r} are the same argument. Give one.")
         if new != old and old not in QUIET:
             message = f"{where}: {old!r} is Keras 1's word; today it is {new!r}."
             warn(message, SpellingWarning)
@@ -309,111 +312,118 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
     return translated
 
 
-# --- habits ---------------------------------------------------------------------------------------
+# --- options of each dialect ----------------------------------------------------------------------
 
 
-class Habits(NamedTuple):
-    """What a dialect does where the call does not tell.
+class DialectOptions(NamedTuple):
+    """The options of a dialect: what it does in cases that a call does not show.
 
     Attributes
     ----------
     weight_name : str
-        Pattern of a weight's name, from the layer's name and the weight's own word.
+        Pattern of a weight's full name, with the layer's name and the weight's short name.
     weight_words : dict
-        Own word of a weight in this dialect, where it differs from Keras 2's.
+        Short names of weights in this dialect that differ from Keras 2's: `{"kernel": "W"}`.
     counts_from_zero : bool
-        Whether the first Dense is `dense` and the second `dense_1`.
+        Whether the first Dense layer is called `dense` and the second `dense_1`.
     epochs : int
-        How many epochs `fit` runs when nobody says.
+        Default number of epochs of `fit`.
     kernel_in_parts : bool
-        Whether `Conv2D(32, 3, 3)` has a kernel of 3 x 3; otherwise the last 3 are the strides.
-        And whether a function after the sizes is `init`, as in Keras 1: see `ORDERS`.
+        Whether `Conv2D(32, 3, 3)` has a kernel of 3 x 3; otherwise the last 3 is the strides.
+        If it is true, a function after the sizes is `init`, as in Keras 1: see `ORDERS`.
     map_flavour : {"1", "2"}
-        Which algorithm maps the graph of a model: see `engine.graph_map`.
+        The algorithm that maps the graph of a model: see `engine.graph_map`.
     wraps_operations : bool
         Whether `x + y` between layers becomes a layer: see `engine.calling`.
     ends_masks : bool
-        Whether a layer that does not support masking lets a mask end, or refuses it.
+        Whether a layer that does not support masking drops a mask; otherwise it raises.
     defaults : mapping
-        Class -> argument -> its default, where it is not that of the signature, which is Keras 2's.
+        Class -> argument -> default, if it differs from the default in the signature (Keras 2's).
     has_other_slope : bool
-        Whether this Keras's `hard_sigmoid` is Keras 3's; in a configuration that is read back the
-        word means Keras 2's.
+        Whether `hard_sigmoid` has the slope of Keras 3. In a configuration that is read from a
+        file, the name always means Keras 2's.
     optimizer_flavour : {"2", "3"}
-        Where epsilon stands, and what `clipnorm` bounds: see `optimizers.base`.
+        The position of epsilon, and what `clipnorm` limits: see `optimizers.base`.
     freezes_inside : bool
-        Whether `trainable` is handed on to the layers inside, and a BatchNormalization that is
-        frozen normalises by its moving averages in training too.
+        Whether setting `trainable` also sets it for the layers inside, and a frozen
+        BatchNormalization uses its moving averages in training too.
     corrects_variance : bool
-        Whether a moving variance follows n / (n - 1 - epsilon) times the variance of n values.
+        Whether a moving variance is updated with n / (n - 1 - epsilon) times the variance of n
+        values.
     penalty_per_sample : bool
         Whether the penalty of an `activity_regularizer` is divided by the number of samples.
     counts_zero_weights : bool
-        Whether a loss is divided by the number of all samples, or of those with a weight other than
-        0; a weighted or masked metric then by the sum of the weights, over all batches, which
-        `train_on_batch` forgets. A mask that keeps nothing then gives 0, otherwise NaN.
+        Whether a loss is divided by the number of all samples; otherwise by the number of those
+        whose weight is not 0. If true, a weighted or masked metric is divided by the sum of the
+        weights over all batches (`train_on_batch` starts anew), and a mask that keeps nothing gives
+        0; otherwise it gives NaN.
     bits_are_signs : bool
-        Whether `hinge` takes targets that are all 0 or 1 as -1 and 1.
+        Whether `hinge` converts targets that are all 0 or 1 to -1 and 1.
     training_is_bool : bool
-        Whether a `call`, of a layer or of a subclassed model, may say `if training:`.
+        Whether the `call` of a layer or of a subclassed model may say `if training:`.
     calls_compute_loss : bool
-        Whether training calls `compute_loss` and `compute_metrics` if a model's class has them.
+        Whether training calls the `compute_loss` and `compute_metrics` of a model's class.
     batch_dot_is_outer : bool
-        Whether `K.batch_dot` of four axes and more has an axis of its own for each axis of `x` and
-        of `y`, or takes all but the last two as counting samples: see there.
+        Whether the result of `K.batch_dot` on four axes and more has an axis for each axis of `x`
+        and of `y`; otherwise all axes but the last two count samples. See `K.batch_dot`.
     metrics_keep_words : bool
-        Whether a metric is called in logs and `metrics_names` by the word that asked for it ("mae",
-        "accuracy"), and a weighted one so too while the name is free. Otherwise it is called by its
+        Whether a metric has in logs and `metrics_names` the name that was passed to `compile`
+        ("mae", "accuracy"), and so has a weighted metric if the name is free. Otherwise it has its
         full name ("mean_absolute_error", but "acc"), and a weighted one "weighted_...".
     accuracy_by_shapes : bool
-        Whether the shapes alone decide what "accuracy" is, or the loss too: in Keras 2 a
-        binary_crossentropy on ten classes counts rounded entries.
+        Whether the shapes alone decide what "accuracy" means. Otherwise the loss decides too: in
+        Keras 2, with binary_crossentropy on ten classes, it counts rounded entries.
     hdf5_of_keras_3 : bool
         Whether .h5 files are written so that Keras 3 can read them.
     counts_samples : bool
         Whether a number after the generator counts samples, not batches, and ModelCheckpoint's
         `{epoch}` counts from 0.
     metrics_of_batches : bool
-        Whether "precision" and "recall" are Keras 1's functions, of one batch, or `Precision` and
-        `Recall`, which count over all batches.
+        Whether "precision" and "recall" are Keras 1's functions of one batch. Otherwise they are
+        `Precision` and `Recall`, which count over all batches.
     averaged_metrics : {"all", "top_k", "none"}
-        Which metric functions return the mean of the batch, a scalar; the others return one number
-        for each sample. A mask or sample weights cannot reach into such a mean.
+        The metric functions that return the mean of the batch, a scalar. The other functions return
+        one number for each sample. Masks and sample weights have no effect on such a mean.
     cosine_is_mean : bool
-        Whether `cosine_proximity` is the mean of the products over the last axis, or their sum.
+        Whether `cosine_proximity` is the mean of the products over the last axis; otherwise their
+        sum.
     gates_apart : bool
-        Whether GRU, LSTM and ConvLSTM2D penalize the weights of each gate by themselves, unless
-        `consume_less="gpu"`. Otherwise the penalty is of the packed weights of all gates.
+        Whether GRU, LSTM and ConvLSTM2D regularize the weights of each gate separately, unless
+        `consume_less="gpu"`. Otherwise the penalty is computed from the packed weights of all
+        gates.
     class_words : dict or None
-        Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
-        have another word for it; None: `max_pooling2d_1`.
+        Class -> the beginning of its default layer names, if this is not the class's name in lower
+        case, as in `maxpooling2d_1`. If None, all names are in snake case: `max_pooling2d_1`.
     repeats_identity : bool
-        Whether the initializer Identity fills a matrix that is not square with square ones.
+        Whether the initializer Identity fills a matrix that is not square with square identities.
     logs_so_far : bool
-        Whether callbacks read at a batch the means of the epoch so far, without "batch" and "size",
-        and at the end of training the last epoch's; names come in the order of the alphabet.
-        Otherwise a batch's own figures, in the order of `metrics_names`.
+        Whether batch logs contain the means of the epoch so far, without "batch" and "size", and
+        `on_train_end` receives the logs of the last epoch. Names are sorted. Otherwise batch logs
+        contain the batch's own numbers, in the order of `metrics_names`.
     monitors_as_keras_3 : bool
-        Whether for callbacks the first figure is the best so far, even NaN, and a metric's class
-        says if more of it is better; and when `EarlyStopping` stops and restores: see there.
+        Whether callbacks take the first value as the best one, even if it is NaN, and a metric's
+        class decides if more is better. It also decides when `EarlyStopping` stops and restores:
+        see `callbacks.monitor`.
     both_ways_zero_masked : bool
-        Whether a Bidirectional that returns sequences gives 0 for steps that a mask leaves out.
+        Whether a Bidirectional that returns sequences outputs 0 for masked steps.
     endings_say_form : bool
-        Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
+        Whether the ending of a file's name must be that of a model format; otherwise a file with
+        any other ending is HDF5.
     steps_are_batches : bool
-        Whether a number of steps counts batches of the arrays, which go on in the next epoch where
-        they ended, or how often all of the arrays are taken.
+        Whether a number of steps counts batches of the arrays, and the next epoch continues after
+        the last of them. Otherwise it says how often all of the arrays are used.
     activates_by_layers : bool
-        Whether a layer is welcome as the activation of another one, or warned of.
+        Whether a layer may be the activation of another layer without a warning.
     is_strict : bool
-        Whether weights of samples and of classes together are refused, as are strides and dilation
-        that are both above 1. Otherwise the weights of samples win, and both are computed.
+        Whether sample weights and class weights together raise, and so do strides and dilation
+        that are both above 1. Otherwise sample weights override class weights, and both are
+        computed.
     trains_as_keras_3 : bool
-        Whether a model may be compiled without a loss; an output without one has its metrics; a
-        flat list of metrics has one for each of several outputs; losses come in the order in which
-        `loss` names them (if it is just one, the total alone), the metrics of several outputs
-        sorted; weights of samples may have any of the targets' axes; an epoch that a callback stops
-        is validated too.
+        Whether a model may be compiled without a loss, and an output without a loss has metrics; a
+        flat list of metrics has one for each of several outputs; losses are in the order of the
+        keys in `loss` (just the total if there is one), and metrics of several outputs are sorted;
+        sample weights may have any of the targets' axes; an epoch that a callback stops is
+        validated too.
     """
 
     weight_name: str
@@ -488,8 +498,8 @@ _KERAS_3_DEFAULTS: dict[str, dict[str, Any]] = {
 
 _OPTIMIZERS_WITH_EPSILON = ("RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam")
 
-HABITS: dict[str, Habits] = {
-    "1.2": Habits(
+DIALECTS: dict[str, DialectOptions] = {
+    "1.2": DialectOptions(
         "{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False,
         defaults={name: {"epsilon": 1e-8} for name in _OPTIMIZERS_WITH_EPSILON},
         counts_samples=True,
@@ -500,11 +510,11 @@ HABITS: dict[str, Habits] = {
         class_words=_CLASSES_OF_KERAS_1,
         activates_by_layers=True,
     ),
-    "2.2": Habits(
+    "2.2": DialectOptions(
         "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True,
         repeats_identity=True,
     ),
-    "3": Habits(
+    "3": DialectOptions(
         "{layer}/{weight}", {}, True, 1, False, "2", True, True,
         defaults=_KERAS_3_DEFAULTS,
         has_other_slope=True,
@@ -532,44 +542,44 @@ HABITS: dict[str, Habits] = {
 }  # fmt: skip
 
 
-class _Changed(dict[str, Habits]):
-    """The habits of each dialect that is asked for, with some changes."""
+class _ChangedDialects(dict[str, DialectOptions]):
+    """A copy of the table `DIALECTS` with some options changed, made row by row when needed."""
 
-    def __init__(self, usual: Mapping[str, Habits], changes: Mapping[str, Any]) -> None:
+    def __init__(self, usual: Mapping[str, DialectOptions], changes: Mapping[str, Any]) -> None:
         super().__init__()
         self.usual, self.changes = usual, changes
 
-    def __missing__(self, dialect: str) -> Habits:
+    def __missing__(self, dialect: str) -> DialectOptions:
         found = self[dialect] = self.usual[dialect]._replace(**self.changes)
         return found
 
 
-_habits: ContextVar[Mapping[str, Habits]] = ContextVar("habits", default=HABITS)
+_options: ContextVar[Mapping[str, DialectOptions]] = ContextVar("options", default=DIALECTS)
 
 
-def habits() -> Habits:
-    """Return the habits of the dialect that is set now."""
-    return _habits.get()[config.dialect]
+def dialect_options() -> DialectOptions:
+    """Return the options of the current dialect, `config.dialect`."""
+    return _options.get()[config.dialect]
 
 
 @contextmanager
-def changed_habits(**changes: Any) -> Iterator[None]:
-    """Let some habits be others inside the `with` block: those of a file from another Keras."""
-    now = habits()
+def override_dialect(**changes: Any) -> Iterator[None]:
+    """Override some options inside the `with` block, such as for a file of another Keras."""
+    now = dialect_options()
     if all(getattr(now, name) == value for name, value in changes.items()):
         yield
         return
-    token = _habits.set(_Changed(_habits.get(), changes))
+    token = _options.set(_ChangedDialects(_options.get(), changes))
     try:
         yield
     finally:
-        _habits.reset(token)
+        _options.reset(token)
 
 
 def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor's arguments that are not given follow `Habits.defaults`.
+    """Decorate a constructor: arguments that are not given have the dialect's defaults.
 
-    Its signature shows the defaults of Keras 2; `get_config()` tells what an object really has.
+    The signature still shows the defaults of Keras 2; `get_config()` returns the actual values.
     """
     class_name = constructor.__qualname__.split(".")[-2]
     names = list(inspect.signature(constructor).parameters)
@@ -577,7 +587,7 @@ def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(constructor)
     def chosen(self: Any, *args: Any, **kwargs: Any) -> None:
         by_place = names[1 : 1 + len(args)]
-        for name, value in habits().defaults.get(class_name, {}).items():
+        for name, value in dialect_options().defaults.get(class_name, {}).items():
             if name not in by_place:
                 kwargs.setdefault(name, value)
         constructor(self, *args, **kwargs)
@@ -586,15 +596,15 @@ def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:
 
 
 def weight_name(layer_name: str, word: str) -> str:
-    """Return the full name of a layer's weight.
+    """Return the full name of a layer's weight in the current dialect.
 
     Examples
     --------
     >>> weight_name("dense_1", "kernel")
     'dense_1/kernel'
     """
-    habit = habits()
-    is_one_word = "/" not in word  # else `attention_output/kernel` is no name of `attention`
+    options = dialect_options()
+    is_one_word = "/" not in word  # in layer `attention`, `attention_output/kernel` is not yet full
     if word.startswith(f"{layer_name}/") or (is_one_word and word.startswith(f"{layer_name}_")):
-        return word  # the layer said it in full
-    return habit.weight_name.format(layer=layer_name, weight=habit.weight_words.get(word, word))
+        return word  # it is the full name already
+    return options.weight_name.format(layer=layer_name, weight=options.weight_words.get(word, word))

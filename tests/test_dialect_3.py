@@ -16,7 +16,7 @@ import kerascope as ks
 from kerascope import activations, config, layers, losses, models, optimizers
 from kerascope.engine.layer_type import constructor_defaults
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning, PhaseAskedError
-from kerascope.spellings import HABITS
+from kerascope.spellings import DIALECTS
 
 pytestmark = [
     pytest.mark.usefixtures("answers"),
@@ -71,7 +71,7 @@ def defaults_of(cls):
 def test_every_default_is_keras_3s(home, name):
     home = home.removeprefix("kerascope.")
     cls = getattr(getattr(ks, home), name)
-    changed = HABITS["3"].defaults.get(cls.__name__, {})
+    changed = DIALECTS["3"].defaults.get(cls.__name__, {})
     ours = {**constructor_defaults(cls), **changed}
     real = answer(defaults_of, getattr(getattr(keras, home), name))
     words = {a: a if a in ours else OTHER_WORDS.get(a, a) for a in real}
@@ -83,13 +83,13 @@ def test_every_default_is_keras_3s(home, name):
     assert changed.keys() <= ours.keys()
 
 
-@pytest.mark.parametrize("name", HABITS["3"].defaults)
+@pytest.mark.parametrize("name", DIALECTS["3"].defaults)
 @pytest.mark.parametrize("dialect", ["2.2", "3"])
 def test_configuration_tells_the_default_that_holds(name, dialect):
     config.dialect = dialect
     first = {"ConvLSTM2D": (2, 3), "ConvLSTM2DCell": (2, 3)}.get(name, (2,))
     made = getattr(layers, name)(*first) if hasattr(layers, name) else getattr(optimizers, name)()
-    wanted = HABITS["3"].defaults[name]
+    wanted = DIALECTS["3"].defaults[name]
     usual = {**constructor_defaults(type(made)), "initial_accumulator_value": None}
     told = made.get_config()
     found = {argument: told.get(argument) for argument in wanted}

@@ -6,7 +6,7 @@ from keras_reference import keras
 
 from kerascope import activations, config, constraints, losses, metrics, ops, regularizers
 from kerascope import backend as K
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 pytestmark = pytest.mark.usefixtures("answers")
 
@@ -245,7 +245,7 @@ def test_top_k_metrics_agree_with_keras_3(k):
         ("sparse_top_k_categorical_accuracy", CLASSES[:, 0].astype("int32")),
     ]:
         ours, real = metrics.get(name), getattr(keras.metrics, name)
-        with changed_habits(averaged_metrics="none"):
+        with override_dialect(averaged_metrics="none"):
             found = computed(lambda y, p, ours=ours: ours(y, p, k=k), targets, SHARES[:, 0])
         wanted = theirs(lambda y, p, real=real: real(y, p, k=k), targets, SHARES[:, 0])
         np.testing.assert_array_equal(found, wanted)

@@ -43,7 +43,7 @@ CONCERNS = {
     "provenance": "provenance",
     "keras 3": "keras_3 keras3",
     "ranks": "heed heeds heeding heeded any_rank",
-    "dialect": "dialect dialects habit habits",
+    "dialect": "dialect dialects dialect_options",
 }
 CONCERN_OF = {word: concern for concern, words in CONCERNS.items() for word in words.split()}
 ONLY_IN_CODE = {"keras_3", "keras3"}

@@ -5,7 +5,7 @@ import pytest
 from kerascope.errors import ArgumentError, SpellingWarning
 from kerascope.layers import Dense
 from kerascope.settings import config
-from kerascope.spellings import HABITS, KEYWORDS, QUIET, habits, translate, weight_name
+from kerascope.spellings import DIALECTS, KEYWORDS, QUIET, dialect_options, translate, weight_name
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def test_a_full_name_stays_as_it_is(dialect):
 @pytest.mark.parametrize(("name", "keeps"), [("1.2", False), ("2.2", False), ("3", True)])
 def test_whether_the_logs_keep_the_word_for_a_metric_follows_the_dialect(dialect, name, keeps):
     dialect(name)
-    assert habits().metrics_keep_words is keeps
-    assert habits() is HABITS[name]
+    assert dialect_options().metrics_keep_words is keeps
+    assert dialect_options() is DIALECTS[name]
 
 
 def test_a_note_names_the_class_that_was_written():

@@ -32,7 +32,7 @@ from kerascope.layers import (
     MultiHeadAttention,
     TimeDistributed,
 )
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 
 def chain() -> Model:
@@ -218,7 +218,7 @@ def transformer() -> Model:
 
 def operations() -> Model:
     """Operations between layers, which become layers: h + 2 * h, its mean, its sigmoid."""
-    with fresh_names(), changed_habits(wraps_operations=True):
+    with fresh_names(), override_dialect(wraps_operations=True):
         x = Input(shape=(4,), name="x")
         h = Dense(4, name="h")(x)
         total = h + 2.0 * h

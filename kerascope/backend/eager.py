@@ -38,7 +38,7 @@ from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.backend.variables import Variable
 from kerascope.errors import DtypeError, GraphError, ShapeError
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = ["compiled"]
 
@@ -142,7 +142,7 @@ def at_once_on_arrays(function: Written) -> Written:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        if not habits().wraps_operations or any(isinstance(one, Tensor) for one in given):
+        if not dialect_options().wraps_operations or any(isinstance(one, Tensor) for one in given):
             return function(*args, **kwargs)
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)

@@ -13,7 +13,7 @@ from kerascope.callbacks.base import HOOKS, Callback, Logs, Params, is_callback,
 from kerascope.callbacks.progress import ProgbarLogger
 from kerascope.callbacks.recording import BaseLogger, History, RunningMeans, in_order
 from kerascope.errors import DtypeError
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 OLD_PARAMETERS = {"epochs": "nb_epoch", "samples": "nb_sample"}
 
@@ -162,7 +162,7 @@ class CallbackList:
         ordered += filter(_comes_last, own)
         callback_list = cls()
         callback_list.callbacks = ordered
-        callback_list._so_far = averages.means if habits().logs_so_far else None
+        callback_list._so_far = averages.means if dialect_options().logs_so_far else None
         callback_list._find_batch_hooks()
         callback_list.set_model(model)
         callback_list.set_params(params)

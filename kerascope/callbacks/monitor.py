@@ -25,7 +25,7 @@ from kerascope.callbacks.base import Callback, Logs, Params, registry
 from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning, NonFiniteLossError
 from kerascope.printable import printable, printable_lines
 from kerascope.registry import did_you_mean
-from kerascope.spellings import habits, translate
+from kerascope.spellings import dialect_options, translate
 
 MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
@@ -119,7 +119,7 @@ class Monitor:
         """Return whether more of the figure is better."""
         if self.mode != "auto":
             return self.mode == "max"
-        if not habits().monitors_as_keras_3:
+        if not dialect_options().monitors_as_keras_3:
             return any(word in self.name for word in GROWS_WHEN_BETTER)
         name = self.name.removeprefix("val_")
         kind = type(getattr(model, "stateful_metrics", {}).get(name)).__name__
@@ -139,7 +139,7 @@ class Monitor:
     @property
     def worst(self) -> float | None:
         """The value that every other one is better than; None: the first one is the best so far."""
-        if habits().monitors_as_keras_3:
+        if dialect_options().monitors_as_keras_3:
             return None
         return float("-inf") if self.grows_in(None) else float("inf")
 
@@ -322,7 +322,7 @@ class EarlyStopping(Callback):
             self.wait = 0
             return
         self.wait += 1
-        goes_on = habits().monitors_as_keras_3 and (progress or epoch == 0)
+        goes_on = dialect_options().monitors_as_keras_3 and (progress or epoch == 0)
         if self.wait >= self.patience and not goes_on:
             self._stop(epoch)
 
@@ -330,7 +330,7 @@ class EarlyStopping(Callback):
         """Report that training ended early; in dialect "3", restore the best weights."""
         if self._stopped and self.verbose > 0:
             say(f"Epoch {self.stopped_epoch + 1}: training ended early.")
-        if habits().monitors_as_keras_3:
+        if dialect_options().monitors_as_keras_3:
             self._restore("End of training")
 
     def _surpasses_baseline(self, current: float) -> bool:
@@ -340,7 +340,7 @@ class EarlyStopping(Callback):
         self.stopped_epoch = epoch
         self._stopped = True
         self.model.stop_training = True
-        if not habits().monitors_as_keras_3:
+        if not dialect_options().monitors_as_keras_3:
             self._restore(f"Epoch {epoch + 1}")
 
     def _restore(self, when: str) -> None:
@@ -527,7 +527,7 @@ class ReduceLROnPlateau(Callback):
 
 
 def _rate_in_logs() -> str:
-    return "learning_rate" if habits().logs_so_far else "lr"
+    return "learning_rate" if dialect_options().logs_so_far else "lr"
 
 
 def _learning_rate_of(model: Any, where: str) -> Any:
@@ -642,7 +642,7 @@ class ModelCheckpoint(Callback):
         ArgumentError
             The pattern has a field that is not in the logs, or that cannot be written so.
         """
-        first = 0 if habits().counts_samples else 1
+        first = 0 if dialect_options().counts_samples else 1
         fields = _Fields({**(logs or {}), "epoch": epoch + first})
         try:
             return self.filepath.format_map(fields)

@@ -17,7 +17,7 @@ from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import write_whole
 from kerascope.printable import printable
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 # --- means over an epoch that grow batch by batch -------------------------------------------------
 
@@ -93,7 +93,7 @@ class RunningMeans:
 
 def in_order(logs: dict[str, Any]) -> dict[str, Any]:
     """Return logs in the order of the alphabet where the dialect has them so."""
-    return dict(sorted(logs.items())) if habits().logs_so_far else logs
+    return dict(sorted(logs.items())) if dialect_options().logs_so_far else logs
 
 
 def as_number(value: Any) -> Any:

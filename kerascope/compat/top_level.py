@@ -10,7 +10,7 @@ from kerascope.settings import config
 
 PACKAGE = "kerascope"
 
-# What `keras.__version__` says in each dialect: a version whose habits it follows.
+# What `keras.__version__` says in each dialect: a version that it follows.
 VERSIONS = {"1.2": "1.2.2", "2.2": "2.2.4", "3": "3.0.0"}
 
 # Name of Keras 3 -> our module, and the name in it.
@@ -32,7 +32,7 @@ _NAMES = {
 
 
 def version() -> str:
-    """Return the version of Keras whose habits the dialect follows.
+    """Return the version of Keras that the dialect follows.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.registry import Registry, did_you_mean
-from kerascope.spellings import habits, translate
+from kerascope.spellings import dialect_options, translate
 
 rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compile_rules")
 
@@ -126,7 +126,7 @@ def complete_arguments(
 
 def counts_zero_weights() -> bool:
     """Return whether samples of weight zero count in a mean, as in Keras 3."""
-    return habits().counts_zero_weights
+    return dialect_options().counts_zero_weights
 
 
 def last_arguments(model: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def last_arguments(model: Any) -> dict[str, Any]:
 
 def current_rules() -> CompileRules:
     """Return the rules that hold now."""
-    if not habits().trains_as_keras_3:
+    if not dialect_options().trains_as_keras_3:
         return _COMMON
     found: CompileRules = rules_by_name.lookup("keras3")()
     return found

@@ -20,7 +20,7 @@ from kerascope.callbacks import CallbackList
 from kerascope.callers import warn
 from kerascope.engine.run import Run
 from kerascope.errors import ArgumentError, NumericsWarning
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 from kerascope.stage import current_runner, is_watched
 from kerascope.unrecorded import RepeatWithEvents
 
@@ -67,13 +67,13 @@ class Course:
 
         After `stop_training` in the middle of an epoch they are evaluated in Keras 3 only.
         """
-        if self.model.stop_training and not habits().trains_as_keras_3:
+        if self.model.stop_training and not dialect_options().trains_as_keras_3:
             return False
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
         """Return the argument of `on_train_end`: from Keras 2.3 on, the logs of the last epoch."""
-        return epoch_logs if habits().logs_so_far else None
+        return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
         fast = FastPath(self, epoch)
@@ -158,7 +158,7 @@ def number_of_epochs(epochs: Any, where: str) -> int:
     ArgumentError
         It is not a whole number, or negative.
     """
-    epochs = habits().epochs if epochs is None else epochs
+    epochs = dialect_options().epochs if epochs is None else epochs
     if not isinstance(epochs, (int, np.integer)) or epochs < 0:
         raise ArgumentError(f"{where}: epochs is {epochs!r}; expected a whole number >= 0.")
     return int(epochs)
@@ -202,7 +202,7 @@ def one_at_a_time() -> AbstractContextManager[Any]:
 
 def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
     """Call a function on one batch; in Keras 3 the model's metrics count this batch alone."""
-    if not habits().counts_zero_weights:
+    if not dialect_options().counts_zero_weights:
         return function(ins)
     with one_at_a_time():
         model.reset_metrics()

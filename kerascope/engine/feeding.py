@@ -31,7 +31,7 @@ from kerascope.engine.feeds import (
 )
 from kerascope.engine.known_batches import note_arrays, ready_arrays
 from kerascope.errors import DataError
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def feed(
         The model keeps states from batch to batch, and the last batch would be smaller.
     """
     sizes = {x.shape[0] for x in model._feed_inputs if x.ndim} - {None}
-    in_batches = steps is None or habits().steps_are_batches
+    in_batches = steps is None or dialect_options().steps_are_batches
     if batch_size is None and in_batches and len(sizes) == 1:
         (batch_size,) = sizes
     made = feed_of(ins, batch_size, steps, shuffle)
@@ -239,7 +239,7 @@ def feeds_of_generator(
     val_feed: Any = None
     if isinstance(data, (tuple, list)):
         val_ins = _validation_arrays(model, data, has_callbacks)
-        steps = steps if habits().steps_are_batches else None
+        steps = steps if dialect_options().steps_are_batches else None
         val_feed = labelled_feed(model, val_ins, options.validation_batch_size, steps)
     elif data is not None:
         standardize = batch_arrays(model, "test_function")

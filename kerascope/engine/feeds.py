@@ -33,7 +33,7 @@ from kerascope.engine.arguments import named_arguments, to_list
 from kerascope.engine.workers import WorkerPool, numbers_of_a_pass
 from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
-from kerascope.spellings import SAMPLE_COUNTS, habits
+from kerascope.spellings import SAMPLE_COUNTS, dialect_options
 
 # --- arrays in memory -----------------------------------------------------------------------------
 
@@ -379,7 +379,7 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
         both that and the batch size are given, except in dialect "3".
     """
     has_arrays = bool(ins) and not isinstance(ins[0], float)
-    if has_arrays and (steps is None or habits().steps_are_batches):
+    if has_arrays and (steps is None or dialect_options().steps_are_batches):
         if batch_size is None:
             samples = int(ins[0].shape[0])
             batch_size = USUAL_BATCH_SIZE if steps is None else -(-samples // checked_steps(steps))
@@ -509,7 +509,7 @@ class GeneratorFeed(Feed):
         self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if steps is None and self.is_sequence:
             steps = len(numbers_of_a_pass(source, shuffle=False))
-        self._is_read_once = steps is None and habits().steps_are_batches
+        self._is_read_once = steps is None and dialect_options().steps_are_batches
         if steps is None and not self._is_read_once:
             raise ArgumentError(
                 "a generator does not tell how many batches make an epoch; expected "
@@ -791,7 +791,7 @@ def generator_arguments(
     """Return a method's arguments by Keras 2's names, and separately the worker options."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
-    if habits().counts_samples:
+    if dialect_options().counts_samples:
         counts |= {
             old: given[SAMPLE_COUNTS[old]]
             for old in SAMPLE_COUNTS

@@ -11,7 +11,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.arguments import distinct_names
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.metrics.functions import accuracy_by_shapes
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 def is_of_a_user(function: Any) -> bool:
@@ -21,7 +21,7 @@ def is_of_a_user(function: Any) -> bool:
 
 def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
     """Return a metric's name in the logs, and its function."""
-    keeps_word = habits().metrics_keep_words and isinstance(metric, str)
+    keeps_word = dialect_options().metrics_keep_words and isinstance(metric, str)
     if metric in ("accuracy", "acc"):
         return metric if keeps_word else "acc", _accuracy(loss, output)
     if metric in ("crossentropy", "ce"):
@@ -47,7 +47,7 @@ def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> 
     """
     before = f"{output_name}_" if output_name else ""
     is_free = f"{before}{name}" not in taken
-    is_plain = weights is None or (habits().metrics_keep_words and is_free)
+    is_plain = weights is None or (dialect_options().metrics_keep_words and is_free)
     key = f"{before}{name}" if is_plain else f"{before}weighted_{name}"
     return distinct_names([*taken, key])[-1]
 
@@ -63,7 +63,7 @@ def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
         return metrics.binary_accuracy
     if takes_class_numbers(loss):
         return metrics.sparse_categorical_accuracy
-    if habits().accuracy_by_shapes and not wants_targets_like_predictions(loss):
+    if dialect_options().accuracy_by_shapes and not wants_targets_like_predictions(loss):
         return accuracy_by_shapes
     return metrics.categorical_accuracy
 
@@ -80,4 +80,4 @@ def _is_binary(loss: Any, output: Tensor) -> bool:
     if output.shape[-1] == 1:
         return True
     is_binary_loss = losses.plain_function(loss) is losses.binary_crossentropy
-    return is_binary_loss and not habits().accuracy_by_shapes
+    return is_binary_loss and not dialect_options().accuracy_by_shapes

@@ -68,7 +68,7 @@ from kerascope.engine.run import TRAINED
 from kerascope.engine.training_loop import evaluate_events, predict_events, train_events
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError
 from kerascope.registry import get_custom_objects
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 from kerascope.stage import Stage, is_watched
 
 
@@ -539,7 +539,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     def _as_returned(self, numbers: list[Any], return_dict: bool) -> Any:
         """Return the loss, [loss, metrics...], or a dict of them by name."""
-        if habits().logs_so_far:
+        if dialect_options().logs_so_far:
             numbers = [as_number(x) for x in numbers]
         if return_dict:
             return in_order(dict(zip(self.metrics_names, numbers, strict=True)))

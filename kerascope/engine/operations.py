@@ -29,7 +29,7 @@ from kerascope.engine.arguments import taken_out
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 from kerascope.stage import Stage
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def wrap_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
     arguments : dict
         Further arguments of a call; tensors among them receive a history, too.
     """
-    if is_eager() or not habits().wraps_operations or is_inside_call():
+    if is_eager() or not dialect_options().wraps_operations or is_inside_call():
         return
     for tensor in [*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]]:
         if tensor._keras_history is None and tensor.owner is not None:

@@ -29,7 +29,7 @@ from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.layer_type import is_nameless, serialized, sharing_functions
 from kerascope.errors import ConfigError, NotYetError
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 # --- a model --------------------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ def unpickle_model(state: dict[str, Any]) -> Any:
         model = state["class"].from_config(config)
         if "compiled" in state:
             # What the configuration leaves out is as in Keras 2, whatever the dialect is now.
-            with changed_habits(defaults={}, optimizer_flavour="2"):
+            with override_dialect(defaults={}, optimizer_flavour="2"):
                 optimizer = optimizers.deserialize(state["optimizer"])
             model.compile(optimizer, **state["compiled"])
     if state["weights"] is not None:

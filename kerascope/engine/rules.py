@@ -1,7 +1,7 @@
-"""What depends on the version of Keras whose scripts are run, for layers, calls and graphs.
+"""Rules of layers, calls and graphs that depend on the version of Keras whose scripts are run.
 
-`config.dialect` chooses the version; `habits()` has its options. The engine calls these functions
-and contains no dialect itself; `compile_rules.py` does the same for `compile`.
+`config.dialect` chooses the version; `dialect_options()` returns its options. The engine calls
+these functions and contains no dialect itself. `compile_rules.py` does the same for `compile`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kerascope.engine import operations
 from kerascope.engine.arguments import accepts
 from kerascope.engine.keras3.phases import call_for_both_phases, may_branch_on_training
 from kerascope.engine.policies.assigned import making_model
-from kerascope.spellings import changed_habits, habits
+from kerascope.spellings import dialect_options, override_dialect
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
@@ -44,7 +44,7 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     kwargs, training = dict(kwargs), kwargs.get("training")
     if not accepts(layer.call, "training"):
         kwargs.pop("training", None)
-    elif training is None and habits().training_is_bool:
+    elif training is None and dialect_options().training_is_bool:
         kwargs["training"] = learning_phase()  # what holds anyway, for layers inside too
     if training is PHASE:  # it holds inside, too, where a subclassed model fixed another phase
         return kwargs, learning_phase_scope(PHASE)
@@ -58,12 +58,12 @@ def runs_each_call() -> bool:
 
     It does so in Keras 3, and inside the `call` of a subclassed model.
     """
-    return habits().wraps_operations or making_model.get() is not None
+    return dialect_options().wraps_operations or making_model.get() is not None
 
 
 def remedy_for_operation() -> str:
     """Return what to do, for an error, if an op and no layer made an output of a model."""
-    by_itself = "" if habits().wraps_operations else ' Dialect "3" does so by itself.'
+    by_itself = "" if dialect_options().wraps_operations else ' Dialect "3" does so by itself.'
     return f"Wrap the operation in Lambda.{by_itself}"
 
 
@@ -72,7 +72,7 @@ def phase_of_model() -> Any:
 
     In Keras 3 a layer inside knows the phase only if `call` passes it on.
     """
-    return learning_phase_scope(0) if habits().trains_as_keras_3 else nullcontext()
+    return learning_phase_scope(0) if dialect_options().trains_as_keras_3 else nullcontext()
 
 
 def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
@@ -82,7 +82,7 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
         return
     with name_scope("activity_regularizer"):
         penalties = [regularizer(y) for y in outputs]
-        if habits().penalty_per_sample:
+        if dialect_options().penalty_per_sample:
             samples = [cast(indexing.shape(y)[0], y.dtype) for y in outputs]
             penalties = [p / n for p, n in zip(penalties, samples, strict=True)]
         layer.add_loss(penalties, inputs=inputs)
@@ -90,32 +90,32 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
 
 def word_of_class(class_name: str) -> str | None:
     """Return the word in the names of a class's layers; None if it is that of the class."""
-    words = habits().class_words
+    words = dialect_options().class_words
     return None if words is None else words.get(class_name, class_name.lower())
 
 
 def numbered(word: str, number: int) -> str:
     """Return the name of the layer with this number, which counts from 1: `dense_1`."""
-    if not habits().counts_from_zero:
+    if not dialect_options().counts_from_zero:
         return f"{word}_{number}"
     return word if number == 1 else f"{word}_{number - 1}"
 
 
 def ends_masks() -> bool:
     """Return whether a layer that does not support masks drops them; otherwise it raises."""
-    return habits().ends_masks
+    return dialect_options().ends_masks
 
 
 def freezes_inside() -> bool:
     """Return whether setting `trainable` sets it for the layers inside, too."""
-    return habits().freezes_inside
+    return dialect_options().freezes_inside
 
 
 def reading_config() -> AbstractContextManager[None]:
     """Let layers be made from a configuration, which means the same in every Keras."""
-    return changed_habits(has_other_slope=False)
+    return override_dialect(has_other_slope=False)
 
 
 def map_flavour() -> str:
     """Return which algorithm maps a graph: that of Keras 1 or of Keras 2."""
-    return habits().map_flavour
+    return dialect_options().map_flavour

@@ -26,7 +26,7 @@ from kerascope.engine.policies.undo import Transaction
 from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 @dataclass
@@ -153,7 +153,7 @@ class Sequential(Model):
     def _first_call(self) -> Node | None:
         """Return the first call by another model, if Keras 3's `output` is that of this call."""
         calls = [node for node in self.inbound_nodes if not node.begins]
-        return calls[0] if calls and habits().wraps_operations else None
+        return calls[0] if calls and dialect_options().wraps_operations else None
 
     def add(self, layer: Any) -> None:
         """Add a layer at the end.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerascope.engine.binding import Call
 from kerascope.engine.layer_type import layer_registry
-from kerascope.spellings import changed_habits, habits
+from kerascope.spellings import dialect_options, override_dialect
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
@@ -76,7 +76,7 @@ def built_by(builder: Builder) -> Iterator[Builder]:
 
 def made(entry: Entry) -> Any:
     """Return the layer of `{"class_name", "config"}`."""
-    with changed_habits(ends_masks=bool(entry.get("ends_masks", habits().ends_masks))):
+    with override_dialect(ends_masks=bool(entry.get("ends_masks", dialect_options().ends_masks))):
         return _builder.get().made(entry)
 
 
@@ -87,7 +87,7 @@ def mask_rules(layer: Layer) -> Entry:
     too. The entry of a layer that no mask reaches, or that has Keras 2's rules, says nothing.
     """
     is_masked = any(mask is not None for node in layer.inbound_nodes for mask in node.input_masks)
-    needs_it = is_masked and (layer._ends_masks or habits().ends_masks)
+    needs_it = is_masked and (layer._ends_masks or dialect_options().ends_masks)
     return {"ends_masks": layer._ends_masks} if needs_it else {}
 
 

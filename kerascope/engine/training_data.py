@@ -25,7 +25,7 @@ from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 # --- the data of a model --------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
         array = np.asarray(array)[:, np.newaxis]
     if shape is None:
         return array
-    if habits().trains_as_keras_3 and what == "x":  # a last axis of 1 is added or dropped
+    if dialect_options().trains_as_keras_3 and what == "x":  # a last axis of 1 is added or dropped
         if len(array.shape) == len(shape) + 1 and array.shape[-1] == 1:
             array = np.asarray(array)[..., 0]
         elif len(array.shape) == len(shape) - 1 and shape[-1] == 1:
@@ -355,11 +355,11 @@ def weights_of_samples(
             f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, "
             f"times, features); got {tuple(y.shape)}."
         )
-    shape, is_free = tuple(y.shape[:rank]), habits().trains_as_keras_3
+    shape, is_free = tuple(y.shape[:rank]), dialect_options().trains_as_keras_3
     weights = ones_of(shape[:1] + (1,) * (rank - 1) if is_free else shape)
     if sample_weight is not None and class_weight is not None:
         both = f"sample_weight and class_weight for '{name}': both are given"
-        if habits().is_strict:
+        if dialect_options().is_strict:
             raise ArgumentError(f"{both}; expected one. {_MULTIPLY}")
         warn(f"{both}; class_weight is ignored, as in Keras 2. {_MULTIPLY}")
         class_weight = None
@@ -445,7 +445,7 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
                 f"Outputs: {names}."
             )
         return [value.get(name) for name in names]
-    if isinstance(value, np.ndarray) and habits().trains_as_keras_3:
+    if isinstance(value, np.ndarray) and dialect_options().trains_as_keras_3:
         return [value] * len(names)
     if len(names) == 1:
         is_list_of_one = (

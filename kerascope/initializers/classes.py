@@ -18,7 +18,7 @@ from kerascope.configured import Configured
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.settings import config
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "Constant",
@@ -128,7 +128,7 @@ class Identity(Initializer):
             raise ShapeError(
                 f"initializer Identity: weight has shape {tuple(shape)}; expected 2 axes."
             )
-        if not habits().repeats_identity:
+        if not dialect_options().repeats_identity:
             return as_array(self.gain * np.eye(shape[0], shape[1]), dtype)
         short, long = sorted(shape)
         if short and long % short:

@@ -246,8 +246,8 @@ class Softmax(_Activation):
     Notes
     -----
     Called with `mask`, whose axes are the last ones of the inputs or 1 long, it gives 0 where the
-    mask is False, and the sum is that of the others. A mask that the inputs carry counts only with
-    Keras 3's habits; Keras 2 knows none here.
+    mask is False, and the sum is that of the others. A mask that the inputs carry counts in
+    dialect "3" only.
 
     Examples
     --------

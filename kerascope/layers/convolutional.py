@@ -34,7 +34,7 @@ from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_
 from kerascope.layers.pooling import *
 from kerascope.layers.spatial import *
 from kerascope.layers.spatial import KernelType, check_spatial_axes
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "AtrousConv1D",
@@ -231,7 +231,7 @@ class _Convolution(_Sliding):
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.kernel_constraint = constraints.get(kernel_constraint)
-        if habits().is_strict and max(self.strides) > 1 and max(self.dilation_rate) > 1:
+        if dialect_options().is_strict and max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ArgumentError(
                 f"{self.label}: strides {self.strides} and dilation_rate {self.dilation_rate} are "
                 "both above 1; expected one of them to be 1.",

@@ -38,7 +38,7 @@ from kerascope.errors import ArgumentError, DtypeError, ShapeError, SpellingWarn
 from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.core import Lambda
 from kerascope.registry import did_you_mean
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 __all__ = [
     "Add",
@@ -144,7 +144,7 @@ class _Merge(Layer):
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
         """Return the masks joined by "and"; None if no input has one.
 
-        With Keras 3's habits they are joined by "or", and an input without a mask ends them.
+        In dialect "3" they are joined by "or", and an input without a mask ends them.
         """
         masks = [m for m in mask or [] if m is not None]
         if self._ends_masks:
@@ -193,7 +193,7 @@ class Average(_Merge):
 
 
 class _HeedsMasks(_Merge):
-    """Base of those that, with Keras 3's habits, leave out what the masks of the inputs leave out.
+    """Base of merge layers that, in dialect "3", leave out masked entries of their inputs.
 
     A subclass writes `_without_masked` too.
     """
@@ -320,7 +320,7 @@ class Concatenate(_Merge):
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
         """Return the masks joined along `axis` or, if they do not reach so far, joined by "and".
 
-        With Keras 3's habits, an entry counts if any of its features does.
+        In dialect "3", an entry counts if any of its features does.
         """
         masks = list(mask or [])
         ranks = [K.ndim(m) for m in masks if m is not None]
@@ -404,7 +404,7 @@ class Dot(_Merge):
         axes = self._axes_for(shapes)
         if self.normalize:
             inputs = [K.l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
-        with changed_habits(batch_dot_is_outer=True):  # what its output shape has always said
+        with override_dialect(batch_dot_is_outer=True):  # what its output shape has always said
             return K.batch_dot(inputs[0], inputs[1], axes=axes)
 
     def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:

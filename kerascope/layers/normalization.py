@@ -25,7 +25,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers.arguments import Identifier, Training, make_weight, positive_int
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "BatchNormalization",
@@ -135,8 +135,8 @@ class BatchNormalization(Layer):
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
         self.supports_masking = True
-        self._tests_when_frozen = habits().freezes_inside
-        self._corrects_variance = habits().corrects_variance
+        self._tests_when_frozen = dialect_options().freezes_inside
+        self._corrects_variance = dialect_options().corrects_variance
 
     def build(self, input_shape: Shape) -> None:
         """Make gamma, beta, moving_mean and moving_variance: one number for each feature."""
@@ -164,7 +164,7 @@ class BatchNormalization(Layer):
     def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Tensor:
         """Return the normalised inputs, and enter the updates of the moving averages.
 
-        With Keras 3's habits, what a mask leaves out does not count for mean and variance.
+        In dialect "3", masked entries do not count for mean and variance.
         """
         if self._mode != 0:
             return self._normalized_by_mode(inputs)

@@ -40,7 +40,7 @@ from kerascope.layers.recurrent_cells import (
     sizes_of_states,
 )
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import changed_habits, default_by_dialect, habits
+from kerascope.spellings import default_by_dialect, dialect_options, override_dialect
 
 __all__ = [
     "GRU",
@@ -210,7 +210,7 @@ class RNN(Layer):
     def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
         """Let the states go on from here; in dialect "3" already in the next call of the batch."""
         pairs = list(zip(self.states, last_states, strict=True))
-        if not habits().trains_as_keras_3:
+        if not dialect_options().trains_as_keras_3:
             self.add_update(pairs, inputs)
             return
         for state, new_value in pairs:
@@ -458,7 +458,7 @@ class RNN(Layer):
         if isinstance(config.get("cell"), dict):
             with custom_object_scope(custom_objects or {}):
                 config["cell"] = made(config["cell"])
-        with changed_habits(has_other_slope=False):
+        with override_dialect(has_other_slope=False):
             layer: RNN = made_from(cls, config)
         return layer
 

@@ -37,7 +37,7 @@ from kerascope.layers.arguments import (
 )
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import default_by_dialect, habits
+from kerascope.spellings import default_by_dialect, dialect_options
 
 StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new states
 
@@ -187,7 +187,7 @@ class GatedCell(OneStep):
     def add_weight(self, *args: Any, regularizer: Any = None, **kwargs: Any) -> Variable:
         """Make a weight; in dialect "1.2" the part of each gate has a penalty of its own."""
         penalty: Any = regularizers.get(regularizer)
-        is_packed = self.gates == 1 or self.implementation == 2 or not habits().gates_apart
+        is_packed = self.gates == 1 or self.implementation == 2 or not dialect_options().gates_apart
 
         def of_each_gate(weight: Variable) -> list[Any]:
             return [penalty(part) for part in split(weight, self.gates, self.units)]

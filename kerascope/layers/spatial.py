@@ -27,7 +27,7 @@ from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import LayerType
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers.arguments import Sizes, positive_int
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "Cropping1D",
@@ -595,7 +595,7 @@ class KernelType(LayerType):
         parts = PARTS[cls.kernel_axes]
         if any(part in kwargs for part in parts):
             args, kwargs = _from_keywords(cls, args, kwargs)
-        elif len(args) > len(parts) > 1 and habits().kernel_in_parts:
+        elif len(args) > len(parts) > 1 and dialect_options().kernel_in_parts:
             args = _from_numbers(cls, args, kwargs)
         return super().__call__(*args, **kwargs)
 

@@ -24,7 +24,7 @@ from kerascope.layers.inner_layers import build_inside, without_history
 from kerascope.layers.recurrent import RecurrentInputs, first_mask, recurrent_inputs
 from kerascope.layers.recurrent_cells import first_shape, joined_steps, parted_steps
 from kerascope.registry import custom_object_scope
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
 
@@ -306,7 +306,7 @@ class Bidirectional(Wrapper):
         self.backward_layer = backward_layer or _twin(layer, "backward", not layer.go_backwards)
         self._has_own_backward_layer = backward_layer is not None
         self._check_directions()
-        if habits().both_ways_zero_masked:
+        if dialect_options().both_ways_zero_masked:
             one: Any
             for one in self.wrapped:
                 if hasattr(one, "zero_output_for_mask"):

@@ -18,7 +18,7 @@ from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import normalize_axis
 from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "binary_crossentropy",
@@ -125,7 +125,7 @@ def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     In dialect "3" they may be 0 and 1, which means the same.
     """
-    y_true = signs_of_bits(y_true) if habits().bits_are_signs else y_true
+    y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
 
 
@@ -135,7 +135,7 @@ def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     In dialect "3" they may be 0 and 1, which means the same.
     """
-    y_true = signs_of_bits(y_true) if habits().bits_are_signs else y_true
+    y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
 
 
@@ -248,7 +248,7 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     In dialect "1.2" it is divided by the number of features, as in Keras 1.
     """
     y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
-    total = K.mean if habits().cosine_is_mean else K.sum
+    total = K.mean if dialect_options().cosine_is_mean else K.sum
     return -total(y_true * y_pred, axis=axis)
 
 

@@ -23,7 +23,7 @@ from kerascope.metrics.classes import *
 from kerascope.metrics.functions import *
 from kerascope.metrics.functions import averaged, registry
 from kerascope.metrics.stateful import *
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     *losses.__all__,
@@ -106,6 +106,6 @@ def get(identifier: Any) -> Any:
     >>> get("mae").__name__
     'mean_absolute_error'
     """
-    if identifier in ("precision", "recall") and habits().metrics_of_batches:
+    if identifier in ("precision", "recall") and dialect_options().metrics_of_batches:
         return precision if identifier == "precision" else recall
     return deserialize(identifier)

@@ -30,7 +30,7 @@ from kerascope.losses.classes import FunctionWithArguments, of_equal_rank, quoti
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
 from kerascope.nested import found_in, replaced
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 __all__ = [
     "Accuracy",
@@ -331,7 +331,7 @@ class MeanMetric(FunctionWithArguments, SumAndCount):
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return one number for each sample (or each place in it)."""
-        with changed_habits(averaged_metrics="none"):
+        with override_dialect(averaged_metrics="none"):
             return self._computed(y_true, y_pred)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
@@ -374,7 +374,7 @@ class MeanMetricWrapper(MeanMetric):
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return what the function gives, as numbers."""
-        with changed_habits(averaged_metrics="none"):
+        with override_dialect(averaged_metrics="none"):
             return K.cast(self.fn(y_true, y_pred, **self._options), self.dtype)
 
     def get_config(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from kerascope.errors import ArgumentError
 from kerascope.losses import ALIASES
 from kerascope.losses import functions as losses
 from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = [
     "binary_accuracy",
@@ -47,7 +47,7 @@ def averaged(function: Function) -> Function:
     @wraps(function)
     def metric(*args: Any, **kwargs: Any) -> Any:
         scores = function(*args, **kwargs)
-        return K.mean(scores) if habits().averaged_metrics == "all" else scores
+        return K.mean(scores) if dialect_options().averaged_metrics == "all" else scores
 
     metric.__module__ = "kerascope.metrics"  # where `pickle` finds it
     metric.averages = function  # type: ignore[attr-defined]
@@ -86,7 +86,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
     >>> K.eval(binary_accuracy(y, p)).tolist()
     [0.5]
     """
-    each = habits().accuracy_by_shapes
+    each = dialect_options().accuracy_by_shapes
     if threshold == 0.5 and not each:
         return K.mean(K.equal(y_true, K.round(y_pred)), axis=-1)
     are_right = K.equal(y_true, K.cast(K.greater(y_pred, threshold), K.dtype(y_true)))
@@ -202,7 +202,7 @@ def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
     score = K.sum(y_pred * K.cast(one_hot, K.dtype(y_pred)), axis=-1, keepdims=True)
     stronger = K.sum(K.cast(K.greater(y_pred, score), "int32"), axis=-1)
     among = K.cast(K.less(stronger, k), K.floatx())
-    return among if habits().averaged_metrics == "none" else K.mean(among, axis=-1)
+    return among if dialect_options().averaged_metrics == "none" else K.mean(among, axis=-1)
 
 
 # --- of Keras 3 -----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from kerascope.optimizers import schedules
 from kerascope.optimizers.applying import Step, checked_gradients, step_for
 from kerascope.optimizers.schedules import LearningRateSchedule
 from kerascope.registry import did_you_mean
-from kerascope.spellings import default_by_dialect, habits, translate
+from kerascope.spellings import default_by_dialect, dialect_options, translate
 from kerascope.stage import Stage
 
 Pair = tuple[Variable, Tensor]
@@ -511,7 +511,7 @@ class Optimizer(Configured):
         clips: dict[str, Any] = {"clipnorm": self.clipnorm, "clipvalue": self.clipvalue}
         if self.flavour == "3":
             clips["global_clipnorm"] = self.global_clipnorm
-        is_usual = self.flavour == habits().optimizer_flavour == "2"
+        is_usual = self.flavour == dialect_options().optimizer_flavour == "2"
         if not is_usual and (self._depends_on_flavour or self.clipnorm is not None):
             clips["flavour"] = self.flavour
         if "weight_decay" not in configured_names(type(self)):
@@ -521,7 +521,7 @@ class Optimizer(Configured):
 
 
 def _checked_flavour(optimizer: Optimizer, flavour: str | None) -> str:
-    flavour = flavour or habits().optimizer_flavour
+    flavour = flavour or dialect_options().optimizer_flavour
     if flavour not in ("2", "3"):
         raise ArgumentError(
             f"{type(optimizer).__name__}: flavour is {flavour!r}; expected '2' or '3'."

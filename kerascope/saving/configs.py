@@ -36,7 +36,7 @@ from kerascope.saving.untrusted import (
     read_json,
     read_yaml,
 )
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 TO_LOOK = " To look at it as it is: opaque=True."
 
@@ -310,10 +310,10 @@ def model_of(
         if builder is None:
             refuse_byte_code(config, safe_mode)
         # What a configuration of Keras 1 or 2 leaves out is as in Keras 2.
-        habits: dict[str, Any] = (
+        options: dict[str, Any] = (
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
-        with changed_habits(**habits), built_by(builder or current_builder()) as chosen:
+        with override_dialect(**options), built_by(builder or current_builder()) as chosen:
             model = chosen.whole(_in_our_form(config))
     except KerascopeError as error:
         hint = " Pass your own classes and functions in custom_objects={'name': ...}."

@@ -40,7 +40,7 @@ from kerascope.saving.older_keras import (
 )
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import read_json
-from kerascope.spellings import changed_habits, habits
+from kerascope.spellings import dialect_options, override_dialect
 
 __all__ = [
     "load_weights_from_hdf5_group",
@@ -408,7 +408,7 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
 
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     """Write the weights alone."""
-    is_of_keras_3 = habits().hdf5_of_keras_3
+    is_of_keras_3 = dialect_options().hdf5_of_keras_3
     layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
     with hdf5_files.filling_hdf5(filepath, overwrite) as file:
@@ -429,7 +429,8 @@ def written_config(model: Any) -> tuple[str, Config]:
     It is Keras 3's where that is wanted and can say it all.
     """
     config = {"class_name": type(model).__name__, "config": model.get_config()}
-    is_wanted = habits().hdf5_of_keras_3 or _has_words_of_keras_3(config) or _is_opaque_3(config)
+    has_its_parts = _has_words_of_keras_3(config) or _is_opaque_3(config)
+    is_wanted = has_its_parts or dialect_options().hdf5_of_keras_3
     if is_wanted and not _calls_with_training(config):
         try:
             return KERAS_3_VERSION, keras_3_config(model)
@@ -654,7 +655,7 @@ def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Ord
 
 
 def _compile_from_keras_2(model: Any, training: dict[str, Any]) -> None:
-    with changed_habits(defaults={}, optimizer_flavour="2"):
+    with override_dialect(defaults={}, optimizer_flavour="2"):
         optimizer = optimizers.deserialize(training["optimizer_config"])
     model.compile(
         optimizer=optimizer,

@@ -20,7 +20,7 @@ from kerascope.errors import ConfigError, KerascopeError, NotYetError
 from kerascope.optimizers.base import SavedState
 from kerascope.saving import keras3_table as table
 from kerascope.saving.keras3_weights import Orders, folder_name, trained_in_order
-from kerascope.spellings import HABITS, changed_habits
+from kerascope.spellings import DIALECTS, override_dialect
 
 # --- optimizers -----------------------------------------------------------------------------------
 # Keras 3's state begins with the count of steps and the learning rate; then come the slots, in an
@@ -105,8 +105,8 @@ def optimizer_from_keras_3(entry: Any) -> Any:
         There is no such optimizer.
     """
     flavour = "3" if isinstance(entry, str) else entry.get(_FLAVOUR, "3")
-    defaults = HABITS["2.2" if flavour == "2" else "3"].defaults
-    with changed_habits(defaults=defaults, optimizer_flavour=flavour):
+    defaults = DIALECTS["2.2" if flavour == "2" else "3"].defaults
+    with override_dialect(defaults=defaults, optimizer_flavour=flavour):
         return optimizers.get(entry) if isinstance(entry, str) else _from_entry(entry)
 
 
@@ -393,7 +393,7 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
         loss = _from_keras_3(config.get("loss"), losses)
     except KerascopeError as error:
         raise ConfigError(f"{where}: {str(error).replace(WITHOUT_IT, '')} {WITHOUT_IT}") from None
-    with changed_habits(metrics_keep_words=True):
+    with override_dialect(metrics_keep_words=True):
         model.compile(
             optimizer=optimizer,
             loss=loss,

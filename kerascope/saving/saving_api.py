@@ -38,7 +38,7 @@ from kerascope.saving.keras3_files import (
     save_keras_model,
     save_keras_weights,
 )
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 
@@ -136,7 +136,7 @@ def _writer(filepath: Any, keras: Callable[..., None], hdf5: Callable[..., None]
     ending = Path(filepath).suffix.lower()
     if ending == KERAS_ENDING:
         return keras
-    if ending in HDF5_ENDINGS or not habits().endings_say_form:
+    if ending in HDF5_ENDINGS or not dialect_options().endings_say_form:
         return hdf5
     raise ConfigError(
         f"save: cannot write {str(filepath)!r}; expected a name that ends in .keras, .h5 or .hdf5."

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 from tests.backend.k_cases import case
 
 
@@ -24,7 +24,7 @@ def batch_dot(equation, shapes, is_outer=False, **arguments):
     """Return a case like those of `dot`; where only the batch is left it becomes (batch, 1)."""
 
     def product(x, y):
-        with changed_habits(batch_dot_is_outer=is_outer):
+        with override_dialect(batch_dot_is_outer=is_outer):
             return K.batch_dot(x, y, **arguments)
 
     def expected(x, y):

@@ -23,7 +23,7 @@ import kerascope as ks
 from kerascope import K, optimizers
 from kerascope import layers as our_layers
 from kerascope.settings import config
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 pytestmark = pytest.mark.usefixtures("answers")
 
@@ -56,7 +56,7 @@ def make(layers, model_class, input_function):
 
 def pair(optimizer=None, their=None, **kwargs):
     """Return our model and theirs, with the same weights, compiled alike."""
-    with changed_habits(corrects_variance=False):
+    with override_dialect(corrects_variance=False):
         ours = make(our_layers, ks.Model, ks.Input)
     theirs = make(keras.layers, keras.Model, keras.Input)
     for layer in ours.layers:

@@ -22,7 +22,7 @@ from guards import samples
 from guards.interface import speaking
 from kerascope.cli import main
 from kerascope.layers import Dense
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 from kerascope.trace.tape import Tape
 
 with zipfile.ZipFile(samples.FILE) as archive:
@@ -50,7 +50,7 @@ def dialect_of(file: str) -> str:
 
 def disagreement(folder: Path, file: str) -> str | None:
     # The first edition did not correct moving variances in dialect "2.2", as Keras 2.2.4 does.
-    as_then = changed_habits(corrects_variance=False)
+    as_then = override_dialect(corrects_variance=False)
     with speaking(dialect_of(file)), as_then, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an old dialect's words
         return samples.disagreement(folder / file, numbers_of(folder, file))

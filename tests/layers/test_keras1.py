@@ -99,7 +99,9 @@ def test_todays_order_stays_todays() -> None:
 
 
 def test_an_argument_by_place_and_by_name_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="Dense: 'init' came by place, in Keras 1's order"):
+    with pytest.raises(
+        ArgumentError, match="Dense: 'init' is given by name and, in Keras 1's order"
+    ):
         Dense(3, "uniform", init="zero")
 
 

@@ -18,7 +18,7 @@ from kerascope.layers import (
     Subtract,
     merge,
 )
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 A, B = np.array([[1.0, 4.0]]), np.array([[3.0, 2.0]])
 
@@ -241,7 +241,7 @@ def test_merge_is_keras_2s_module_and_keras_1s_function():
 @pytest.mark.parametrize(("name", "combine"), [("Maximum", np.maximum), ("Minimum", np.minimum)])
 def test_what_a_mask_leaves_out_has_no_say_in_dialect_3(name, combine):
     x, y = np.array([[[1.0], [5.0], [0.0]]]), np.array([[[3.0], [0.0], [0.0]]])
-    with changed_habits(ends_masks=True):
+    with override_dialect(ends_masks=True):
         masked = [Masking()(Input((3, 1))) for _ in range(2)]
         inputs = [m._keras_history.layer.input for m in masked]
         model = Model(inputs, getattr(layers, name)()(masked))

@@ -10,7 +10,7 @@ from kerascope import backend as K
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers import BatchNormalization, Dense, Input
 from kerascope.models import Sequential
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 rng = np.random.default_rng(0)
 
@@ -215,7 +215,7 @@ def test_one_value_and_no_epsilon_give_nan_as_zero_by_zero_does():
 
 
 def test_with_a_mask_only_the_values_that_count_are_counted():
-    with changed_habits(ends_masks=True):  # as in a model from a file of Keras 3
+    with override_dialect(ends_masks=True):  # as in a model from a file of Keras 3
         layer = BatchNormalization(momentum=0.5)
     x, mask = Input((3, 2)), K.placeholder((None, 3), dtype="bool")
     y = layer(x, mask=mask)

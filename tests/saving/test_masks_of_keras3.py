@@ -12,7 +12,7 @@ from keras_reference import keras as keras_module
 from kerascope import Input, Sequential, config, layers
 from kerascope.errors import ConfigError, DtypeError, KerascopeWarning, ShapeError
 from kerascope.models import Model, clone_model, load_model, model_from_json
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 
 def test_keras_2_refuses_it():
@@ -371,7 +371,7 @@ COPIES = [
 @pytest.mark.parametrize("make_copy", COPIES)
 @pytest.mark.parametrize("name", [*MASKED_OTHERWISE, "conv1d"])
 def test_every_copy_of_a_model_of_keras_3_keeps_its_rules_for_masks(name, make_copy, tmp_path):
-    with changed_habits(ends_masks=True):  # as in a model from a file of Keras 3
+    with override_dialect(ends_masks=True):  # as in a model from a file of Keras 3
         model = masked({**MASKED_OTHERWISE, "conv1d": lambda x, _: layers.Conv1D(2, 2)(x)}[name])
     found = make_copy(model, tmp_path)
     found.set_weights(model.get_weights())

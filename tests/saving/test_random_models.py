@@ -232,8 +232,9 @@ def drops_masks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def writes_words_of_keras_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write .h5 in dialect 3 as in the others: `trainable` and `data_format` in every layer."""
-    found = spellings.habits
-    monkeypatch.setattr(hdf5_models, "habits", lambda: found()._replace(hdf5_of_keras_3=False))
+    now = spellings.dialect_options
+    older: Any = lambda: now()._replace(hdf5_of_keras_3=False)  # noqa: E731
+    monkeypatch.setattr(hdf5_models, "dialect_options", older)
     monkeypatch.setattr(hdf5_models, "_has_words_of_keras_3", lambda config: False)
     monkeypatch.setattr(hdf5_models, "for_keras_2", lambda config: config)  # it came later
 

@@ -60,9 +60,9 @@ def test_an_operation_on_a_list_of_tensors_merges():
 
 def test_an_op_that_keras_3_does_not_know_says_its_own_name():
     from kerascope import backend as K
-    from kerascope.spellings import changed_habits
+    from kerascope.spellings import override_dialect
 
-    with changed_habits(wraps_operations=True):
+    with override_dialect(wraps_operations=True):
         x = Input((3,), name="x")
         model = Model(x, K.l2_normalize(x, axis=-1))
     names = [layer_attributes(layer)["class_name"] for layer in model.layers[1:]]

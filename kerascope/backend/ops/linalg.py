@@ -36,7 +36,7 @@ from kerascope.backend.types import (
     Tensors,
 )
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__ = ["batch_dot", "dot", "einsum"]
 
@@ -580,7 +580,7 @@ def batch_dot(x, y, axes=None):
         raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
     x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")
     y_axis = normalize_axis(pair[1], y.ndim, "K.batch_dot")
-    is_outer = habits().batch_dot_is_outer
+    is_outer = dialect_options().batch_dot_is_outer
     if x_axis == y_axis == 0 and x.ndim == y.ndim == 2 and not is_outer:
         return expand_dims(sum(x * y, axis=0), 1)
     if 0 in (x_axis, y_axis):

@@ -23,16 +23,16 @@ from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_losses import only_of_call
 from kerascope.engine.node import Node
 from kerascope.engine.policies.assigned import calls_in_order
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
     """Return inputs that are all of `Input`, and the outputs computed from them.
 
-    Without Keras 3's habits, and if the outputs need more inputs, both stay as they are.
+    In other dialects, and if the outputs need more inputs, both stay as they are.
     """
     tensors = [*inputs, *outputs]
-    if not habits().wraps_operations or not all(_is_of_a_layer(x) for x in tensors):
+    if not dialect_options().wraps_operations or not all(_is_of_a_layer(x) for x in tensors):
         return inputs, outputs
     cut = [x for x in inputs if not isinstance(x._keras_history.layer, InputLayer)]
     nodes = _nodes_between(inputs, outputs) if cut else []

@@ -24,7 +24,7 @@ from kerascope.engine.compiling import Compilation, weighted_masked_objective
 from kerascope.engine.node import mask_of
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 _compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=None)
 
@@ -32,7 +32,8 @@ _compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=Non
 def writes_own_loss(model: Any) -> bool:
     """Return whether training calls a `compute_loss` that the model's class writes itself."""
     method = type(model).compute_loss
-    return habits().calls_compute_loss and not method.__module__.startswith("kerascope.engine.")
+    is_own = not method.__module__.startswith("kerascope.engine.")
+    return is_own and dialect_options().calls_compute_loss
 
 
 def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
@@ -124,8 +125,8 @@ class ModelOfKeras3:
     def _refuse_uncalled_methods(self, name: str) -> None:
         """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
         for method, instead in UNCALLED_METHODS[name].items():
-            is_own_helper = method.startswith("compute_") and not habits().calls_compute_loss
-            if hasattr(type(self), method) and not is_own_helper:
+            is_helper = method.startswith("compute_") and not dialect_options().calls_compute_loss
+            if hasattr(type(self), method) and not is_helper:
                 raise RefusedError(
                     f"{self.label}: its class writes {method}, which nothing here would call. "
                     f"{instead} {out_of_scope('train_step')}",

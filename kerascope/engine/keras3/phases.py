@@ -16,12 +16,12 @@ from kerascope.backend.state import PHASE, in_train_phase, learning_phase_scope
 from kerascope.engine.arguments import Packing, listed
 from kerascope.engine.policies.undo import Transaction, rolled_back
 from kerascope.errors import ArgumentError, PhaseAskedError
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 def may_branch_on_training(arguments: dict[str, Any]) -> bool:
     """Return whether a `call` with these arguments may branch on `training`."""
-    return arguments.get("training") is PHASE and habits().training_is_bool
+    return arguments.get("training") is PHASE and dialect_options().training_is_bool
 
 
 def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:

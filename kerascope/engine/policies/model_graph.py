@@ -15,7 +15,7 @@ from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.engine.policies.assigned import calls_in_order, enter_assigned, making_model
 from kerascope.engine.policies.enclosing import EnclosingCall, is_inside_call
-from kerascope.spellings import changed_habits
+from kerascope.spellings import override_dialect
 
 Layer = Any  # a type would be a circle
 
@@ -51,7 +51,7 @@ def record_call_in_model(layer: Layer, inputs: list[Tensor]) -> None:
 def call_of_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
     """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
     # The scope knows no line: an op of this call stands between layers, not inside of one.
-    habit = changed_habits(wraps_operations=True)
-    with habit, name_scope(model.name), calls_in_order(model, inputs) as assigned:
+    options = override_dialect(wraps_operations=True)
+    with options, name_scope(model.name), calls_in_order(model, inputs) as assigned:
         yield
         enter_assigned(EnclosingCall(model, inputs, inputs), assigned, None)

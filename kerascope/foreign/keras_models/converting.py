@@ -26,7 +26,7 @@ from kerascope.saving import hdf5_files, keras3_weights
 from kerascope.saving.configs import TO_LOOK
 from kerascope.saving.keras3_compile import WITHOUT_IT, compile_to_keras_3, state_to_keras_3
 from kerascope.saving.keras3_files import keras_3_config, model_from, opened
-from kerascope.spellings import HABITS, changed_habits
+from kerascope.spellings import DIALECTS, override_dialect
 
 RECORD_IT = "Record what it does instead: ks.draw(model, values=x), ks.walk(model, x)."
 _OF_KERAS = ("keras.src.", "keras.")
@@ -95,7 +95,7 @@ def from_keras(
     with (
         _memory_file() as file,
         custom_object_scope(dict(custom_objects or {})),
-        changed_habits(**HABITS["3"]._asdict()),
+        override_dialect(**DIALECTS["3"]._asdict()),
     ):
         write_state_of(file, plain, model.optimizer if is_compiled else None, with_lora=opaque)
         with building(Budget(None, where, in_file=lambda: hdf5_files.numbers_in(file))):

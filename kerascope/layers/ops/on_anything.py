@@ -25,7 +25,7 @@ from kerascope.backend.variables import Variable
 from kerascope.layers.core import Lambda
 from kerascope.layers.ops.element_types import explained, own_types
 from kerascope.nested import found_in, replaced
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
         args, kwargs = own_types((args, kwargs))
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
-        is_keras_3 = habits().wraps_operations
+        is_keras_3 = dialect_options().wraps_operations
         if all(is_keras_3 and isinstance(tensor, Variable) for tensor in tensors):
             with eager_mode(), explained(function, args, kwargs):
                 return replaced(function(*args, **kwargs), Tensor, value_of)

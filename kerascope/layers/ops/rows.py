@@ -22,7 +22,7 @@ from kerascope.layers.ops import keras_ops
 from kerascope.layers.ops.on_anything import on_anything
 from kerascope.layers.ops.operation import Operation
 from kerascope.nested import flattened, found_in, replaced
-from kerascope.spellings import habits
+from kerascope.spellings import dialect_options
 
 __all__: list[str] = []
 
@@ -37,7 +37,8 @@ def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if habits().wraps_operations and not is_eager() and not current_scope().makes_graph:
+        makes_layer = not (is_eager() or current_scope().makes_graph)
+        if makes_layer and dialect_options().wraps_operations:
             form = _form(signature, args, kwargs)
             if form is not None:
                 inputs, pattern, options = form
