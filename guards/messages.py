@@ -104,9 +104,8 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         if name[:1].isupper():
             position = 1 if name == "ArgumentError" and len(node.exc.args) == 2 else 0
             yield name, node.exc.args[position]
-    is_call = isinstance(node, ast.Call) and node.args
-    if is_call and ast.unparse(node.func) in ("warnings.warn", "warn"):
-        yield "warning", node.args[0]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn"):
+        yield from (("warning", text) for text in node.args[:1])
 
 
 def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator[str]:

@@ -129,9 +129,10 @@ def python_prose(source: str) -> Iterator[tuple[int, str, str]]:
                 lines = (line for line in text.splitlines() if not is_example(line))
                 yield getattr(node, "lineno", 1), "docstring", "\n".join(lines)
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and text.count(" ") > 3 and id(node) not in docstrings:
-            yield node.lineno, "message", text
+        if not isinstance(node, ast.Constant) or id(node) in docstrings:
+            continue
+        if isinstance(node.value, str) and node.value.count(" ") > 3:
+            yield node.lineno, "message", node.value
     for number, line in enumerate(source.splitlines(), 1):
         found = re.search(r"(?:^|\s)# (?!noqa|type:|ruff:|---)(.+)$", line)
         if found:
