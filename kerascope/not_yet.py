@@ -370,6 +370,9 @@ def names_in_rows(module: str) -> list[str]:
 
 # --- what a module answers ------------------------------------------------------------------------
 
+# The module that has what Keras 1 and 2 did not document, for `later`.
+PRIVATE_NAMES = "kerascope.compat.private_names"
+
 
 def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
     """Return the error for a name that a module does not have.

@@ -30,6 +30,7 @@ from kerascope.compat.paths import (
     PACKAGE,
     ROOTS,
     known_paths,
+    opened,
     sources_of,
 )
 from kerascope.errors import RefusedAttributeError, RefusedImportError
@@ -66,8 +67,8 @@ class StandIn(ModuleType):
         self._child = child
 
     @property
-    def _sources(self) -> list[ModuleType]:
-        return [import_module(source) for source in sources_of(self._path)]
+    def _sources(self) -> list[Any]:
+        return [opened(source) for source in sources_of(self._path)]
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -123,7 +124,7 @@ class CallableStandIn(StandIn):
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
     """Return a new stand-in; a callable one where our module can be called."""
-    first = import_module(sources_of(path)[0])
+    first = opened(sources_of(path)[0])
     return (CallableStandIn if callable(first) else StandIn)(name, path, child)
 
 

@@ -11,6 +11,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
+from typing import Any
 
 PACKAGE = "kerascope"
 
@@ -24,18 +25,20 @@ _FILES_OF_LAYERS = (
 # Root that scripts import -> the path below it where Keras begins.
 ROOTS: dict[str, str] = {"keras": "", "tensorflow": "keras", "tf_keras": ""}
 
-# Path -> our modules, the first one that has a name wins.
+# Path -> our modules, the first one that has a name wins. `module:share` stands for the names of a
+# share alone: an object with attributes, in that module.
 MOVED: dict[str, str] = {
     "": "compat.top_level",
     # Keras 1
     "objectives": "losses",
     "initializations": "initializers.keras1 initializers",
     "engine.topology": """engine.node engine.base_layer engine.input_layer engine.network
-        engine.input_spec layers.merge utils.layer_utils utils.keras1 engine""",
+        engine.input_spec layers.merge utils.layer_utils
+        compat.private_names:topology engine""",
     "engine": "engine layers.merge utils.layer_utils",
     "engine.merge": "layers.merge",
     "engine.topology.merge": "layers.merge",
-    "engine.training": "engine.model models engine.keras1.training_utils",
+    "engine.training": "engine.model models compat.private_names:training",
     "legacy": "compat",
     "legacy.interfaces": "compat.interfaces",
     "legacy.layers": "layers",
@@ -59,9 +62,9 @@ MOVED: dict[str, str] = {
     "engine.base_layer": "engine.base_layer engine.input_spec engine.node",
     "engine.saving": "saving models",
     "engine.container": "engine.network",
-    "engine.training_arrays": "engine.keras1.training_utils engine.model",
-    "engine.training_generator": "engine.keras1.training_utils engine.model",
-    "engine.training_utils": "engine.keras1.training_utils",
+    "engine.training_arrays": "compat.private_names:loops engine.model",
+    "engine.training_generator": "compat.private_names:loops engine.model",
+    "engine.training_utils": "compat.private_names:training_utils",
     "utils.multi_gpu_utils": "utils",
     # Keras 3
     "config": "compat.keras_config",
@@ -93,7 +96,7 @@ MOVED_INSIDE: dict[str, str] = {
     "compat.keras_ops_numbers": "layers.ops.keras_ops",
     "compat.keras_ops_shapes": "layers.ops.keras_ops",
     "engine.compiled_network": "engine.model",
-    "engine.keras_loops": "engine.keras1.training_utils",
+    "engine.keras_loops": "compat.private_names:loops",
     "engine.nesting": "engine.arguments",
     "engine.network_config": "engine.network",
     "engine.per_input": "engine.layer_losses",
@@ -113,7 +116,7 @@ MOVED_INSIDE: dict[str, str] = {
 
 @cache
 def sources_of(path: str) -> tuple[str, ...]:
-    """Return the full names of our modules that stand behind a path; none for an unknown path.
+    """Return the full names of the modules behind a path; none for an unknown path.
 
     Examples
     --------
@@ -125,11 +128,18 @@ def sources_of(path: str) -> tuple[str, ...]:
     ()
     """
     named = MOVED.get(path, MOVED_INSIDE.get(path, path)).split()
-    return tuple(f"{PACKAGE}.{name}" for name in named if _is_here(name))
+    return tuple(f"{PACKAGE}.{name}" for name in named if _is_here(name.partition(":")[0]))
+
+
+def opened(source: str) -> Any:
+    """Import a module that `sources_of` returned; return it, or its share."""
+    name, _, share = source.partition(":")
+    module = import_module(name)
+    return getattr(module, share) if share else module
 
 
 def _is_here(path: str) -> bool:
-    """Tell whether we have a module, without loading it."""
+    """Return whether kerascope has a module, without importing it."""
     full_name = f"{PACKAGE}.{path}"
     if full_name in sys.modules:
         return True

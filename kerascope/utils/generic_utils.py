@@ -15,7 +15,7 @@ import numpy as np
 from kerascope.callbacks.progress import Progbar
 from kerascope.engine.pickling import ByteCode, byte_code_of, function_of
 from kerascope.errors import ArgumentError, RefusedError
-from kerascope.not_yet import answer_missing_names
+from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
 from kerascope.registry import Registry, custom_object_scope, get_custom_objects
 
 __all__ = [
@@ -333,4 +333,4 @@ def transpose_shape(shape: Any, target_format: str, spatial_axes: Iterable[int])
 
 _OF_KERAS_1 = """get_from_module make_tuple"""
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), PRIVATE_NAMES))

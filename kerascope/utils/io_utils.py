@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError, DataError, UnavailableError
-from kerascope.not_yet import answer_missing_names
+from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
 
 __all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite", "h5dict"]
 
@@ -280,4 +280,4 @@ def is_interactive_logging_enabled() -> bool:
 
 _OF_KERAS_1 = """save_array load_array"""
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), PRIVATE_NAMES))

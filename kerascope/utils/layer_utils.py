@@ -13,7 +13,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.summary import print_summary
 from kerascope.errors import ArgumentError, GraphError, ShapeError
-from kerascope.not_yet import answer_missing_names
+from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
 
 __all__ = [
     "convert_all_kernels_in_model",
@@ -150,4 +150,4 @@ def convert_dense_weights_data_format(
 
 _OF_KERAS_1 = """layer_from_config count_total_params"""
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), PRIVATE_NAMES))

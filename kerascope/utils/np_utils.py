@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.errors import ArgumentError
-from kerascope.not_yet import answer_missing_names
+from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
 
 
 def to_categorical(
@@ -175,4 +175,4 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 _OF_KERAS_1 = """binary_logloss multiclass_logloss accuracy probas_to_classes
     categorical_probas_to_classes convert_kernel conv_output_length conv_input_length"""
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), PRIVATE_NAMES))

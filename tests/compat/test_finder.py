@@ -68,3 +68,14 @@ def test_a_function_of_keras_1_is_no_module_in_its_dialect(path, monkeypatch):
         assert package.merge([a, b], mode="concat").shape == (None, 6)
         monkeypatch.setattr(config, "dialect", "2.2")
         assert import_module("keras.layers").merge.Add is Add
+
+
+def test_each_module_of_training_shows_its_own_functions():
+    with keras_imports():
+        from keras.engine import training_arrays, training_utils
+
+        assert "standardize_weights" in dir(training_utils)
+        assert training_arrays.fit_loop.__name__ == "fit_loop"
+        assert not hasattr(training_utils, "fit_loop")
+        assert not hasattr(training_arrays, "standardize_weights")
+        assert not hasattr(training_utils, "probas_to_classes")

@@ -6,8 +6,8 @@ from small_model import LABELS, ROWS, small_model
 
 from kerascope.backend.constants import MOST_ELEMENTS, are_known_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
+from kerascope.compat.private_names import standardize_weights
 from kerascope.engine.feeds import ArrayFeed
-from kerascope.engine.keras1.training_utils import standardize_weights
 from kerascope.settings import config
 
 

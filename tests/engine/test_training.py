@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kerascope import Input, K, Model, Sequential, callbacks, optimizers
-from kerascope.engine.keras1.training_utils import fit_loop
+from kerascope.compat.private_names import fit_loop
 from kerascope.engine.training_loop import BatchBegun
 from kerascope.errors import KerascopeWarning
 from kerascope.layers import (

@@ -7,7 +7,7 @@ from urllib.error import URLError
 
 import pytest
 
-from kerascope.engine.keras1.training_utils import iter_sequence_infinite
+from kerascope.compat.private_names import iter_sequence_infinite
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.utils import Sequence, get_file, validate_file
 from kerascope.utils.data_utils import cache_folder

@@ -13,7 +13,7 @@ import pytest
 from waiting import wait_until
 
 from kerascope.callbacks import Callback
-from kerascope.engine.keras1 import training_utils
+from kerascope.compat import private_names
 from kerascope.engine.workers import ThreadWorker
 from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeWarning, WorkerError
 from kerascope.layers import Dense
@@ -678,11 +678,11 @@ def test_evaluate_and_predict_take_batches_as_fit_does():
 
 def test_the_three_functions_of_keras_are_here():
     one = model()
-    history = training_utils.fit_generator(one, Batches(), verbose=0)
+    history = private_names.fit_generator(one, Batches(), verbose=0)
     assert len(history.history["loss"]) == 1
-    loss = training_utils.evaluate_generator(one, Batches())
+    loss = private_names.evaluate_generator(one, Batches())
     assert loss == pytest.approx(one.evaluate(X, Y, verbose=0), rel=1e-5)
-    assert training_utils.predict_generator(one, Batches()).shape == (50, 1)
+    assert private_names.predict_generator(one, Batches()).shape == (50, 1)
 
 
 class Where(PyDataset):
