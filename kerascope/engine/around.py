@@ -1,16 +1,55 @@
-"""What holds around every call of a layer: policies, beside the call itself.
+"""Policies around every call of a layer, beside the call itself.
 
 A policy is one concern: a failed call is undone, an error notes the layer, and so on. It is made
 for one call, it may hold something while the call advances, and it is notified of how the call
-ended. `engine/policies/` contains them; `WholeCall` wraps a call in several of them.
+ended. `engine/policies/` contains them; `WholeCall` wraps a call in several of them. `CalledLayer`
+is what they use of a layer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from kerascope.callers import boundary
+
+
+class CalledLayer(Protocol):
+    """The attributes of a `Layer` that policies use.
+
+    Their files cannot import `Layer`: its file imports them.
+    """
+
+    name: str
+    built: bool
+    made_at: tuple[str, int] | None
+    inbound_nodes: list[Any]
+    outbound_nodes: list[Any]
+
+    # Penalties of the last call on numbers, updates, and whether `call` assigns to variables.
+    _last_call: Any
+    _updates: Any
+    _assigns: bool
+
+    @property
+    def label(self) -> str:
+        """The class and the name, for messages."""
+
+    @property
+    def _collections(self) -> tuple[Any, ...]:
+        """Losses, updates and inner calls."""
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Add updates of variables."""
+
+    def record_inner_call(self, layer: Any, inner_inputs: list[Any], inputs: Any) -> None:
+        """Record a call of another layer in this one's `call`."""
+
+    def _snapshot(self) -> dict[str, Any]:
+        """Return what building changes."""
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        """Restore a snapshot."""
 
 
 class CallPolicy:

@@ -16,16 +16,18 @@ from kerascope.backend.eager import assigning
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.update_order import CallUpdate
 from kerascope.backend.variables import Variable
+from kerascope.engine.around import CalledLayer
 
-Layer = Any  # a type would be a circle
 EnclosingCall = Any
 
 # The model whose graph is being made, and its inputs, if its calls read what others have assigned.
-making_model: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar("model", default=None)
+making_model: ContextVar[tuple[CalledLayer, list[Tensor]] | None] = ContextVar(
+    "model", default=None
+)
 
 
 @contextmanager
-def calls_in_order(model: Layer, inputs: list[Tensor]) -> Iterator[dict[Variable, Tensor]]:
+def calls_in_order(model: CalledLayer, inputs: list[Tensor]) -> Iterator[dict[Variable, Tensor]]:
     """Let each call in the `with` block read what the calls before it have assigned."""
     token = making_model.set((model, inputs))
     try:

@@ -8,33 +8,32 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.shapes import Shape
+from kerascope.engine.around import CalledLayer
 from kerascope.limits import PARTS_OF_A_CALL, PARTS_OF_A_LAYER, Budget, building, current_budget
 
-Layer = Any  # a type would be a circle
 
-
-def count_layer(layer: Layer) -> None:
+def count_layer(layer: CalledLayer) -> None:
     """Take a new layer from the budget, if there is one; its weights may be made later."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(PARTS_OF_A_LAYER, f"at a layer {type(layer).__name__}")
-        layer._budget = budget.later
+        vars(layer)["_budget"] = budget.later
 
 
-def count_call(layer: Layer) -> None:
+def count_call(layer: CalledLayer) -> None:
     """Take a call from the budget."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
 
 
-def budget_of(layer: Layer) -> Budget | None:
+def budget_of(layer: CalledLayer) -> Budget | None:
     """Return the budget for what a layer makes now: the one in force, or the layer's own."""
     return current_budget() or vars(layer).get("_budget")
 
 
 def first_value(
-    layer: Layer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
+    layer: CalledLayer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
 ) -> Any:
     """Return `compute()`, the first value of a weight, if the budget has room for it.
 

@@ -8,28 +8,27 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
-
-Layer = Any  # a type would be a circle
+from kerascope.engine.around import CalledLayer
 
 
 class LossesOfLastCall(NamedTuple):
     """The penalties of a layer for the last call on numbers, and the layers that added some."""
 
     own: list[Tensor]
-    layers: list[Layer]
+    layers: list[CalledLayer]
 
 
-# What each layer adds in the outermost call on numbers that is running.
-entered_losses: ContextVar[dict[Layer, list[Tensor]] | None] = ContextVar("entered", default=None)
+# What each Layer adds in the outermost call on numbers that is running.
+entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered", default=None)
 
 
 @contextmanager
-def losses_of_a_call(layer: Layer) -> Iterator[None]:
+def losses_of_a_call(layer: CalledLayer) -> Iterator[None]:
     """Replace the penalties of the last call on numbers by those of the call in the `with` block.
 
     If the call fails, those of the last one stay.
     """
-    entered: dict[Layer, list[Tensor]] = {}
+    entered: dict[Any, list[Tensor]] = {}
     token = entered_losses.set(entered)
     try:
         yield

@@ -13,9 +13,8 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import ASSIGNED, Tensor
+from kerascope.engine.around import CalledLayer
 from kerascope.engine.policies.assigned import enter_assigned
-
-Layer = Any  # a type would be a circle
 
 
 class EnclosingCall(NamedTuple):
@@ -25,7 +24,7 @@ class EnclosingCall(NamedTuple):
     the same tensors has another list.
     """
 
-    layer: Layer
+    layer: Any  # a Layer
     inputs: list[Tensor]
     outermost: list[Tensor]
 
@@ -39,7 +38,7 @@ def is_inside_call() -> bool:
 
 
 @contextmanager
-def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
+def inside_call(layer: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
     """Let this call of `layer` enclose the calls inside the `with` block.
 
     What the call assigns to variables, as in Keras 3, is entered among the layer's updates.

@@ -14,16 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kerascope.backend.graph import Tensor
-from kerascope.engine.around import CallPolicy
+from kerascope.engine.around import CalledLayer, CallPolicy
 
-Layer = Any  # a type would be a circle
 Node = Any
 
 
 class FailureFacts(CallPolicy):
     """Attaches to an error the call of a layer that it passed through."""
 
-    def __init__(self, layer: Layer, call: Any) -> None:
+    def __init__(self, layer: CalledLayer, call: Any) -> None:
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
@@ -52,10 +51,10 @@ class FailedCall:
         The calls around it, from the inside out; their tensors' makers are in `makers` too.
     """
 
-    layer: Layer
+    layer: Any
     tensors: list[Tensor]
     makers: dict[Tensor, Node]
-    around: list[tuple[Layer, list[Tensor]]] = field(default_factory=list)
+    around: list[tuple[Any, list[Tensor]]] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _nothing, ()
@@ -87,7 +86,7 @@ def _nothing() -> None:
     """Replace the facts in a pickled error: another process has none of the layers."""
 
 
-def attach_failed_call(error: Exception, layer: Layer, tensors: list[Tensor]) -> None:
+def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:
     """Attach a call of a layer to an error that it raised, or that passed through it."""
     failed = getattr(error, "failed_call", None)
     if not isinstance(failed, FailedCall):
@@ -130,7 +129,7 @@ def _attach(error: Exception, name: str, facts: FailedCall | FailedGraph) -> Non
         return
 
 
-def _name_the_layer(error: Exception, layer: Layer) -> None:
+def _name_the_layer(error: Exception, layer: CalledLayer) -> None:
     if layer.label in str(error):
         return
     path, line = layer.made_at or ("?", 0)

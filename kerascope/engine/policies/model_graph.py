@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope, name_scope
+from kerascope.engine.around import CalledLayer
 from kerascope.engine.policies.assigned import calls_in_order, enter_assigned, making_model
 from kerascope.engine.policies.enclosing import EnclosingCall, is_inside_call
 from kerascope.spellings import override_dialect
-
-Layer = Any  # a type would be a circle
 
 
 def is_in_model(tensor: Tensor) -> bool:
@@ -25,7 +23,7 @@ def is_in_model(tensor: Tensor) -> bool:
     return tensor._keras_history is not None or model_being_made() is not None
 
 
-def model_being_made() -> tuple[Layer, list[Tensor]] | None:
+def model_being_made() -> tuple[CalledLayer, list[Tensor]] | None:
     """Return the subclassed model whose `call` runs, and its inputs; None inside its layers."""
     return making_model.get() if is_making_graph() and not is_inside_call() else None
 
@@ -40,7 +38,7 @@ def is_making_graph() -> bool:
     return scope.makes_graph and scope.made_at is None and not is_eager()
 
 
-def record_call_in_model(layer: Layer, inputs: list[Tensor]) -> None:
+def record_call_in_model(layer: CalledLayer, inputs: list[Tensor]) -> None:
     """Record a call that the `call` of a subclassed model makes, for the model's losses."""
     model, model_inputs = model_being_made() or (None, [])
     if model is not None:
@@ -48,7 +46,7 @@ def record_call_in_model(layer: Layer, inputs: list[Tensor]) -> None:
 
 
 @contextmanager
-def call_of_model(model: Layer, inputs: list[Tensor]) -> Iterator[None]:
+def call_of_model(model: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
     """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
     # The scope knows no line: an op of this call stands between layers, not inside of one.
     options = override_dialect(wraps_operations=True)

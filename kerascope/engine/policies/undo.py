@@ -14,10 +14,7 @@ from typing import Any
 
 from kerascope.backend.atomic import set_values
 from kerascope.backend.variables import Variable
-from kerascope.engine.around import CallPolicy
-
-Layer = Any  # a type would be a circle
-
+from kerascope.engine.around import CalledLayer, CallPolicy
 
 _current: ContextVar[Transaction | None] = ContextVar("transaction", default=None)
 
@@ -30,7 +27,7 @@ class Transaction(CallPolicy):
     layer : Layer
     """
 
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: CalledLayer) -> None:
         self.layer = layer
         self._before: dict[str, Any] | None = None if layer.built else layer._snapshot()
         self._marks = [len(items) for items in layer._collections]
@@ -98,7 +95,7 @@ class Transaction(CallPolicy):
 
 
 @contextmanager
-def rolled_back(layer: Layer) -> Iterator[None]:
+def rolled_back(layer: CalledLayer) -> Iterator[None]:
     """Undo the calls in the `with` block at its end, even if they succeed."""
     transaction = Transaction(layer)
     with transaction.if_it_fails():
