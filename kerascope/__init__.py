@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.profile import profile
     from kerascope.viz.tensors.show import show
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0.dev0"
 
 # Name -> the module that has it.
 _HOMES = {
