@@ -11,7 +11,7 @@ from kerascope.callbacks import LambdaCallback, LearningRateScheduler
 from kerascope.debugger.session import Session
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
-from kerascope.trace.events import UNLOOKED
+from kerascope.trace.events import SKIPPED
 from kerascope.trace.stepper import Reason
 from kerascope.utils import set_random_seed
 
@@ -45,7 +45,7 @@ def debugged(program, kind=Session, stops=()):
 
 
 def marks_of(session):
-    return [event for event in session.tape if event.kind == UNLOOKED]
+    return [event for event in session.tape if event.kind == SKIPPED]
 
 
 def plain():

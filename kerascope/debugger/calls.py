@@ -12,7 +12,7 @@ from kerascope.errors import KerascopeError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.history import before, begin_of, value_of_event
 from kerascope.trace.statistics import Statistics
-from kerascope.trace.train_facts import quietly
+from kerascope.trace.training_info import without_observers
 
 FUNCTION, INNER_RUN = "function", "run_internal_graph"
 RUNS = (FUNCTION, INNER_RUN, "gradients", "build_map", "build")
@@ -135,7 +135,7 @@ def _names_of_calls(session: Session, event: Event) -> list[str]:
 def calls_of(model: Any) -> list[str]:
     """Return the names of the calls of a model; none of one that has no graph."""
     try:
-        return [call.id for call in quietly(calls_in, model)]
+        return [call.id for call in without_observers(calls_in, model)]
     except (KerascopeError, AttributeError):
         return []  # a subclassed model that was not called yet has no graph
 

@@ -27,7 +27,7 @@ from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import END, GRAINS, Delta, Event
-from kerascope.trace.forks import Fork, Trained, begin_of_call, end_of_call, next_row
+from kerascope.trace.forks import Fork, TrainCall, begin_of_call, end_of_call, next_row
 from kerascope.trace.function_plan import fitted, name_of, slot_of, slots_by_name, tensor_of
 from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.journal import Journal
@@ -318,7 +318,7 @@ def _comes_later(debugger: Shell, name: str) -> str:
 
 def _say_loss(debugger: Shell, made: Timeline) -> None:
     """Tell what the change makes of the loss of this very call, if it was run to its end."""
-    losses: list[Trained] = []
+    losses: list[TrainCall] = []
     if made.fork is not None:
         with suppress(ArgumentError):
             made.fork.begin()
@@ -341,9 +341,9 @@ def _change_between(
     """Leave the timeline between two calls, with another value of a variable."""
     t, tape = _here(debugger).t, debugger.session.tape
     _next_call(debugger, "set", t + 1)
-    again = recorder.aside(tape.history)
+    again = recorder.scratch_recorder(tape.history)
     again.memory.know_twins_of(recorder.memory, t)
-    again.go_on_from(tape, t + 1)
+    again.continue_from(tape, t + 1)
     fork = Fork(again, _history(debugger, recorder), tape, t + 1)
     changes, word = _with_it(debugger, t), "again"
     if change is not None and variable is not None:

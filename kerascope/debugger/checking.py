@@ -15,9 +15,9 @@ from kerascope.debugger.places import shown_file
 from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
-from kerascope.trace.gradient_check import Checked, Whole, WrongOp, check_weights, wrong_ops
+from kerascope.trace.gradient_check import LossCheck, WeightCheck, WrongOp, check_weights, wrong_ops
 from kerascope.trace.statistics import figure
-from kerascope.trace.timelines import begun_with
+from kerascope.trace.timelines import initial_values
 
 MOST_WRONG = 3  # ops that are told of
 
@@ -33,7 +33,7 @@ def say_checked_gradients(shell: Shell) -> None:
             f"check grads: {call.function.name} trains nothing, so it has no gradients. Go to a "
             "batch that does: goto batch 3."
         )
-    inputs, values = begun_with(recorder, shell.session.tape, call, "check grads")
+    inputs, values = initial_values(recorder, shell.session.tape, call, "check grads")
     leaves: dict[Any, Any] = dict(zip(call.function.inputs, map(np.asarray, inputs), strict=True))
     leaves.update(values)
     whole = with_float_settings(check_weights, loss, weights, leaves)
@@ -54,7 +54,7 @@ def say_checked_gradients(shell: Shell) -> None:
         shell.say(f"and {len(found) - MOST_WRONG} more")
 
 
-def _lines(whole: Whole) -> list[str]:
+def _lines(whole: LossCheck) -> list[str]:
     slopes = [slope for one in whole.checked for slope in one.slopes]
     numbers = sum(slope.place is not None for slope in slopes)
     how = "in float64" if not whole.single else f"in float32, for {', '.join(whole.single)}"
@@ -75,7 +75,7 @@ def _lines(whole: Whole) -> list[str]:
     return lines
 
 
-def _row(one: Checked) -> tuple[str, ...]:
+def _row(one: WeightCheck) -> tuple[str, ...]:
     worst = one.worst
     if worst is None:
         return ("", one.name, "", "", "", "at bends only")

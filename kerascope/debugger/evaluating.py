@@ -40,8 +40,8 @@ from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import REFS, TensorRef
 from kerascope.trace.statistics import NUMBERS, Statistics
 from kerascope.trace.stepper import Stop
-from kerascope.trace.tape_memory import told_of
-from kerascope.trace.timelines import recalled, variables_of
+from kerascope.trace.tape_memory import describe_mark
+from kerascope.trace.timelines import restored, variables_of
 
 # --- the names at a stop --------------------------------------------------------------------------
 # Inner ones hide outer ones of the same name::
@@ -226,9 +226,9 @@ def _values_around(
         return {}, dict.fromkeys(variables)
     known = {v for function in journal.called_until(n) for v in variables_of(function)}
     then = {v: values[v] for v in variables if v in known and v in values}
-    stretch, first, end = journal.place_of(n)
+    run, first, end = journal.place_of(n)
     begin = begin_of_call(session.tape, first, end)
-    return then, _told_since(session, begin, t, stretch.function, then)
+    return then, _told_since(session, begin, t, run.function, then)
 
 
 def _told_since(
@@ -396,7 +396,7 @@ def _names_with_numbers(
     current = session.timelines.current
     fork: Fork | None = current.fork
     recorder, rows_of = (session.recorder, None) if fork is None else (fork.recorder, fork.rows_of)
-    again = recalled(recorder, session.tape, t, command, current.overrides, rows_of)
+    again = restored(recorder, session.tape, t, command, current.overrides, rows_of)
     found = {**again.names_at(t), **names_of_event(again[t])}
     whole = {
         **names,
@@ -504,7 +504,7 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
         return "only figures are left of what was fed. To keep more, begin with `set history 1GB`."
     marks = [event for event in session.tape[: t + 1] if event.kind == FORGOTTEN]
     if marks:
-        return f"{told_of(marks[-1])}."
+        return f"{describe_mark(marks[-1])}."
     return "no batch was fed to it up to here. Go on to the first batch: `unt forward`."
 
 

@@ -18,7 +18,7 @@ from kerascope.debugger.rendering import lines_of_stop
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.expressions import told
+from kerascope.trace.expressions import error_text
 from kerascope.trace.stepper import Reason, Stepper, Stop
 
 COMMANDS = Registry(moving, stopping, looking, changing, tables, files, aside)
@@ -70,7 +70,7 @@ class ModelDebugger(Shell):
         try:
             lines = lines_of_stop(self.session, stop, self.page)
         except Exception as error:
-            lines = [f"*** t={stop.t} cannot be shown: {told(error)}"]
+            lines = [f"*** t={stop.t} cannot be shown: {error_text(error)}"]
         for line in lines:
             self.say(line)
         if self.is_terminal and stop.event is None and not len(self.session.tape):

@@ -43,7 +43,7 @@ from kerascope.errors import ArgumentError
 from kerascope.nested import replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, Event, Where
-from kerascope.trace.expressions import told
+from kerascope.trace.expressions import error_text
 from kerascope.trace.history import begin_of
 from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
@@ -226,7 +226,7 @@ def _show_display(debugger: Shell, one: Display) -> None:
     except NameError:
         value = "(no such name here)"
     except Exception as error:
-        value = f"({told(error)})"
+        value = f"({error_text(error)})"
     if one.is_new:
         debugger.say(f"display {one.text}: {_shown(value)}")
     elif not same(value, one.last):

@@ -6,7 +6,7 @@ import math
 
 from kerascope.debugger.run_table import SPREAD, sparks
 from kerascope.debugger.tables import lines_of_table
-from kerascope.trace.forks import Trained
+from kerascope.trace.forks import TrainCall
 from kerascope.trace.statistics import figure
 
 AT_ENDS, AT_PARTING = 5, 2  # rows at each end of a long table, and around the first difference
@@ -15,13 +15,13 @@ WIDEST = 60
 
 
 def lines_of_losses(
-    rows: list[Trained], numbers: tuple[int, int], ascii_only: bool = False
+    rows: list[TrainCall], numbers: tuple[int, int], ascii_only: bool = False
 ) -> list[str]:
     """Return a curve of each history, where they part, and a table that is cut if it is long.
 
     Parameters
     ----------
-    rows : list of Trained
+    rows : list of TrainCall
     numbers : (int, int)
         Of the two timelines.
     ascii_only : bool
@@ -49,12 +49,12 @@ def told_apart(first: float, second: float) -> tuple[str, str]:
     return f"{first:.9g}", f"{second:.9g}"
 
 
-def _label(row: Trained) -> str:
+def _label(row: TrainCall) -> str:
     return f"epoch {row.epoch} batch {row.batch}" if row.epoch else f"batch {row.batch}"
 
 
 def _curves(
-    rows: list[Trained], numbers: tuple[int, int], whose: str, ascii_only: bool
+    rows: list[TrainCall], numbers: tuple[int, int], whose: str, ascii_only: bool
 ) -> list[str]:
     """Return a line of bars for each history, both on one scale."""
     both = [[row.first for row in rows], [row.second for row in rows]]
@@ -71,7 +71,7 @@ def _curves(
 
 
 def _table(
-    rows: list[Trained], numbers: tuple[int, int], parts: int | None, names_models: bool
+    rows: list[TrainCall], numbers: tuple[int, int], parts: int | None, names_models: bool
 ) -> list[str]:
     shown = set(range(len(rows)))
     if len(rows) > MOST_ROWS:

@@ -18,7 +18,7 @@ import numpy as np
 from kerascope.debugger.evaluating import Rewriting
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, SKIPPED, Event
 from kerascope.trace.forks import begin_of_call
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape_store import Tape
@@ -72,12 +72,12 @@ def calls_on(tape: Tape) -> Iterator[tuple[CallKey, int, int]]:
     for event in list(tape):
         if event.kind == FORGOTTEN:
             raise ArgumentError("other: the beginning of that run is forgotten there.")
-        if event.kind == UNLOOKED:
-            stretch, begin, end = event.deltas[1].value
-            name, starts = stretch.function.name, stretch.starts
-            numbers = stretch.batches(begin, end)
+        if event.kind == SKIPPED:
+            run, begin, end = event.deltas[1].value
+            name, starts = run.function.name, run.starts
+            numbers = run.batches(begin, end)
             for place, (_, number, _) in zip(range(begin, end), numbers, strict=True):
-                batch = around["batch"] if stretch.callbacks is None else f"batch {number}"
+                batch = around["batch"] if run.callbacks is None else f"batch {number}"
                 yield key(name, batch), starts[place], starts[place + 1]
         elif event.kind in around:
             fit += event.kind == "fit" and event.ph == BEGIN

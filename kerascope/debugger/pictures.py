@@ -20,7 +20,7 @@ from kerascope.foreign.from_tape import states_on_tape as states_of_calls
 from kerascope.foreign.graphs import ON_TAPE, graph_of_calls
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
-from kerascope.trace.train_facts import quietly
+from kerascope.trace.training_info import without_observers
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.extract.nodes import node_graph
@@ -150,7 +150,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
         found = states_of_calls(told) if is_foreign else states_on_tape(session, event, graph)
         states = {name: state for name, state in found.items() if name in known_ids(graph)}
     else:
-        graph = quietly(lambda: node_graph(model_with_graph(session.model, "draw")))
+        graph = without_observers(lambda: node_graph(model_with_graph(session.model, "draw")))
         boxes = known_ids(graph)
         states = {name: state for name, state in calls_in_picture(session, event) if name in boxes}
     known = known_ids(graph)

@@ -34,7 +34,7 @@ from kerascope.trace.statistics import (
     statistics_of,
 )
 from kerascope.trace.stepper import Reason, Stop
-from kerascope.trace.tape_memory import told_of
+from kerascope.trace.tape_memory import describe_mark
 from kerascope.trace.tape_store import alike
 from kerascope.viz.theme import STATES
 
@@ -503,7 +503,7 @@ def label(event: Event) -> str:
 def sentence(event: Event) -> str:
     """Return what happens at an event, on one line."""
     if event.kind == FORGOTTEN:
-        return told_of(event)
+        return describe_mark(event)
     words = event.name if event.name.startswith(event.kind) else f"{event.kind} {event.name}"
     op = value_of_event(event, "op")
     if op is not None and event.kind == "op":

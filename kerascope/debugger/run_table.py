@@ -22,7 +22,7 @@ from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import caught_in, lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
-from kerascope.trace.events import END, UNLOOKED
+from kerascope.trace.events import END, SKIPPED
 from kerascope.trace.expressions import Expression, parse_expression, value_named
 from kerascope.trace.history import runs_of, value_of_event
 from kerascope.trace.records import listed
@@ -121,9 +121,9 @@ class Run:
         """Return the model of a batch, if it lives."""
         session = self._shell.session
         event = session.tape.told(one.t if one.fit < 0 else one.fit)
-        if event.kind == UNLOOKED:
-            stretch, _, _ = event.deltas[1].value
-            facts = stretch.journal.recorder.memory.facts(stretch.function)
+        if event.kind == SKIPPED:
+            run, _, _ = event.deltas[1].value
+            facts = run.journal.recorder.memory.facts(run.function)
             return None if facts is None else facts.model
         told, recorder = value_of_event(event, "model"), session.recorder
         return None if recorder is None else recorder.describer.live(told)
@@ -223,7 +223,7 @@ class Figures:
         return mark, words
 
     def _asked(self, one: BatchOnTape) -> tuple[str, list[str]] | None:
-        is_at_hand = self._tape.told(one.t).kind != UNLOOKED
+        is_at_hand = self._tape.told(one.t).kind != SKIPPED
         if self._is_large and not is_at_hand:
             self.reasons[LARGE] = None
             return None

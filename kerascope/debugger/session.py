@@ -140,7 +140,7 @@ class Session:
         self._fit: Stage | None = None
         if tape is None:
             self.recorder = Recorder()
-            self.recorder.journal.hears = True
+            self.recorder.journal.covers_recorded_calls = True
             self.stepper = Stepper(Running(self.recorder.tape))
             self.driver = LiveDriver(self.stepper, self._ask)
             self.recorder.listeners.append(self.driver)
@@ -398,9 +398,9 @@ class Session:
         self.stepper.interrupt()
         if self.recorder is not None:
             self.recorder.journal.goes_on = False
-            stretch = self.recorder.stretch
-            if stretch is not None and stretch.is_in_batch and len(stretch):
-                stretch.tells_end = True
+            run = self.recorder.open_run
+            if run is not None and run.is_in_batch and len(run):
+                run.records_end = True
 
 
 def _traceback(error: BaseException) -> str:

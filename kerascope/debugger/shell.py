@@ -27,7 +27,7 @@ from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.printable import printable_lines
 from kerascope.trace.events import Where
-from kerascope.trace.expressions import told
+from kerascope.trace.expressions import error_text
 from kerascope.trace.stepper import Stepper, Stop
 
 # --- what a typed line consists of ----------------------------------------------------------------
@@ -600,7 +600,7 @@ class Shell:
         try:
             return stream.readline()
         except (OSError, ValueError) as error:
-            self.say(f"\n*** standard input: {told(error)}")
+            self.say(f"\n*** standard input: {error_text(error)}")
             return ""
 
     def _typed(self) -> str:
@@ -675,7 +675,7 @@ class Shell:
 
     def say_error(self, error: BaseException) -> None:
         """Tell what went wrong, in a line that begins with ***."""
-        text = str(error) if isinstance(error, KerascopeError) else told(error)
+        text = str(error) if isinstance(error, KerascopeError) else error_text(error)
         self.say_text(f"*** {text}")
 
 

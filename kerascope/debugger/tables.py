@@ -28,7 +28,7 @@ from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import figure, relative_change
 from kerascope.trace.stepper import Stop
 from kerascope.trace.tape_store import BatchOnTape
-from kerascope.trace.train_facts import keys_by_node, quietly
+from kerascope.trace.training_info import keys_by_node, without_observers
 from kerascope.viz.theme import STATES
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ def _calls(debugger: Shell) -> list[Any]:
     model = debugger.session.model
     if model is None or not getattr(model, "outputs", None):
         return []
-    calls: list[Any] = quietly(calls_in, model)
+    calls: list[Any] = without_observers(calls_in, model)
     return calls
 
 

@@ -18,7 +18,7 @@ from kerascope.debugger.session import Session
 from kerascope.debugger.stopping import known_names
 from kerascope.debugger.tables import picture_of
 from kerascope.errors import ArgumentError, NotBuiltError
-from kerascope.trace.breakpoints import Breakpoint, Breakpoints, WhereItComes
+from kerascope.trace.breakpoints import Breakpoint, Breakpoints, ConditionSelector
 from kerascope.trace.events import Event
 from kerascope.trace.selectors import ACTS, PHASES, parse_selector
 from kerascope.trace.stepper import Reason, Stepper, Stop
@@ -86,7 +86,7 @@ class Until:
         if self._made is None or self._made not in list(breakpoints):
             return ""
         breakpoints.clear(self._made.number)
-        if isinstance(self._made.selector, WhereItComes):
+        if isinstance(self._made.selector, ConditionSelector):
             return f"--until {self.text}: it held at none of these {events} events."
         try:
             parse_selector(self.selector.partition(",")[0], known_names(session), "--until")

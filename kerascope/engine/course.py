@@ -133,7 +133,7 @@ class FastPath:
             journal = self._ask(course.f, course.feed, callbacks) if self._ask else None
             if journal is None:
                 return
-            call, numbered = journal.call, journal.quietly(numbered)
+            call, numbered = journal.call, journal.without_events(numbered)
         out_labels = model.metrics_names
         averages = callbacks.averages_of(out_labels)
         for batch_index, (size, ins_batch) in numbered:

@@ -173,7 +173,7 @@ class Notes:
         self._events.end(named(**names))
 
     def _instant(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        self._events.tell(kind, name, _place(line), named(**names))
+        self._events.record(kind, name, _place(line), named(**names))
 
     def _call(self, call: Call) -> None:
         given = _told(call.outputs)
@@ -207,7 +207,7 @@ class Notes:
         self._begin("update.param", name, line, {"p": old, "g": gradient})
         self._events.end((*named(new_p=new, result=new), Delta("updates", name, new)))
         deltas = (Delta("weights", name, new), *named(old=old, new=new))
-        self._events.tell("update.apply", name, _place(line), deltas)
+        self._events.record("update.apply", name, _place(line), deltas)
 
 
 def _told(outputs: tuple[Recorded, ...]) -> Any:

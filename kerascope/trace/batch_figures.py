@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend import image_data_format
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, SKIPPED, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.statistics import norm
 from kerascope.trace.tape_store import Tape
@@ -80,10 +80,10 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         It has to be executed again and cannot be; why.
     """
     first = tape.told(t)
-    if first.kind == UNLOOKED:
-        stretch, _, _ = first.deltas[1].value
-        place = bisect_right(stretch.starts, t) - 1
-        return EventsOfBatch(stretch.journal.events_of(stretch, place), True)
+    if first.kind == SKIPPED:
+        run, _, _ = first.deltas[1].value
+        place = bisect_right(run.starts, t) - 1
+        return EventsOfBatch(run.journal.events_of(run, place), True)
     events: list[Event] = []
     is_again, around = tape.is_again(first.t), math.inf
     while t < len(tape):
@@ -94,10 +94,10 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         if event.depth > around:  # a callback may train another model, or this one
             continue
         around = event.depth if event.kind == "callbacks" and event.ph == BEGIN else math.inf
-        if event.kind == UNLOOKED:  # its call alone was not heard, as on a timeline that was forked
-            stretch, begin, end = event.deltas[1].value
+        if event.kind == SKIPPED:  # its call alone was not heard, as on a timeline that was forked
+            run, begin, end = event.deltas[1].value
             for place in range(begin, end):
-                events += stretch.journal.events_of(stretch, place)
+                events += run.journal.events_of(run, place)
             is_again = True
         events.append(event)
         if event.kind == first.kind and event.ph == END and event.depth == first.depth:

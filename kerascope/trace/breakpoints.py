@@ -27,7 +27,7 @@ import numpy as np
 
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, Event
-from kerascope.trace.expressions import Expression, parse_expression, split_at_comma, told
+from kerascope.trace.expressions import Expression, error_text, parse_expression, split_at_comma
 from kerascope.trace.history import OF_THE_OUTPUT, History, value_of_event
 from kerascope.trace.selectors import NOTHING_KNOWN, KnownNames, Selector, parse_selector
 from kerascope.trace.snapshots import REFS, same
@@ -143,7 +143,7 @@ class Breakpoint:
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event is one of its selector; the condition is not asked."""
         selector = self.selector
-        if isinstance(selector, WhereItComes):
+        if isinstance(selector, ConditionSelector):
             return self.condition is not None and self.condition.concerns(event)
         if self.condition and not selector.at_end and self.condition.names & {*OF_THE_OUTPUT}:
             selector = selector.at_the_end()  # only there is an output to speak of
@@ -151,7 +151,7 @@ class Breakpoint:
 
 
 @dataclass(frozen=True)
-class WhereItComes(Selector):
+class ConditionSelector(Selector):
     """The selector of a breakpoint that is a condition alone: where a name of it gets a value."""
 
 
@@ -172,7 +172,7 @@ def losses_asked(
     return {
         one.number: one.condition
         for one in breakpoints
-        if isinstance(one.selector, WhereItComes)
+        if isinstance(one.selector, ConditionSelector)
         and one.enabled
         and one.condition is not None
         and one.condition.is_of_the_loss(others)
@@ -198,7 +198,7 @@ def batches_concerned(
         selector = one.selector
         if not one.enabled:
             continue
-        if isinstance(selector, WhereItComes) or selector.what in ("weight", "all"):
+        if isinstance(selector, ConditionSelector) or selector.what in ("weight", "all"):
             return None
         if selector.what == "event" and fnmatchcase("weight.set", selector.pattern):
             return None
@@ -248,7 +248,7 @@ class Breakpoints(Numbered[Breakpoint]):
         where = "tbreak" if temporary else "break"
         alone = _condition_alone(text, where)
         if alone is not None:
-            coming = WhereItComes(alone.text, "value")
+            coming = ConditionSelector(alone.text, "value")
             return self._enter(Breakpoint(next(self._numbers), coming, alone, temporary))
         chosen, comma, condition = text.partition(",")
         if comma and not condition.strip():
@@ -279,10 +279,10 @@ class Breakpoints(Numbered[Breakpoint]):
                     continue
             except Exception as error:
                 if breakpoint.condition and breakpoint.condition.lacks_numbers(there, error):
-                    breakpoint.lacking = told(error)
+                    breakpoint.lacking = error_text(error)
                     continue
                 breakpoint.hits += 1  # it stops whatever is ignored, and stays: its text is wrong
-                return Hit(breakpoint, told(error))
+                return Hit(breakpoint, error_text(error))
             breakpoint.hits += 1
             if breakpoint.ignore:
                 breakpoint.ignore -= 1
@@ -402,7 +402,7 @@ class Watch:
             old, new = value_of(self.expression, before), value_of(self.expression, now)
         if (new is None and self.expression is None) or same(old, new):
             return None
-        if self.expression is not None and not _is_told(old, new):
+        if self.expression is not None and not _is_worth_a_stop(old, new):
             return None
         return Change(self, name, old, new, relative_change(old, new), *_keys(old, new))
 
@@ -416,11 +416,11 @@ def value_of(expression: Expression, names: Names) -> Any:
     except NameError:
         return NOTHING
     except Exception as error:
-        return NOTHING if expression.lacks_numbers(there, error) else Unknown(told(error))
+        return NOTHING if expression.lacks_numbers(there, error) else Unknown(error_text(error))
     return value if is_data(value) else Unknown(f"{OF_TYPE}{type(value).__name__}")
 
 
-def _is_told(old: Any, new: Any) -> bool:
+def _is_worth_a_stop(old: Any, new: Any) -> bool:
     """Return whether a change is worth a stop: not where a comparison is false.
 
     So `watch total_loss > 1000` stops where it comes to hold, and where it does so no longer.
@@ -520,7 +520,7 @@ def _asked(change: Change, now: Names) -> Change | None:
         names = {**now(change.watch.condition), **told_of}
         return change if change.watch.condition.value(names) else None
     except Exception as error:
-        return change._replace(error=told(error))
+        return change._replace(error=error_text(error))
 
 
 PLAIN = (type(None), str, bytes, Statistics, *NUMBERS, *REFS)

@@ -365,7 +365,7 @@ def _variables(event: Event) -> list[tuple[str, Any]]:
     return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 
-def _was_told(event: Event, events: History) -> bool:
+def _was_recorded(event: Event, events: History) -> bool:
     """Return whether a function has begun with the weight that is set here."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
@@ -422,7 +422,7 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
         return ""  # it came in, or was made by something inside that was found already
     if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
         return ""  # what went in is not known, but there is a likelier producer
-    if _was_told(event, events):
+    if _was_recorded(event, events):
         return ""
     origin = "it comes from outside" if inputs is None else "none went in"
     weights = value_of_span(event, events, "parameters") or {}  # of models of other libraries

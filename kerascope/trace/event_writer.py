@@ -1,7 +1,7 @@
 """The clock and the open spans: how the recorder writes events on a tape.
 
 `EventWriter` gives each event its time, its act, phase and depth, and lets the names of events that
-are too fine to be told come with the next one. A `StageRecorder` follows one stage and tells the
+are too fine to be told come with the next one. A `StageRecorder` follows one stage and records the
 writer what it means; the kinds of stages have their own in `recorder_build.py`,
 `recorder_compile.py`, `recorder_function.py` and `recorder.py`. At the end stands at which line of
 the engine a stage is paused, and which line of the user made a layer.
@@ -36,9 +36,9 @@ from kerascope.trace.events import (
 )
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
-from kerascope.trace.train_facts import Memory
+from kerascope.trace.training_info import Memory
 
-UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own tells
+UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own records
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 Listener = Callable[[Event], Any]
 SomeRecorder = TypeVar("SomeRecorder", bound="StageRecorder")
@@ -88,12 +88,12 @@ class EventWriter:
         self.spans: list[Span] = []
         self.journal: Any = None  # of calls of which nobody heard
         self.feeds: dict[int, Any] = {}  # of epochs by when they began: each knows its order
-        self.stretch: Any = None  # of such calls, that is under way
+        self.open_run: Any = None  # of such calls, that is under way
         self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""
         self._depth = 0
         self._append = self.tape.append
-        self._told = self.tape._events  # says what time it is: an interrupt leaves no gap
+        self._event_list = self.tape._events  # says what time it is: an interrupt leaves no gap
         self._waiting: list[Delta] = []  # of events that are too fine to be told
         finest = _RANKS[level]
         self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
@@ -104,8 +104,8 @@ class EventWriter:
         while self.spans:
             self.end()
 
-    def go_on_from(self, tape: Tape, t: int) -> None:
-        """Take over the events before a time, and tell from there what comes next."""
+    def continue_from(self, tape: Tape, t: int) -> None:
+        """Take over the events before a time, and record from there what comes next."""
         for event in tape[:t]:
             self._append(event)
         for span in tape.spans_at(t - 1) if t else ():
@@ -114,11 +114,11 @@ class EventWriter:
             self._enter(span.kind, span.grain)
         self._depth = len(self.spans)
 
-    def go_on_at(self, t: int, spans: list[Span], act: str, phase: str) -> None:
+    def continue_at(self, t: int, spans: list[Span], act: str, phase: str) -> None:
         """Tell what comes from a time on, inside of spans that are open then."""
         self.spans, self._depth = list(spans), len(spans)
         self._act, self._phase = act, phase
-        self._told.lost = self._told._solid_from = t
+        self._event_list.lost = self._event_list._solid_from = t
 
     # --- telling: what the observers call ---------------------------------------------------------
 
@@ -126,16 +126,16 @@ class EventWriter:
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
         """Tell the begin of a span."""
-        grain, is_told = self._grains.get(kind) or self._unknown[BEGIN]
-        self.spans.append((kind, name, where, grain, is_told, self._act, self._phase))
+        grain, is_recorded = self._grains.get(kind) or self._unknown[BEGIN]
+        self.spans.append((kind, name, where, grain, is_recorded, self._act, self._phase))
         if grain != "op":
             self._enter(kind, grain)
-        if not is_told:
+        if not is_recorded:
             self._waiting.extend(delta for delta in deltas if delta.key is not None)
             return
         depth = self._depth
         self._depth = depth + 1
-        self._tell(kind, BEGIN, depth, grain, name, where, deltas, facts)
+        self._write(kind, BEGIN, depth, grain, name, where, deltas, facts)
 
     def _enter(self, kind: str, grain: str) -> None:
         if grain == "phase":
@@ -145,35 +145,35 @@ class EventWriter:
 
     def end(self, deltas: Deltas = (), where: Where | None = None, facts: Facts = NO_FACTS) -> None:
         """Tell the end of the innermost span."""
-        kind, name, where_it_began, grain, is_told, act, phase = self.spans.pop()
-        if is_told:
+        kind, name, where_it_began, grain, is_recorded, act, phase = self.spans.pop()
+        if is_recorded:
             self._depth -= 1
             try:
                 where = where_it_began if where is None else where
-                self._tell(kind, END, self._depth, grain, name, where, deltas, facts)
+                self._write(kind, END, self._depth, grain, name, where, deltas, facts)
             finally:
                 self._act, self._phase = act, phase
         else:
             self._act, self._phase = act, phase
             self._waiting.extend(delta for delta in deltas if delta.name not in OF_THE_END)
 
-    def tell(
+    def record(
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
         """Tell what takes no time."""
-        grain, is_told = self._grains.get(kind) or self._unknown[INSTANT]
-        if is_told:
-            self._tell(kind, INSTANT, self._depth, grain, name, where, deltas, facts)
+        grain, is_recorded = self._grains.get(kind) or self._unknown[INSTANT]
+        if is_recorded:
+            self._write(kind, INSTANT, self._depth, grain, name, where, deltas, facts)
         else:
             self._waiting.extend(deltas)
 
-    def _tell(
+    def _write(
         self, kind: str, ph: str, depth: int, grain: str, name: str, where: Where,
         deltas: Deltas, facts: Facts,
     ) -> None:  # fmt: skip
         if self._waiting:
             deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
+        t = len(self._event_list.kept) + self._event_list.lost
         act, phase = self._act, self._phase
         event = new_event((t, act, phase, kind, ph, depth, grain, name, where, deltas, facts))
         self._append(event)
@@ -191,7 +191,7 @@ class EventWriter:
         """Tell which callbacks hear now."""
         self.begin("callbacks", hook, where)
         for name in names:
-            self.tell("callback", name, where)
+            self.record("callback", name, where)
 
     def end_batch(self, outs: list[Any]) -> None:
         """Tell that the callbacks are done, if they heard of it, and the batch with them."""
@@ -207,7 +207,7 @@ class EventWriter:
         self._depth = depth + 1
         if self._waiting:
             deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
+        t = len(self._event_list.kept) + self._event_list.lost
         event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas, facts))
         self._append(event)
         for listener in self.listeners:
@@ -219,7 +219,7 @@ class EventWriter:
         self._depth = depth = self._depth - 1
         if self._waiting:
             deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
+        t = len(self._event_list.kept) + self._event_list.lost
         event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas, NO_FACTS))
         self._append(event)
         for listener in self.listeners:
@@ -230,7 +230,7 @@ class EventWriter:
         self._waiting.clear()
         return deltas
 
-    def tells(self, kind: str) -> bool:
+    def records(self, kind: str) -> bool:
         """Return whether the level is fine enough for events of this kind."""
         return self._grains[kind][1]
 
@@ -256,7 +256,7 @@ class EventWriter:
 
 
 class StageRecorder:
-    """Follows one stage; this one, for stages of unknown kinds, tells that they begin and end.
+    """Follows one stage; this one, for stages of unknown kinds, records that they begin and end.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ class StageRecorder:
     def event(self, event: Any) -> None:
         """Hear an event."""
         name = str(getattr(event, "name", type(event).__name__))
-        self.tell("event", name)
+        self.record("event", name)
 
     def finished(self) -> None:
         """Hear that the stage has its result."""
@@ -325,13 +325,13 @@ class StageRecorder:
         """End the innermost span."""
         self.recorder.end(named(**names))
 
-    def tell(
+    def record(
         self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
         facts: Facts = NO_FACTS, **names: Any,
     ) -> None:  # fmt: skip
         """Tell an instant at the line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
-        self.recorder.tell(kind, name, where, (*named(**names), *deltas), facts)
+        self.recorder.record(kind, name, where, (*named(**names), *deltas), facts)
 
     def end_all(self, *, facts: Facts = NO_FACTS, **names: Any) -> None:
         """End all spans of this observer; the names belong to the outermost."""
@@ -343,7 +343,7 @@ class StageRecorder:
 
 
 def named(**names: Any) -> tuple[Delta, ...]:
-    """Return the deltas that tell what names are now."""
+    """Return the deltas that record what names are now."""
     return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 

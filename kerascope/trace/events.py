@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 GRAINS = ("act", "phase", "node", "op", "detail")
 BEGIN, END, INSTANT = "B", "E", "I"
 FORGOTTEN = "forgotten"  # the kind of the event in the place of those that a tape forgot
-UNLOOKED = "unlooked"  # the same of calls that are executed again if somebody asks for them
-STRETCHES = (FORGOTTEN, UNLOOKED)
+SKIPPED = "unlooked"  # the same of calls that are executed again if somebody asks for them
+MARKS = (FORGOTTEN, SKIPPED)
 
 _KINDS = {
     "act": "build compile function fit epoch batch evaluate predict",
@@ -187,8 +187,8 @@ class Event(NamedTuple):
 
 
 def first_time(event: Event) -> int:
-    """Return the first time for which an event stands: its own, or that of a stretch."""
-    return int(event.deltas[0].value) if event.kind in STRETCHES else event.t
+    """Return the first time for which an event stands: its own, or that of a run."""
+    return int(event.deltas[0].value) if event.kind in MARKS else event.t
 
 
 # Made of one tuple, in half the time that the constructor by names takes: for the recorder, which

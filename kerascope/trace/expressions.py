@@ -118,19 +118,21 @@ def values_named(
     return found
 
 
-class Told(History, Protocol):
+class NamedEvents(History, Protocol):
     """Events by their time, and the names at a time."""
 
     def names_at(self, t: int) -> Mapping[str, Any]:
         """Return the names at a time."""
 
 
-def value_named(events: Told, name: str, t: int, weights: Mapping[str, Any] | None = None) -> Any:
+def value_named(
+    events: NamedEvents, name: str, t: int, weights: Mapping[str, Any] | None = None
+) -> Any:
     """Return the value of a tensor, a layer (its output) or a weight at a time, if it has one.
 
     Parameters
     ----------
-    events : Told
+    events : NamedEvents
     name : str
         As for `set`: "dense_1/kernel", "dense_1", "input_1", "dense_1/relu", "loss".
     t : int
@@ -150,13 +152,13 @@ def value_named(events: Told, name: str, t: int, weights: Mapping[str, Any] | No
     for event in before(events, t + 1):
         if event.kind == FORGOTTEN:
             return None
-        value = _told_of(event, name)
+        value = _value_in(event, name)
         if value is not None or (event.kind == "function" and event.ph == BEGIN):
             return value
     return None
 
 
-def _told_of(event: Event, name: str) -> Any:
+def _value_in(event: Event, name: str) -> Any:
     """Return the value that an event tells of a tensor or a layer."""
     if event.ph == BEGIN:
         if event.kind != "function":
@@ -180,7 +182,7 @@ def _alone(value: Any) -> Any:
     return value[0] if isinstance(value, tuple) and len(value) == 2 else value
 
 
-def weights_written(events: Told, t: int) -> Mapping[str, Any] | None:
+def weights_written(events: NamedEvents, t: int) -> Mapping[str, Any] | None:
     """Return the weights in the midst of a commit, as far as it has told of them; else None.
 
     All are written at once, and so the first that is told brings the values of all. But an update
@@ -285,7 +287,7 @@ class Expression:
             is_whole = key is None and name in BY_KEY and isinstance(value, Mapping)
             if is_whole and not asked.isdisjoint(value):
                 return True
-        is_its_end = event.name in asked and _told_of(event, event.name) is not None
+        is_its_end = event.name in asked and _value_in(event, event.name) is not None
         return is_its_end or bool(asked & {*OF_THE_EVENT})
 
     def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
@@ -386,7 +388,7 @@ def names_of_event(event: Event | None) -> dict[str, Any]:
     }
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error as pdb shows it: "NameError: name 'x' is not defined"."""
     name = type(error).__name__
     return f"{name}: {error}" if str(error) else name

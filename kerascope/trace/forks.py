@@ -24,9 +24,9 @@ from kerascope.backend.function import Function
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
-from kerascope.trace.expressions import told as told_of_error
+from kerascope.trace.expressions import error_text
 from kerascope.trace.history import value_of_event
-from kerascope.trace.journal import NOTHING, UNKNOWN, Journal, Row, Stretch, Values, left_of
+from kerascope.trace.journal import EMPTY, UNKNOWN, CallRecord, Journal, UnrecordedRun, Values, trim
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.tape_store import Tape
@@ -36,7 +36,7 @@ OF_THE_PARENT = ("result", "outs", "epoch_logs")  # what acts that are not run a
 NOT_FOR_TRAINING = ("test_function", "predict_function")
 
 
-class Trained(NamedTuple):
+class TrainCall(NamedTuple):
     """One call of a train function in two histories.
 
     Attributes
@@ -105,9 +105,9 @@ class Fork:
         self._at = t
         self._next = t  # in the parent: what comes next
         self._silent: set[Variable] = set()
-        self._untold: dict[Variable, Any] = {}  # set, and no function has read it: what was told
+        self._unseen: dict[Variable, Any] = {}  # set but not read yet: old recorded value
         self._values: Values = {}
-        self._open: Stretch | None = None  # to which calls are added
+        self._open: UnrecordedRun | None = None  # to which calls are added
         self._outs: list[Any] | None = None  # of the batch that is open
 
     @property
@@ -175,7 +175,7 @@ class Fork:
         if of_batch < n:
             self._outs = self.parent.rows[of_batch].outs
         values = self._values_before(n)
-        self._untold = {v: values[v] for v in self.overridden if v in values}
+        self._unseen = {v: values[v] for v in self.overridden if v in values}
         self._values = {**values, **self.overridden}
         self.recorder.journal = self.parent.branch(self.recorder, n)
         return n
@@ -211,8 +211,8 @@ class Fork:
         times = [call.begin, len(recorder.tape)]
         spans, none = list(recorder.spans), frozenset[str]()
         facts = (spans, recorder._act, recorder._phase, None, 0, none, times)
-        row = rows[n]._replace(outs=left_of(self._outs), fed=None, was_set=NOTHING, told=NOTHING)
-        journal.note_changed(Stretch(journal, function, n, *facts), row)
+        row = rows[n]._replace(outs=trim(self._outs), fed=None, was_set=EMPTY, seen=EMPTY)
+        journal.note_changed(UnrecordedRun(journal, function, n, *facts), row)
         self._next = end_of_call(self.parent_tape, call.begin)
         return n
 
@@ -265,7 +265,7 @@ class Fork:
     def _limit(self) -> int:
         """Return up to where the parent has come, without a batch whose call has not ended."""
         tape = self.parent_tape
-        is_live = self.parent.hears
+        is_live = self.parent.covers_recorded_calls
         observers = self.parent.recorder.observers if is_live else []
         calls = [o for o in observers if isinstance(o, FunctionRecorder)]
         if not calls:
@@ -292,13 +292,13 @@ class Fork:
             if self.why:
                 return False
         row = self.parent.rows[n]
-        if not self._compute(self._stretch_like(theirs, is_split), theirs, n, row):
+        if not self._compute(self._run_like(theirs, is_split), theirs, n, row):
             return False
         self._next = end
         return True
 
     def _repeat_rest(self, limit: int, left: float) -> int:
-        """Compute the rest of the parent's stretch, between whose calls nothing lies.
+        """Compute the rest of the parent's run, between whose calls nothing lies.
 
         Return how many batches these are.
         """
@@ -315,8 +315,8 @@ class Fork:
             self._next, number = theirs.starts[place + 1], number + is_batch
         return number
 
-    def _stretch_like(self, theirs: Stretch, is_split: bool) -> Stretch:
-        """Return a stretch of calls to which the next one belongs."""
+    def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
+        """Return a run of calls to which the next one belongs."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -330,55 +330,55 @@ class Fork:
         journal, starts = self.journal, [len(self.recorder.tape)]
         none = frozenset[str]()  # nobody has looked what comes into being in them
         facts = (spans, act, phase, callbacks, around, none, starts, theirs.batches_again)
-        self._open = Stretch(journal, theirs.function, len(journal.rows), *facts)
-        journal.go_on_in(self._open)
+        self._open = UnrecordedRun(journal, theirs.function, len(journal.rows), *facts)
+        journal.continue_in(self._open)
         return self._open
 
-    def _compute(self, stretch: Stretch, theirs: Stretch, n: int, row: Row) -> bool:
+    def _compute(self, run: UnrecordedRun, theirs: UnrecordedRun, n: int, row: CallRecord) -> bool:
         """Compute a call as in a row of the parent; return False, and say why, if that fails."""
-        sets: Mapping[Variable, np.ndarray] = NOTHING
-        told: Mapping[Variable, Any] = NOTHING
+        sets: Mapping[Variable, np.ndarray] = EMPTY
+        seen: Mapping[Variable, Any] = EMPTY
         try:
             fed = self.parent.fed_to(theirs, n)
-            if row.was_set or row.told or self._untold:
+            if row.was_set or row.seen or self._unseen:
                 sets = self._set_as_in(row)
-                told = self._told(row, stretch.function, sets)
+                seen = self._seen_sets(row, run.function, sets)
                 self.journal.set(sets)
-            outs = self.journal.repeat(stretch, row, fed, sets, told)
+            outs = self.journal.repeat(run, row, fed, sets, seen)
         except ArgumentError as error:
             self.why = str(error)
         except Exception as error:
-            self.why = f"the call fails here: {told_of_error(error)}"
+            self.why = f"the call fails here: {error_text(error)}"
         if self.why:
             return False
-        for v in told:
-            self._untold.pop(v, None)
+        for v in seen:
+            self._unseen.pop(v, None)
         if self._outs is None:
             self._outs = outs
         return True
 
-    def _set_as_in(self, row: Row) -> Values:
+    def _set_as_in(self, row: CallRecord) -> Values:
         """Return what a row of the parent has written, as far as it is written here, and count."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
-    def _told(self, row: Row, function: Function, sets: Values) -> dict[Variable, Any]:
+    def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
         """Return of which variables a recorder would tell that they were set, as in a row."""
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
-            self._untold.setdefault(v, before if is_own else row.told.get(v, v.get_value()))
+            self._unseen.setdefault(v, before if is_own else row.seen.get(v, v.get_value()))
         left_out = self._silent | self._set_by_parent(before + 1)
-        told = {
+        seen = {
             v: old
-            for v, old in row.told.items()
-            if v not in left_out or old is UNKNOWN or v in self._untold
+            for v, old in row.seen.items()
+            if v not in left_out or old is UNKNOWN or v in self._unseen
         }
         reads = dict.fromkeys(v for _, v in function.schedule.variables)
-        told.update((v, self._untold[v]) for v in reads if v in self._untold and v not in told)
-        told.update((v, self._untold[v]) for v in told if v in self._untold)
-        return {v: row.told[v] if row.told.get(v) is UNKNOWN else old for v, old in told.items()}
+        seen.update((v, self._unseen[v]) for v in reads if v in self._unseen and v not in seen)
+        seen.update((v, self._unseen[v]) for v in seen if v in self._unseen)
+        return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
         """Return what the parent, a fork too, has itself set before a row: here it is not set."""
@@ -391,9 +391,9 @@ class Fork:
 
     def _close(self) -> None:
         """Put what stands for the last calls on the tape."""
-        stretch, self._open = self._open, None
-        if stretch is not None and stretch.starts[0] < stretch.starts[-1]:
-            self.recorder.tape.append(stretch.mark(0, len(stretch)))
+        run, self._open = self._open, None
+        if run is not None and run.starts[0] < run.starts[-1]:
+            self.recorder.tape.append(run.mark(0, len(run)))
 
     def _end_batch(self, limit: int) -> None:
         """Take over the rest of a batch whose call is done, if one is open."""
@@ -449,16 +449,16 @@ class Fork:
 
     # --- side by side -----------------------------------------------------------------------------
 
-    def losses(self) -> list[Trained]:
+    def losses(self) -> list[TrainCall]:
         """Return the losses of both histories, from where they part as far as this one has run."""
         found, calls = [], Counter[str]()
         for n, mine in enumerate(self.journal.rows):
-            stretch, _, _ = self.parent.place_of(n)
+            run, _, _ = self.parent.place_of(n)
             theirs = self.parent.rows[n]
-            if not is_for_training(stretch.function) or not _has_loss(theirs.outs):
+            if not is_for_training(run.function) or not _has_loss(theirs.outs):
                 continue
-            model = self._model_of(stretch.function)
-            epoch, batch = _place_in_fit(stretch, theirs)
+            model = self._model_of(run.function)
+            epoch, batch = _place_in_fit(run, theirs)
             if batch is None:
                 batch = calls[model]
                 calls[model] += 1
@@ -466,7 +466,7 @@ class Fork:
                 continue
             pair = float(theirs.outs[0]), float(mine.outs[0])
             is_same = _bits(mine.outs) == _bits(theirs.outs)
-            found.append(Trained(model, epoch, batch, *pair, is_same))
+            found.append(TrainCall(model, epoch, batch, *pair, is_same))
         return found
 
     def _model_of(self, function: Function) -> str:
@@ -495,13 +495,13 @@ def _with_one_nan(array: np.ndarray) -> np.ndarray:
     return np.where(is_nan, array.dtype.type(np.nan), array) if np.any(is_nan) else array
 
 
-def _place_in_fit(stretch: Stretch, row: Row) -> tuple[str, int | None]:
+def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]:
     """Return epoch and number of a batch; a call outside of `fit` has none."""
-    kinds = [kind for kind, *_ in stretch.spans]
+    kinds = [kind for kind, *_ in run.spans]
     if "epoch" not in kinds:
         return "", None
     innermost = len(kinds) - kinds[::-1].index("epoch") - 1  # a callback may call `fit` too
-    names = {kind: name.rpartition(" ")[2] for kind, name, *_ in stretch.spans[innermost:]}
+    names = {kind: name.rpartition(" ")[2] for kind, name, *_ in run.spans[innermost:]}
     if "callbacks" in names:
         return "", None
     return names["epoch"], int(names["batch"]) if "batch" in names else row.number

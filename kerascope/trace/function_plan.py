@@ -1,7 +1,7 @@
 """The plan of a function: to which phase and node each op belongs, and which names it brings.
 
 A function is one list of ops. Which of them are a layer's, a loss or a gradient say the model's
-graph and what was told when the function was made (`TrainFacts`); failing these, their scopes. All
+graph and what was told when the function was made (`TrainingInfo`), else their scopes. All
 of that is found out once for each function, so that an op costs little when it runs.
 
 The ops of one call of a layer that follow each other make a span "node". Where the schedule does
@@ -39,7 +39,7 @@ from kerascope.trace.event_writer import FILE, line_of_use
 from kerascope.trace.events import END, Delta, Event, Where
 from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.op_places import place_of_op
-from kerascope.trace.train_facts import Memory, TrainFacts, keys_by_node
+from kerascope.trace.training_info import Memory, TrainingInfo, keys_by_node
 
 
 @dataclass(eq=False)
@@ -221,7 +221,7 @@ class FunctionPlan:
         own = applies_in_order(self.facts.model.outputs, fed=fed)
         return set(applies_in_order([loss], fed=fed)) - set(own)
 
-    def _find_keys(self, facts: TrainFacts) -> None:
+    def _find_keys(self, facts: TrainingInfo) -> None:
         self.keys = keys_by_node(facts.ids)
         for node in facts.ids:
             for y, mask in zip(node.output_tensors, node.output_masks, strict=False):

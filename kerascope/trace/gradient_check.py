@@ -71,7 +71,7 @@ class Slope(NamedTuple):
         return abs(self.symbolic - self.measured) / larger if larger else 0.0
 
 
-class Checked(NamedTuple):
+class WeightCheck(NamedTuple):
     """What was found by one tensor.
 
     Attributes
@@ -104,18 +104,18 @@ class WrongOp(NamedTuple):
     apply : Apply
     position : int
         Of the input.
-    found : Checked
+    found : WeightCheck
     """
 
     apply: Apply
     position: int
-    found: Checked
+    found: WeightCheck
 
 
 # --- a graph computed in float64 ------------------------------------------------------------------
 
 
-class Doubled:
+class DoubleGraph:
     """A graph that is computed in float64, again and again, with some numbers moved.
 
     Parameters
@@ -300,7 +300,7 @@ def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
 # --- the whole, and each op -----------------------------------------------------------------------
 
 
-def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Whole:
+def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> LossCheck:
     """Compare the gradient of a loss by some weights with differences.
 
     Raises
@@ -310,7 +310,7 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Wh
     """
     symbolic = gradients(loss, list(weights))
     known = [x for x in symbolic if x is not None]
-    graph = Doubled([loss, *known], leaves)
+    graph = DoubleGraph([loss, *known], leaves)
     value = graph.of(loss)
     if not np.isfinite(value).all():
         raise ArgumentError(
@@ -324,7 +324,7 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Wh
             continue  # the loss does not depend on it
         moved = graph.mover(weight, [loss])
         found.append(
-            Checked(
+            WeightCheck(
                 weight.name,
                 slopes_by(
                     np.asarray(graph.of(weight)),
@@ -336,20 +336,20 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Wh
                 ),
             )
         )
-    return Whole(found, list(graph.single))
+    return LossCheck(found, list(graph.single))
 
 
-class Whole(NamedTuple):
+class LossCheck(NamedTuple):
     """What was found by all weights.
 
     Attributes
     ----------
-    checked : list of Checked
+    checked : list of WeightCheck
     single : list of str
         The ops that give float32, for which the demands are smaller.
     """
 
-    checked: list[Checked]
+    checked: list[WeightCheck]
     single: list[str]
 
     @property
@@ -361,7 +361,7 @@ class Whole(NamedTuple):
 def wrong_ops(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> list[WrongOp]:
     """Return the ops whose own gradient is wrong, the last one first."""
     applies = [a for a in applies_between(list(weights), [loss]) if _can_be_asked(a)]
-    graph = Doubled([loss], leaves)
+    graph = DoubleGraph([loss], leaves)
     found: list[WrongOp] = []
     for seed, apply in enumerate(reversed(applies)):
         outputs = [graph.of(y) for y in apply.outputs]
@@ -378,7 +378,7 @@ def _can_be_asked(apply: Apply) -> bool:
 
 
 def _wrong_inputs(
-    apply: Apply, outputs: list[Any], graph: Doubled, leaves: Values, seed: int
+    apply: Apply, outputs: list[Any], graph: DoubleGraph, leaves: Values, seed: int
 ) -> Iterator[WrongOp]:
     """Yield the inputs by which the gradient of one op is wrong."""
     chance = np.random.default_rng(seed)
@@ -391,12 +391,12 @@ def _wrong_inputs(
         if is_whole_number or (isinstance(apply.op, GivenGradient) and not position):
             continue
         around = {x: graph.of(x) for x in (*apply.inputs, *apply.outputs)}
-        alone = Doubled([] if term is None else [term], {**leaves, **around})
+        alone = DoubleGraph([] if term is None else [term], {**leaves, **around})
         measure, single = _measure_of(apply, position, graph, sent, leaves)
         rounding = SINGLE if single or alone.single else DOUBLE
         symbolic = None if term is None else _of_shape(alone.of(term), np.shape(array))
         slopes = slopes_by(np.asarray(array), symbolic, measure, seed, rounding)
-        found = Checked(x.name, slopes)
+        found = WeightCheck(x.name, slopes)
         if found.is_wrong:
             yield WrongOp(apply, position, found)
 
@@ -407,12 +407,12 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _measure_of(
-    apply: Apply, position: int, graph: Doubled, sent: list[np.ndarray], leaves: Values
+    apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
     """Return the sum of what an op gives, each number times its own, if an input is another."""
     if isinstance(apply.op, GivenGradient):  # it gives its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
-        cut = Doubled([y], {**leaves, x: graph.of(x)}, [x])
+        cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])
         moved = cut.mover(x, [y])
         return (lambda array: float((moved(array)[0] * sent[0]).sum())), bool(cut.single)
     arrays = [graph.of(x) for x in apply.inputs]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sys import maxsize
 from typing import Any, Protocol
 
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, SKIPPED, Event, first_time
 
 OF_THE_OUTPUT = ("out", "result")
 
@@ -56,15 +56,15 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 
 
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
-    """Yield the events before a time, the last first; of a forgotten stretch its mark, once.
+    """Yield the events before a time, the last first; of a forgotten run its mark, once.
 
     Batches that nobody has looked at, and that lie inside of a span of the depth `inside`, are
     passed over.
     """
     while t > 0:
-        event = told_at(events, t - 1)
+        event = event_or_mark(events, t - 1)
         t = first_time(event)
-        if event.kind != UNLOOKED:
+        if event.kind != SKIPPED:
             yield event
         elif event.depth <= inside:
             t = event.t
@@ -72,7 +72,7 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
             yield event
 
 
-def told_at(events: History, t: int) -> Event:
+def event_or_mark(events: History, t: int) -> Event:
     """Return the event of a time as it lies there: of batches that nobody looked at the mark."""
     told = getattr(events, "told", None)
     return events[t] if told is None else told(t)
@@ -102,12 +102,12 @@ class Landmarks:
     def read(self, events: History, t: int) -> None:
         """Take note of the events before a time."""
         while self._next < t:
-            event = told_at(events, self._next)
-            if event.kind == UNLOOKED and events[event.t]:  # of such batches the last one counts
-                event = told_at(events, self._next)
-            if event.kind != UNLOOKED:
+            event = event_or_mark(events, self._next)
+            if event.kind == SKIPPED and events[event.t]:  # of such batches the last one counts
+                event = event_or_mark(events, self._next)
+            if event.kind != SKIPPED:
                 self._note(event)
-            self._next = event.t + 1  # behind a forgotten stretch, if it is the mark of one
+            self._next = event.t + 1  # behind a forgotten run, if it is the mark of one
 
     def _note(self, event: Event) -> None:
         if event.ph == BEGIN:
@@ -150,12 +150,12 @@ class TrainingRuns:
     def read(self, events: History, t: int) -> None:
         """Read the events before a time, without executing any batch again."""
         while self._next < t:
-            event = told_at(events, self._next)
-            if event.kind == UNLOOKED:
-                stretch, first, end = event.deltas[1].value
-                starts = stretch.starts[first:end] if stretch.trains else ()
+            event = event_or_mark(events, self._next)
+            if event.kind == SKIPPED:
+                run, first, end = event.deltas[1].value
+                starts = run.starts[first:end] if run.trains else ()
                 new = [start for start in starts if start >= self._next]
-                self.calls.setdefault(stretch.trains, []).extend(new)
+                self.calls.setdefault(run.trains, []).extend(new)
             elif is_training_call(event) and event.ph == BEGIN:
                 self.calls.setdefault(name_of_model(event), []).append(event.t)
             elif event.kind == "fit" and event.ph == BEGIN:

@@ -1,4 +1,4 @@
-"""Calls that nobody waits in: little is kept of each, and all is told when it is asked for.
+"""Calls that nobody waits in: little is kept of each, and all is seen when it is asked for.
 
 To step through a call of a function takes many times as long as to compute it. So while nobody
 waits for anything inside (`continue` without a breakpoint), its program runs, and only this is kept
@@ -6,7 +6,7 @@ of a call, in a row of the journal: its outputs, what was set in variables from 
 and what was fed, if the feed cannot give it again. Now and then the variables are copied: a
 checkpoint. In `fit` a row is a whole batch, with its number and its callbacks.
 
-On the tape stands one event for such a stretch of calls, of the kind "unlooked". Whoever asks for a
+On the tape stands one event for such a run of calls, of the kind "unlooked". Whoever asks for a
 time in it gets the events of that call: from the checkpoint before it the programs run again up to
 it, and then it is stepped through with a recorder of its own. How many events a call has is known
 from one that was heard, so their times are those that they would have had; and the outputs have to
@@ -47,7 +47,7 @@ from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import observing
 from kerascope.trace.event_writer import Span
-from kerascope.trace.events import BEGIN, INSTANT, UNLOOKED, Delta, Event
+from kerascope.trace.events import BEGIN, INSTANT, SKIPPED, Delta, Event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
 from kerascope.unrecorded import RepeatWithEvents
@@ -61,14 +61,14 @@ SET = ("detail", "weight.set")
 FALSE_ALARMS = 3  # after so many in a row all calls of a function are heard
 
 Values = dict[Variable, np.ndarray]
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
-UNKNOWN: Any = object()  # a recorder has never told what a variable is
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
+UNKNOWN: Any = object()  # a recorder has never seen what a variable is
 
 
 # --- what is kept, and what stands for it on the tape ---------------------------------------------
 
 
-class Row(NamedTuple):
+class CallRecord(NamedTuple):
     """What is kept of one call.
 
     Attributes
@@ -81,8 +81,8 @@ class Row(NamedTuple):
         What was fed, if the feed cannot give it again; None if it can, or if it was dropped.
     was_set : dict of Variable to array
         What somebody else has written since the row before.
-    told : dict of Variable to (array, int or None)
-        Of which variables a recorder tells that they were set; and what it had told before: an
+    seen : dict of Variable to (array, int or None)
+        Of which variables a recorder tells that they were set; and what it had seen before: an
         array, or what they were after the row of a number.
     made_at : (str, int) or None
         The line of the script that has called, if nothing else had begun.
@@ -95,13 +95,13 @@ class Row(NamedTuple):
     outs: list[Any]
     fed: list[Any] | None
     was_set: Mapping[Variable, np.ndarray]
-    told: Mapping[Variable, Any]
+    seen: Mapping[Variable, Any]
     made_at: tuple[str, int] | None
     checksum: int = 0
 
 
 @dataclass(eq=False)
-class Stretch:
+class UnrecordedRun:
     """Calls of one function, one after the other, of which nobody heard; or one that was heard.
 
     Attributes
@@ -115,7 +115,7 @@ class Stretch:
     act, phase : str
         Around it.
     callbacks : list of str or None
-        Of batches of `fit`: what is told after each. None for mere calls.
+        Of batches of `fit`: what is seen after each. None for mere calls.
     events_around : int
         How many events a row has besides those of the call.
     catching : frozenset of str
@@ -138,8 +138,8 @@ class Stretch:
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
     is_in_batch: bool = False  # callbacks hear of the end of the last one
-    tells_end: bool = False  # somebody waits for that end
-    is_open: bool = False  # the last one is told up to there
+    records_end: bool = False  # somebody waits for that end
+    is_open: bool = False  # the last one is seen up to there
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -158,18 +158,18 @@ class Stretch:
         facts = self.journal.recorder.memory.facts(self.function)
         return "" if facts is None else str(facts.model.name)
 
-    def last_told(self, begin: int, end: int) -> int | None:
+    def last_with_sets(self, begin: int, end: int) -> int | None:
         """Return the last of some calls before which variables were set."""
         rows = self.journal.rows
-        return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].told), None)
+        return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
-    def weights_told(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
+    def weights_set(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the names and values of the variables that were set before some of the calls."""
         for n in range(self.first + begin, self.first + end):
             row = self.journal.rows[n]
-            if row.told:
+            if row.seen:
                 values = self.journal.values_before(n)
-                yield from ((v.name, values[v]) for v in row.told)
+                yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
         """Return the events of a call; of a function they are executed again only once."""
@@ -184,8 +184,8 @@ class Stretch:
         place = bisect_right(self.starts, t) - 1
         return self.mark(place, place + 1)
 
-    def facts_are_of(self, other: Stretch) -> bool:
-        """Tell whether the next call of another stretch could be one of this."""
+    def facts_are_of(self, other: UnrecordedRun) -> bool:
+        """Tell whether the next call of another run could be one of this."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -201,37 +201,37 @@ class Stretch:
         )
         one.pop(SET, None)
         counts = Counter({what: number * len(rows) for what, number in one.items()})
-        return counts + Counter({SET: sum(_told_events(row.told) for row in rows)})
+        return counts + Counter({SET: sum(_number_recorded(row.seen) for row in rows)})
 
     def mark(self, begin: int, end: int) -> Event:
         """Return the event that stands for some of the calls."""
         first, last = self.starts[begin], self.starts[end] - 1
         deltas = (Delta("first", None, first), Delta("calls", None, (self, begin, end)))
-        facts = (self.act, self.phase, UNLOOKED, INSTANT, len(self.spans), "act")
+        facts = (self.act, self.phase, SKIPPED, INSTANT, len(self.spans), "act")
         return Event(last, *facts, f"t={first} to {last}", deltas=deltas)
 
 
-def looked_into(mark: Event, t: int) -> list[Event]:
+def expand_mark(mark: Event, t: int) -> list[Event]:
     """Return what comes in the place of a mark when one of its times is asked for.
 
     That are the events of the call at that time, and marks for what lies before and after it.
     """
-    stretch, begin, end = mark.deltas[1].value
-    place = bisect_right(stretch.starts, t) - 1
-    events = stretch.journal.events_of(stretch, place)
-    before = [stretch.mark(begin, place)] if begin < place else []
-    after = [stretch.mark(place + 1, end)] if place + 1 < end else []
+    run, begin, end = mark.deltas[1].value
+    place = bisect_right(run.starts, t) - 1
+    events = run.journal.events_of(run, place)
+    before = [run.mark(begin, place)] if begin < place else []
+    after = [run.mark(place + 1, end)] if place + 1 < end else []
     return [*before, *events, *after]
 
 
-def _told_events(told: Mapping[Variable, Any]) -> int:
-    return sum(old is not UNKNOWN for old in told.values())
+def _number_recorded(seen: Mapping[Variable, Any]) -> int:
+    return sum(old is not UNKNOWN for old in seen.values())
 
 
 # --- the journal ----------------------------------------------------------------------------------
 
 
-class Callee:
+class FunctionInfo:
     """What the journal knows of a function: how it is computed, and which variables it needs."""
 
     def __init__(self, function: Function) -> None:
@@ -280,7 +280,7 @@ class Journal:
     ----------
     goes_on : bool
         Whether the next call may be unheard, too. A signal handler may take it away.
-    rows : list of Row
+    rows : list of CallRecord
     samples : dict of (Function, str, ...) to list of Event
         What one call of a function tells, alone or in a batch of which callbacks hear.
     """
@@ -288,11 +288,11 @@ class Journal:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.goes_on = True
-        self.rows: list[Row] = []
+        self.rows: list[CallRecord] = []
         self.samples: dict[tuple[Any, ...], list[Event]] = {}
-        self._callees: dict[Function, Callee] = {}
+        self._infos: dict[Function, FunctionInfo] = {}
         self._variables: dict[int, Variable] = {}  # of all of them, by their ids
-        self._stretches: list[Stretch] = []
+        self._runs: list[UnrecordedRun] = []
         self._until = 0.0
         self._alarms: Alarms | None = None
         self._is_met: Callable[[Sequence[Any]], bool] | None = None  # by what has to be heard
@@ -305,37 +305,37 @@ class Journal:
         self._is_in_step = False  # whether nothing was heard since the last row
         self._writes = -1  # how often variables had been written then
         self._was_set: set[Variable] = set()  # which of ours were set since then
-        self._untold: dict[Variable, int] = {}  # which were set, and how many rows there were
-        self._known: set[Variable] = set()  # whose value the recorder knows, or a row has told
-        self.hears = False  # whether calls that are heard have rows too
+        self._unseen: dict[Variable, int] = {}  # which were set, and how many rows there were
+        self._known: set[Variable] = set()  # whose value the recorder knows, or a row has seen
+        self.covers_recorded_calls = False  # whether calls that are heard have rows too
         self._noted: dict[Variable, np.ndarray] = {}  # what was set, as it was noted last
         self._pending: Values = {}  # set before a call that has not ended
         self._root = self  # of the history that the program makes
 
-    def callee(self, function: Function) -> Callee:
+    def info(self, function: Function) -> FunctionInfo:
         """Return what is known of a function."""
-        found = self._callees.get(function)
+        found = self._infos.get(function)
         if found is None:
-            found = self._callees[function] = Callee(function)
+            found = self._infos[function] = FunctionInfo(function)
         return found
 
     # --- calls come -------------------------------------------------------------------------------
 
     def begin(
         self,
-        stretch: Stretch,
+        run: UnrecordedRun,
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Take the calls of a stretch, up to a time, but none that gives what meets a condition."""
-        self._stretches.append(stretch)
+        """Take the calls of a run, up to a time, but none that gives what meets a condition."""
+        self._runs.append(run)
         self._until, self.goes_on, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
-        if kinds != stretch.catching:
-            self._alarms = Alarms(stretch.catching) if stretch.catching else None
+        if kinds != run.catching:
+            self._alarms = Alarms(run.catching) if run.catching else None
         self._keep_to_budget()
 
-    def take(self, stretch: Stretch, fed: list[Any], number: int = 0, size: int = 0) -> Any:
+    def take(self, run: UnrecordedRun, fed: list[Any], number: int = 0, size: int = 0) -> Any:
         """Compute what a function computes, and take note of it.
 
         Raises
@@ -344,23 +344,23 @@ class Journal:
             It cannot be computed, or makes numbers that are caught, and nothing was written:
             whoever hears the call hears why.
         """
-        callee = self._callees[stretch.function]
-        was_set, told = NOTHING, NOTHING
+        info = self._infos[run.function]
+        was_set, seen = EMPTY, EMPTY
         before = None
-        if not self._is_calm(callee):
-            before = self._state(callee)
-            was_set, told = self._set_since_the_last_row(), self._told_by(callee)
+        if not self._is_calm(info):
+            before = self._state(info)
+            was_set, seen = self._set_since_the_last_row(), self._sets_to_record(info)
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
-        kept = None if stretch.batches_again is not None else self._copied(fed)
-        checksum = 0 if stretch.batches_again is None else _checksum(fed)
-        made_at = None if stretch.spans else line_outside_the_package()
-        written = None if self._is_met is None else callee.copied()
+        kept = None if run.batches_again is not None else self._copied(fed)
+        checksum = 0 if run.batches_again is None else _checksum(fed)
+        made_at = None if run.spans else line_outside_the_package()
+        written = None if self._is_met is None else info.copied()
         try:
             if self._alarms is None:
-                outs = callee.compute(fed)
+                outs = info.compute(fed)
             else:
-                outs = self._guarded(self._alarms, callee, fed, was_set, told)
+                outs = self._guarded(self._alarms, info, fed, was_set, seen)
             if written is not None and self._is_met is not None and self._is_met(outs):
                 self._take_back([(v, copy.copy()) for v, copy in written])
                 raise Alarm
@@ -370,16 +370,16 @@ class Journal:
             self._held -= sum(map(_bytes_of, kept or ()))
             raise RepeatWithEvents((number, (size, fed))) from None
         if before is not None:
-            self._known.update(callee.writes)
-            callee.known_after = len(self._breaks)
-        left = left_of(outs)
-        self.rows.append(Row(number, size, left, kept, was_set, told, made_at, checksum))
+            self._known.update(info.writes)
+            info.known_after = len(self._breaks)
+        left = trim(outs)
+        self.rows.append(CallRecord(number, size, left, kept, was_set, seen, made_at, checksum))
         self._writes = LOCKS.writes
         if kept is not None:
             self._keep_to_budget()
-        events = stretch.events_around + callee.events
-        end = stretch.starts[-1] + events + (_told_events(told) if told else 0)
-        stretch.starts.append(end)
+        events = run.events_around + info.events
+        end = run.starts[-1] + events + (_number_recorded(seen) if seen else 0)
+        run.starts.append(end)
         if end + events > self._until:
             self.goes_on = False
         return outs
@@ -387,20 +387,20 @@ class Journal:
     def _guarded(
         self,
         alarms: Alarms,
-        callee: Callee,
+        info: FunctionInfo,
         fed: list[Any],
         was_set: Mapping[Variable, np.ndarray],
-        told: Mapping[Variable, Any],
+        seen: Mapping[Variable, Any],
     ) -> Any:
         """Compute what a function computes, unless numbers come into being that are caught."""
         is_late = False
         try:
-            alarms.look([v.room for v in told])
-            outs, is_late = alarms.compute(callee.function, fed)
+            alarms.look([v.room for v in seen])
+            outs, is_late = alarms.compute(info.function, fed)
             if is_late:
                 raise Alarm
         except Alarm:
-            callee.false_alarms += 1  # until one says that it is none
+            info.false_alarms += 1  # until one says that it is none
             if is_late:
                 self._undo(was_set)
             raise
@@ -410,7 +410,7 @@ class Journal:
         """Give all variables the values that they had before the call that was made just now."""
         n = len(self.rows)
         self._writes = LOCKS.writes
-        self.rows.append(Row(0, 0, [], None, was_set, NOTHING, None))
+        self.rows.append(CallRecord(0, 0, [], None, was_set, EMPTY, None))
         try:
             values = self.values_before(n)
         finally:
@@ -420,37 +420,37 @@ class Journal:
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
         """Give variables the values that they had before the call that was made just now."""
         self._writes = LOCKS.writes
-        with self.unnoticed():
+        with self.unobserved():
             set_values(written)
 
     def was_right(self) -> None:
         """Hear that something was caught."""
-        for callee in self._callees.values():
-            callee.false_alarms = 0
+        for info in self._infos.values():
+            info.false_alarms = 0
 
-    def _is_calm(self, callee: Callee) -> bool:
+    def _is_calm(self, info: FunctionInfo) -> bool:
         """Tell whether nobody has written anything since the last row of which to take note."""
         return (
             self._writes == LOCKS.writes
             and self._is_in_step
             and not self._was_set
-            and callee.known_after == len(self._breaks)
-            and (not self._untold or callee.needs.isdisjoint(self._untold))
+            and info.known_after == len(self._breaks)
+            and (not self._unseen or info.needs.isdisjoint(self._unseen))
         )
 
-    def _state(self, callee: Callee) -> tuple[Any, ...]:
+    def _state(self, info: FunctionInfo) -> tuple[Any, ...]:
         """Return what a call may change that then fails."""
         if not self._is_in_step:
-            self._note_sets_between_heard()
+            self._note_sets_between_recorded()
         self._note_sets()
-        copies = (dict(self._untold), set(self._was_set), set(self._known), list(self._breaks))
+        copies = (dict(self._unseen), set(self._was_set), set(self._known), list(self._breaks))
         values = self.recorder.memory.values
-        heard = [v for v in (*callee.reads, *callee.writes) if values.get(v) is v.room]
+        heard = [v for v in (*info.reads, *info.writes) if values.get(v) is v.room]
         pending = dict(self._pending)
         return (*copies, pending, self._is_in_step, self._next_checkpoint, heard)
 
     def _set_state(self, state: tuple[Any, ...]) -> None:
-        self._untold, self._was_set, self._known, self._breaks, self._pending, *rest = state
+        self._unseen, self._was_set, self._known, self._breaks, self._pending, *rest = state
         self._is_in_step, self._next_checkpoint, heard = rest
         self._writes = LOCKS.writes
         self._checkpoints.pop(len(self.rows), None)
@@ -459,11 +459,11 @@ class Journal:
 
     def learn(self, function: Function) -> None:
         """Take note of the variables of a function that is called."""
-        callee = self.callee(function)
-        if callee.is_learned:
+        info = self.info(function)
+        if info.is_learned:
             return
-        callee.is_learned = True
-        new = {id(v): v for v in (*callee.reads, *callee.writes) if id(v) not in self._variables}
+        info.is_learned = True
+        new = {id(v): v for v in (*info.reads, *info.writes) if id(v) not in self._variables}
         if new:
             self._variables.update(new)
             self._next_checkpoint = len(self.rows)
@@ -475,9 +475,9 @@ class Journal:
         """Return what somebody else has written since the last row."""
         n = len(self.rows)
         if not self._is_in_step:
-            self._note_sets_between_heard()
+            self._note_sets_between_recorded()
             self._is_in_step = True
-            self._untold.clear()
+            self._unseen.clear()
             self._was_set.clear()
             self._known.clear()
             self._breaks.append(n)
@@ -489,20 +489,20 @@ class Journal:
         self._was_set.clear()
         return found
 
-    def _told_by(self, callee: Callee) -> dict[Variable, Any]:
+    def _sets_to_record(self, info: FunctionInfo) -> dict[Variable, Any]:
         """Return which variables a recorder would tell to be set when a function begins."""
-        told: dict[Variable, Any] = {}
+        seen: dict[Variable, Any] = {}
         values = self.recorder.memory.values
-        for v in callee.reads:
+        for v in info.reads:
             if v in self._known:
-                n = self._untold.pop(v, None)
+                n = self._unseen.pop(v, None)
                 if n is not None:
-                    told[v] = n - 1
+                    seen[v] = n - 1
             elif values.get(v) is not v.room:
-                told[v] = values.get(v, UNKNOWN)
-                self._untold.pop(v, None)
-        self._known.update(callee.reads)
-        return told
+                seen[v] = values.get(v, UNKNOWN)
+                self._unseen.pop(v, None)
+        self._known.update(info.reads)
+        return seen
 
     def _make_checkpoint(self) -> None:
         """Copy the variables, and say when that is done again."""
@@ -571,12 +571,12 @@ class Journal:
             return
         self._note_sets()
         values = self.recorder.memory.values
-        told = {n - 1: self._values_around(n - 1, is_after=True)
-                for n in set(self._untold.values())}  # fmt: skip
+        seen = {n - 1: self._values_around(n - 1, is_after=True)
+                for n in set(self._unseen.values())}  # fmt: skip
         self._is_in_step = False
         for v in self._variables.values():
-            if v in self._untold:
-                values[v] = told[self._untold[v] - 1][v]
+            if v in self._unseen:
+                values[v] = seen[self._unseen[v] - 1][v]
                 if v not in self._was_set:
                     self._noted[v] = v.get_value(borrow=True)
             elif v in self._known:
@@ -586,38 +586,38 @@ class Journal:
         """Take note of which variables were set since the last row."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
-                self._untold.setdefault(self._variables[place], len(self.rows))
+                self._unseen.setdefault(self._variables[place], len(self.rows))
                 self._was_set.add(self._variables[place])
             self._writes = LOCKS.writes
 
     # --- calls that are heard ---------------------------------------------------------------------
 
-    def begin_heard(self, function: Function) -> None:
+    def begin_recorded(self, function: Function) -> None:
         """Take note of what was set before a call that is heard; its row comes when it ends."""
         self.hand_over(function)
-        if not self.hears:
+        if not self.covers_recorded_calls:
             return
         self.learn(function)
-        self._note_sets_between_heard()
+        self._note_sets_between_recorded()
         # Behind a call that failed one may be left, and something may have been set since.
         if self._checkpoints.pop(len(self.rows), None) or len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
 
-    def end_heard(self, stretch: Stretch, row: Row, is_changed: bool) -> None:
+    def end_recorded(self, run: UnrecordedRun, row: CallRecord, is_changed: bool) -> None:
         """Take note of a call that was heard.
 
         Parameters
         ----------
-        stretch : Stretch
+        run : UnrecordedRun
             Of this call alone.
-        row : Row
+        row : CallRecord
             Without what was set.
         is_changed : bool
             Whether somebody put other arrays into it: then it cannot be executed again.
         """
-        if not self.hears:
+        if not self.covers_recorded_calls:
             return
-        self._stretches.append(stretch)
+        self._runs.append(run)
         was_set, self._pending = self._pending, {}
         self.rows.append(row._replace(was_set=was_set))
         self._held += sum(map(_bytes_of, row.fed or ()))
@@ -626,20 +626,20 @@ class Journal:
             self._next_checkpoint = len(self.rows)
         self._keep_to_budget()
 
-    def stand_alone(self, stretch: Stretch, first: int, end: int) -> None:
-        """Let the row behind a stretch be that of a call that lies on the tape."""
-        n = stretch.first + len(stretch)
+    def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
+        """Let the row behind a run be that of a call that lies on the tape."""
+        n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
-        facts = (stretch.act, stretch.phase, None, 0, none, times, stretch.batches_again)
-        self._stretches.append(Stretch(self, stretch.function, n, stretch.spans, *facts))
+        facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
+        self._runs.append(UnrecordedRun(self, run.function, n, run.spans, *facts))
 
-    def _note_sets_between_heard(self) -> None:
-        if not self.hears:
+    def _note_sets_between_recorded(self) -> None:
+        if not self.covers_recorded_calls:
             return
         values = self.recorder.memory.values
         for v in self._variables.values():
-            told = values.get(v)
-            if told is None or told is v.room or self._noted.get(v) is v.room:
+            seen = values.get(v)
+            if seen is None or seen is v.room or self._noted.get(v) is v.room:
                 continue
             self._pending[v] = self._noted[v] = v.get_value(borrow=True)
 
@@ -650,61 +650,61 @@ class Journal:
         made = Journal(recorder)
         made._root = self._root
         made.rows = self.rows[:n]
-        made._callees, made._variables = self._callees, self._variables
-        made._stretches = [stretch for stretch in self._stretches if stretch.first < n]
+        made._infos, made._variables = self._infos, self._variables
+        made._runs = [run for run in self._runs if run.first < n]
         made._checkpoints = {k: x for k, x in self._checkpoints.items() if k <= n}
         made._breaks = [k for k in self._breaks if k <= n]
         return made
 
     def row_at(self, t: int) -> int:
         """Return the row in whose call or batch a time lies, or else of the next one."""
-        place = bisect_right(self._stretches, t, key=lambda s: s.starts[0]) - 1
+        place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0
-        stretch = self._stretches[place]
-        return stretch.first + min(bisect_right(stretch.starts, t) - 1, len(stretch))
+        run = self._runs[place]
+        return run.first + min(bisect_right(run.starts, t) - 1, len(run))
 
     def feed_at(self, t: int) -> Any:
         """Return what can say again what was fed to the batch that began at a time, if anything."""
-        place = bisect_right(self._stretches, t, key=lambda s: s.starts[0]) - 1
-        stretch = self._stretches[place] if place >= 0 else None
-        if stretch is None or t >= stretch.starts[-1]:
+        place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
+        run = self._runs[place] if place >= 0 else None
+        if run is None or t >= run.starts[-1]:
             return None
-        return getattr(stretch.batches_again, "__self__", None)
+        return getattr(run.batches_again, "__self__", None)
 
-    def place_of(self, n: int) -> tuple[Stretch, int, int]:
-        """Return the stretch of a row, when its call or batch began, and when it had ended."""
-        stretch = self._stretch_of(n)
-        first, end = stretch.starts[n - stretch.first : n - stretch.first + 2]
-        return stretch, first, end
+    def place_of(self, n: int) -> tuple[UnrecordedRun, int, int]:
+        """Return the run of a row, when its call or batch began, and when it had ended."""
+        run = self._run_of(n)
+        first, end = run.starts[n - run.first : n - run.first + 2]
+        return run, first, end
 
     def called_until(self, n: int) -> set[Function]:
         """Return the functions that were called up to a row, this one too."""
-        return {stretch.function for stretch in self._stretches if stretch.first <= n}
+        return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:
-        """Return the rows of the same stretch from one on, as far as they are of this history."""
-        place = bisect_right(self._stretches, n, key=lambda s: s.first)
-        stretch = self._stretches[place - 1]
-        end = stretch.first + len(stretch)
-        if place < len(self._stretches):
-            end = min(end, self._stretches[place].first)
+        """Return the rows of the same run from one on, as far as they are of this history."""
+        place = bisect_right(self._runs, n, key=lambda s: s.first)
+        run = self._runs[place - 1]
+        end = run.first + len(run)
+        if place < len(self._runs):
+            end = min(end, self._runs[place].first)
         return range(n, end)
 
-    def fed_to(self, stretch: Stretch, n: int) -> list[Any]:
-        """Return what was fed to a row of a stretch.
+    def fed_to(self, run: UnrecordedRun, n: int) -> list[Any]:
+        """Return what was fed to a row of a run.
 
         Raises
         ------
         ArgumentError
             It is not kept, or was changed since.
         """
-        return self._fed(stretch, n)
+        return self._fed(run, n)
 
     @contextmanager
     def lending(self, values: Values) -> Iterator[None]:
         """Let the variables have other numbers inside the block, and their own again behind it."""
-        with self.unnoticed(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
+        with self.unobserved(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
             set_values(values.items())
             yield
 
@@ -716,27 +716,27 @@ class Journal:
         """Return copies of all variables."""
         return {v: v.get_value() for v in self._variables.values()}
 
-    def note_changed(self, stretch: Stretch, row: Row) -> None:
+    def note_changed(self, run: UnrecordedRun, row: CallRecord) -> None:
         """Take note of a call that cannot be executed again, for something in it was changed."""
-        self._stretches.append(stretch)
+        self._runs.append(run)
         self.rows.append(row)
         self._breaks.append(len(self.rows))
         self._next_checkpoint = len(self.rows)
 
-    def go_on_in(self, stretch: Stretch) -> None:
-        """Take the calls of a stretch, which are computed on what the variables are now."""
-        self._stretches.append(stretch)
+    def continue_in(self, run: UnrecordedRun) -> None:
+        """Take the calls of a run, which are computed on what the variables are now."""
+        self._runs.append(run)
         if len(self.rows) not in self._breaks:
             self._breaks.append(len(self.rows))
         self._next_checkpoint = len(self.rows)
 
     def repeat(
         self,
-        stretch: Stretch,
-        row: Row,
+        run: UnrecordedRun,
+        row: CallRecord,
         fed: list[Any],
         was_set: Mapping[Variable, np.ndarray],
-        told: Mapping[Variable, Any],
+        seen: Mapping[Variable, Any],
     ) -> list[Any]:
         """Compute a call of another history, and take note of it; the variables are set already.
 
@@ -747,20 +747,20 @@ class Journal:
         """
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
-        callee = self._callees[stretch.function]
-        outs = callee.compute(fed)
+        info = self._infos[run.function]
+        outs = info.compute(fed)
         outs = outs if isinstance(outs, list) else [outs]
         # Of a call that may have other events than another one it is not known how many.
-        events = callee.events if callee.is_even else -_told_events(told)
-        end = stretch.starts[-1] + stretch.events_around + events
-        left = (left_of(outs), row.fed, was_set, told, row.made_at, row.checksum)
-        self.rows.append(Row(row.number, row.size, *left))
-        stretch.starts.append(end + _told_events(told))
+        events = info.events if info.is_even else -_number_recorded(seen)
+        end = run.starts[-1] + run.events_around + events
+        left = (trim(outs), row.fed, was_set, seen, row.made_at, row.checksum)
+        self.rows.append(CallRecord(row.number, row.size, *left))
+        run.starts.append(end + _number_recorded(seen))
         return outs
 
     # --- a call is executed again -----------------------------------------------------------------
 
-    def events_of(self, stretch: Stretch, place: int) -> list[Event]:
+    def events_of(self, run: UnrecordedRun, place: int) -> list[Event]:
         """Return the events of a call.
 
         Raises
@@ -768,20 +768,20 @@ class Journal:
         ArgumentError
             What it takes is not kept any more, or something else comes out now.
         """
-        n = stretch.first + place
+        n = run.first + place
         row = self.rows[n]
-        fed = self._fed(stretch, n)
+        fed = self._fed(run, n)
         then, known = self.known_before(n)
-        again = self._recorder_at(stretch, stretch.starts[place])
+        again = self._recorder_at(run, run.starts[place])
         again.memory.values.update(known)
         again.script_line = row.made_at
-        with self.unnoticed(), _rooms(then):
-            Context().run(self._tell, again, stretch, row, fed)
+        with self.unobserved(), _rooms(then):
+            Context().run(self._record, again, run, row, fed)
         events = list(again.tape._events.kept)
-        expected = stretch.starts[place + 1] - stretch.starts[place]
+        expected = run.starts[place + 1] - run.starts[place]
         if len(events) != expected:
             raise ArgumentError(
-                f"{_label(stretch, row)}: executed again it has {len(events)} events; expected "
+                f"{_label(run, row)}: executed again it has {len(events)} events; expected "
                 f"{expected}. Please report this."
             )
         return events
@@ -791,11 +791,11 @@ class Journal:
 
         It knows less of those of which it tells then that they were set.
         """
-        callee = self._callees[self._stretch_of(n).function]
+        info = self._infos[self._run_of(n).function]
         values = self._values_around(n, is_after=False)
-        then = {v: values[v] for v in dict.fromkeys((*callee.reads, *callee.writes))}
+        then = {v: values[v] for v in dict.fromkeys((*info.reads, *info.writes))}
         known = dict(then)
-        for v, old in self.rows[n].told.items():
+        for v, old in self.rows[n].seen.items():
             if old is UNKNOWN:
                 known.pop(v)
             elif isinstance(old, int):
@@ -807,55 +807,55 @@ class Journal:
     def row_of_call(self, function: Function, begin: int) -> int | None:
         """Return the row of a call that began at a time; None if none is kept of it."""
         n = self.row_at(begin)
-        return n if n < len(self.rows) and self._stretch_of(n).function is function else None
+        return n if n < len(self.rows) and self._run_of(n).function is function else None
 
-    def _recorder_at(self, stretch: Stretch, t: int) -> Any:
+    def _recorder_at(self, run: UnrecordedRun, t: int) -> Any:
         """Return a recorder that goes on where a call began."""
-        again = self.recorder.aside(None)
+        again = self.recorder.scratch_recorder(None)
         again.memory._twin_values = self.recorder.memory._twin_values
-        again.go_on_at(t, stretch.spans, stretch.act, stretch.phase)
+        again.continue_at(t, run.spans, run.act, run.phase)
         return again
 
-    def _tell(self, again: Any, stretch: Stretch, row: Row, fed: list[Any]) -> None:
+    def _record(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> None:
         """Let a recorder hear of a call, or of its batch, what it would have heard."""
-        if stretch.callbacks is None:
-            self._call(again, stretch, row, fed)
+        if run.callbacks is None:
+            self._call(again, run, row, fed)
             return
-        call = functools.partial(self._call, again, stretch, row, fed)
-        again.tell_batch(row.number, row.size, fed, call, stretch.callbacks)
+        call = functools.partial(self._call, again, run, row, fed)
+        again.record_batch(row.number, row.size, fed, call, run.callbacks)
 
-    def _call(self, again: Any, stretch: Stretch, row: Row, fed: list[Any]) -> list[Any]:
+    def _call(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> list[Any]:
         with observing(again):
-            outs = stretch.function.stage(fed).run()
+            outs = run.function.stage(fed).run()
         outs = outs if isinstance(outs, list) else [outs]
-        if not same(left_of(outs), row.outs):
+        if not same(trim(outs), row.outs):
             raise ArgumentError(
-                f"{_label(stretch, row)}: executed again it gives {_first(outs)}, and it gave "
+                f"{_label(run, row)}: executed again it gives {_first(outs)}, and it gave "
                 f"{_first(row.outs)}. Something has changed that is not recorded: the data in "
                 "place, what an op of your own keeps, or the number of threads."
             )
         return outs
 
-    def _fed(self, stretch: Stretch, n: int) -> list[Any]:
+    def _fed(self, run: UnrecordedRun, n: int) -> list[Any]:
         """Return what was fed to a row."""
         row = self.rows[n]
-        if stretch.batches_again is not None:
-            fed = stretch.batches_again(row.number)
+        if run.batches_again is not None:
+            fed = run.batches_again(row.number)
             if _checksum(fed) != row.checksum:
                 raise ArgumentError(
-                    f"{_label(stretch, row)}: the data that were fed to it are others now. They "
+                    f"{_label(run, row)}: the data that were fed to it are others now. They "
                     "were changed in place; `fit` on a copy of them keeps what it was fed."
                 )
             return fed
         if row.fed is None:
             raise ArgumentError(
-                f"{_label(stretch, row)}: its rows are gone. The feed cannot give them again, and "
+                f"{_label(run, row)}: its rows are gone. The feed cannot give them again, and "
                 f"of what was fed only the last {self._most_held:,} bytes are kept."
             )
         return list(row.fed)
 
-    def _stretch_of(self, n: int) -> Stretch:
-        return self._stretches[bisect_right(self._stretches, n, key=lambda s: s.first) - 1]
+    def _run_of(self, n: int) -> UnrecordedRun:
+        return self._runs[bisect_right(self._runs, n, key=lambda s: s.first) - 1]
 
     def values_before(self, n: int) -> Values:
         """Return what the variables were when a row began."""
@@ -869,22 +869,22 @@ class Journal:
         start = max((place for place in self._checkpoints if place <= n), default=-1)
         if start < 0 or any(start < place <= n for place in self._breaks):
             raise ArgumentError(
-                f"{_label(self._stretch_of(n), self.rows[n])}: no weights are kept from which it "
+                f"{_label(self._run_of(n), self.rows[n])}: no weights are kept from which it "
                 "could be executed again: the checkpoints would take too much."
             )
         if start == n and not is_after:
             return {v: x.copy() for v, x in self._checkpoints[n].items()}
         todo: list[tuple[Mapping[Variable, np.ndarray], Callable[[], Any]]] = []
         for k in range(start, n + is_after):
-            stretch = self._stretch_of(k)
-            callee = self._callees[stretch.function]
-            was_set = self.rows[k].was_set if k > start else NOTHING
-            if callee.writes:
-                todo.append((was_set, functools.partial(callee.compute, self._fed(stretch, k))))
+            run = self._run_of(k)
+            info = self._infos[run.function]
+            was_set = self.rows[k].was_set if k > start else EMPTY
+            if info.writes:
+                todo.append((was_set, functools.partial(info.compute, self._fed(run, k))))
             elif was_set:
                 todo.append((was_set, _nothing))
         variables = list(self._variables.values())
-        with self.unnoticed(), LOCKS.steps, _numbers_kept(variables):
+        with self.unobserved(), LOCKS.steps, _numbers_kept(variables):
             set_values(self._checkpoints[start].items())
             for was_set, compute in todo:
                 set_values(was_set.items())
@@ -894,7 +894,7 @@ class Journal:
             return {v: v.get_value() for v in variables}
 
     @contextmanager
-    def unnoticed(self) -> Iterator[None]:
+    def unobserved(self) -> Iterator[None]:
         """Take what is written inside the block for nothing that was set."""
         root = self._root
         root._note_sets()
@@ -906,12 +906,12 @@ class Journal:
 
 
 class Batches:
-    """Takes the batches of a stretch; what `engine/training_loop.py` asks for.
+    """Takes the batches of a run; what `engine/training_loop.py` asks for.
 
     Parameters
     ----------
     journal : Journal
-    stretch : Stretch
+    run : UnrecordedRun
     feed : Feed
         Which gives the batches.
     but : frozenset of int
@@ -919,29 +919,29 @@ class Batches:
     """
 
     def __init__(
-        self, journal: Journal, stretch: Stretch, feed: Any, but: frozenset[int] = frozenset()
+        self, journal: Journal, run: UnrecordedRun, feed: Any, but: frozenset[int] = frozenset()
     ) -> None:
         self._journal = journal
-        self._stretch = stretch
+        self._stretch = run
         self._feed = feed
         self._but = but
         self._number = self._size = 0
 
-    def quietly(self, numbered: Iterable[Any]) -> Iterator[Any]:
+    def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches of an epoch with their numbers, as long as they may be unheard."""
-        journal, stretch = self._journal, self._stretch
+        journal, run = self._journal, self._stretch
         for number, (size, fed) in numbered:
-            # What gives the batch may itself have called something, which was told before it.
-            if number in self._but or journal.recorder.stretch is not stretch:
+            # What gives the batch may itself have called something, which was seen before it.
+            if number in self._but or journal.recorder.open_run is not run:
                 raise RepeatWithEvents((number, (size, fed)))
-            if not len(stretch):  # an epoch draws its order when its first batch is asked for
-                stretch.batches_again = self._feed.batches_again()
+            if not len(run):  # an epoch draws its order when its first batch is asked for
+                run.batches_again = self._feed.batches_again()
             self._number, self._size = number, size
             yield number, (size, fed)
-            stretch.is_in_batch = False
-            if stretch.tells_end:
-                journal.recorder.tell_end_of_batch(stretch)
-            if not journal.goes_on or journal.recorder.stretch is not stretch:
+            run.is_in_batch = False
+            if run.records_end:
+                journal.recorder.record_end_of_batch(run)
+            if not journal.goes_on or journal.recorder.open_run is not run:
                 return
 
     def call(self, fed: list[Any]) -> Any:
@@ -971,7 +971,7 @@ def _checksum(fed: list[Any]) -> int:
     return found
 
 
-def left_of(outs: Any) -> list[Any]:
+def trim(outs: Any) -> list[Any]:
     """Return small outputs as they are, and checksums of large ones."""
     outs = outs if isinstance(outs, list) else [outs]
     return [
@@ -984,9 +984,9 @@ def left_of(outs: Any) -> list[Any]:
     ]
 
 
-def _label(stretch: Stretch, row: Row) -> str:
-    name = stretch.function.name
-    return f"a call of {name}" if stretch.callbacks is None else f"batch {row.number}"
+def _label(run: UnrecordedRun, row: CallRecord) -> str:
+    name = run.function.name
+    return f"a call of {name}" if run.callbacks is None else f"batch {row.number}"
 
 
 def _first(outs: list[Any]) -> str:

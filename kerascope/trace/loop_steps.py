@@ -22,7 +22,7 @@ from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import begin_of, value_of_event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.tape_store import Tape
-from kerascope.trace.timelines import call_at, recalled
+from kerascope.trace.timelines import call_at, restored
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _given(recorder: Recorder, tape: Tape, event: Event) -> Sequence[Any]:
     begin = begin_of(event, tape) if event.ph == END else event
     arrays = None if begin is None else value_of_event(begin, "inputs")
     if begin is not None and not _are_arrays(arrays):
-        arrays = value_of_event(recalled(recorder, tape, begin.t, "steps")[begin.t], "inputs")
+        arrays = value_of_event(restored(recorder, tape, begin.t, "steps")[begin.t], "inputs")
     if not _are_arrays(arrays):
         raise ArgumentError(f"steps: what {event.name} was given is not known any more.")
     return arrays

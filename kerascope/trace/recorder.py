@@ -1,4 +1,4 @@
-"""Recorder: an observer that writes what the stages of the engine tell on a tape, as `Event`s.
+"""Recorder: an observer that writes what the stages of the engine record on a tape, as `Event`s.
 
 ::
 
@@ -18,15 +18,15 @@ A "B" is told before the thing happens wherever the order is known beforehand: f
 ops of a function (the schedule lists them), for the layer calls of a graph run (by depth). So a
 listener that blocks there stops the program in front of the op, and may put other arrays into the
 slots (`recorder.stage.names["values"]`). When the engine says that an op is done, its "E" comes
-with the value, and then the next "B". What the engine tells only when it is over (a layer's
+with the value, and then the next "B". What the engine records only when it is over (a layer's
 `build`, an epoch's last callbacks, the sweep through one layer) has "B" and "E" one after the
 other.
 
 A span that fails, or is abandoned, still ends: its "E" has the name `error`. So a tape is balanced
 when the recorder is closed, whatever happened.
 
-What the engine does not tell and so is on no tape: calls of layers inside another layer's `call`
-while symbols are built (of a function's ops the scopes tell them, see `function_plan.py`), a
+What the engine does not record and so is on no tape: calls of layers inside another layer's `call`
+while symbols are built (of a function's ops the scopes record them, see `function_plan.py`), a
 callback's own begin and end, and `set_value` itself (`weight.set` is told at the next call of a
 function that reads the variable).
 
@@ -65,18 +65,18 @@ from kerascope.trace.event_writer import (
     place_of_failure,
     place_of_use,
 )
-from kerascope.trace.events import NO_FACTS, STRETCHES, Delta, Event
+from kerascope.trace.events import MARKS, NO_FACTS, Delta, Event
 from kerascope.trace.function_plan import FunctionPlan
 from kerascope.trace.history import runs_of
-from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
+from kerascope.trace.journal import Batches, Journal, UnrecordedRun, expand_mark
 from kerascope.trace.recorder_build import (
     CheckRecorder,
     DepthRecorder,
+    IgnoredStage,
     LayerCallRecorder,
     RunRecorder,
-    Silent,
     WalkRecorder,
-    tell_built,
+    record_built,
 )
 from kerascope.trace.recorder_compile import (
     CompileRecorder,
@@ -109,7 +109,7 @@ class Recorder(EventWriter):
         Each is called with each event; it may block, and it may raise, which stops the program.
     when_settled : callable or None
         Called when calls of which nobody heard were put on the tape.
-    stretch : Stretch or None
+    run : UnrecordedRun or None
         Of calls that are under way, of which it does not hear.
     stage : Stage or None
         The stage that had the last event: its `names` are the live ones, and its `frame` the
@@ -124,14 +124,14 @@ class Recorder(EventWriter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.journal = Journal(self)
-        self.stretch: Stretch | None = None
+        self.open_run: UnrecordedRun | None = None
         self.when_settled: Callable[[], None] | None = None
         self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that hear
-        self.tape.look_into = looked_into
+        self.tape.expand_mark = expand_mark
 
     def __call__(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
-        if self.stretch is not None and not isinstance(event, Stage):
+        if self.open_run is not None and not isinstance(event, Stage):
             self.settle()
         self.stage = stage
         if event.__class__ is not Mark:
@@ -157,7 +157,7 @@ class Recorder(EventWriter):
         """
         _, count, began = self.memory.lengths.get(function, (None, 0, 0))
         events: list[Event] = self.tape[began : began + count] if count else []
-        if len(events) != count or any(event.kind in STRETCHES for event in events):
+        if len(events) != count or any(event.kind in MARKS for event in events):
             return []
         if callbacks is not None:
             events += self._around_a_call(names_of_callbacks(callbacks, "on_batch_end"))
@@ -167,15 +167,15 @@ class Recorder(EventWriter):
         """Return the events of a batch besides those of the call in it."""
         known = tuple(callbacks)
         if known not in self._around:
-            again = self.aside(None)
-            again.tell_batch(0, 0, [], list, callbacks)
+            again = self.scratch_recorder(None)
+            again.record_batch(0, 0, [], list, callbacks)
             self._around[known] = list(again.tape)
         return self._around[known]
 
-    def aside(self, history: int | None) -> Recorder:
+    def scratch_recorder(self, history: int | None) -> Recorder:
         """Return a recorder that knows the same, but no values, and has a tape of its own."""
         again = type(self)(self.level, history=history)
-        again.memory = self.memory.beside()
+        again.memory = self.memory.without_values()
         again.describer = again.memory.describer
         return again
 
@@ -190,7 +190,7 @@ class Recorder(EventWriter):
         found = self.feeds.get(epoch)
         return self.journal.feed_at(batch) if found is None else found
 
-    def tell_batch(
+    def record_batch(
         self,
         number: int,
         size: int,
@@ -198,7 +198,7 @@ class Recorder(EventWriter):
         call: Callable[[], list[Any]],
         callbacks: list[str],
     ) -> None:
-        """Tell a whole batch, as the loop would; `call` tells what is inside, and returns it."""
+        """Tell a whole batch, as the loop would; `call` records what is inside, and returns it."""
         called = place_of_use(fit_events, Function.stage)
         self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()
@@ -219,38 +219,38 @@ class Recorder(EventWriter):
         if not (callbacks.only_count_batches or fit.callbacks_call_nothing):
             return None
         names = names_of_callbacks(callbacks, "on_batch_end")
-        stretch = self._begin_stretch(function, names, passage)
-        return None if stretch is None else Batches(self.journal, stretch, feed, passage.but)
+        run = self._begin_run(function, names, passage)
+        return None if run is None else Batches(self.journal, run, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
         """Return what computes a call of a function without hearing of it, or None as above."""
-        if self.stretch is not None and self.stretch.is_in_batch:
+        if self.open_run is not None and self.open_run.is_in_batch:
             self.settle()
         fit = self.observers[-1] if self.observers else None
         if isinstance(fit, FitRecorder) and fit.batch is not None:
             return None
-        stretch = self.stretch
+        run = self.open_run
         if passage.but and self._number_of_call(function) in passage.but:
             return None
-        if stretch is not None and stretch.function is function and stretch.callbacks is None:
-            if not stretch.journal.goes_on or not _are_arrays(fed):
+        if run is not None and run.function is function and run.callbacks is None:
+            if not run.journal.goes_on or not _are_arrays(fed):
                 return None
         else:
-            stretch = self._begin_stretch(function, None, passage) if _are_arrays(fed) else None
-        return None if stretch is None else partial(stretch.journal.take, stretch, fed)
+            run = self._begin_run(function, None, passage) if _are_arrays(fed) else None
+        return None if run is None else partial(run.journal.take, run, fed)
 
     def _number_of_call(self, function: Function) -> int:
         """Return how many training calls of its model have come before; -1 if it is none."""
         facts = self.memory.facts(function)
         if self.spans or facts is None or function.name != "train_function":
             return -1
-        name, stretch, t = str(facts.model.name), self.stretch, self.tape.next_time
-        untold = len(stretch) if stretch is not None and stretch.trains == name else 0
+        name, run, t = str(facts.model.name), self.open_run, self.tape.next_time
+        untold = len(run) if run is not None and run.trains == name else 0
         return runs_of(self.tape, t).number(name, t) + untold
 
-    def _begin_stretch(
+    def _begin_run(
         self, function: Function, callbacks: list[str] | None, passage: Passage
-    ) -> Stretch | None:
+    ) -> UnrecordedRun | None:
         last: tuple[FunctionPlan, int, int] | None = self.memory.lengths.get(function)
         if last is None or last[0] is not self.memory.plans.get(function):
             return None
@@ -262,72 +262,72 @@ class Recorder(EventWriter):
         if len(self.spans) == 1 and self.spans[0][0] == "build":
             return None
         journal = self.journal
-        callee = journal.callee(function)
-        if not callee.is_even or (passage.catching and not callee.can_be_caught_in):
+        info = journal.info(function)
+        if not info.is_even or (passage.catching and not info.can_be_caught_in):
             return None
-        if passage.losses and not (callee.can_be_left and _gives_its_loss(plan)):
+        if passage.losses and not (info.can_be_left and _gives_its_loss(plan)):
             return None
         self.settle()
-        callee.events = events
+        info.events = events
         around = 0 if callbacks is None else len(self._around_a_call(callbacks))
         facts = (list(self.spans), self._act, self._phase, callbacks, around, passage.catching)
-        stretch = Stretch(journal, function, len(journal.rows), *facts, [self.tape.next_time])
-        if stretch.starts[0] + events + stretch.events_around > passage.until:
+        run = UnrecordedRun(journal, function, len(journal.rows), *facts, [self.tape.next_time])
+        if run.starts[0] + events + run.events_around > passage.until:
             return None
         journal.learn(function)
-        journal.begin(stretch, passage.until, passage.meets if passage.losses else None)
-        self.stretch = stretch
-        return stretch
+        journal.begin(run, passage.until, passage.meets if passage.losses else None)
+        self.open_run = run
+        return run
 
     def settle(self) -> None:
         """Put what stands for the calls on the tape; the next event comes behind them.
 
         If callbacks hear just now of the end of a batch, it is told as far as it has come.
         """
-        stretch, self.stretch = self.stretch, None
-        if stretch is None:
+        run, self.open_run = self.open_run, None
+        if run is None:
             return
-        stretch.journal.goes_on = False
+        run.journal.goes_on = False
         events: list[Event] = []
-        if (stretch.is_in_batch or stretch.tells_end) and len(stretch):
+        if (run.is_in_batch or run.records_end) and len(run):
             with suppress(ArgumentError):
-                events = stretch.journal.events_of(stretch, len(stretch) - 1)
-                stretch.starts.pop()
-        if len(stretch):
-            self.tape.append(stretch.mark(0, len(stretch)))
+                events = run.journal.events_of(run, len(run) - 1)
+                run.starts.pop()
+        if len(run):
+            self.tape.append(run.mark(0, len(run)))
         if events:
-            self._stand_in_callbacks(stretch, events)
+            self._stand_in_callbacks(run, events)
         if self.when_settled is not None:
             self.when_settled()
 
-    def _stand_in_callbacks(self, stretch: Stretch, events: list[Event]) -> None:
+    def _stand_in_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
         """Tell a batch up to where its callbacks hear of its end."""
-        stretch.is_open = stretch.tells_end = True
+        run.is_open = run.records_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
-        for event in events[: events.index(begins[1]) + 1 + len(stretch.callbacks or ())]:
+        for event in events[: events.index(begins[1]) + 1 + len(run.callbacks or ())]:
             self.tape.append(event)
         begin, end = (
             e.t for e in events if e.kind == "function" and e.depth == begins[0].depth + 1
         )
-        stretch.journal.stand_alone(stretch, begin, end + 1)
+        run.journal.add_recorded_call(run, begin, end + 1)
         for span in begins[:2]:
             around = (self._act, self._phase)
             self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
             self._enter(span.kind, span.grain)
         self._depth = len(self.spans)
         fit = next(o for o in reversed(self.observers) if isinstance(o, FitRecorder))
-        fit.batch, fit.callbacks_call_nothing = stretch.journal.rows[-1].number, False
+        fit.batch, fit.callbacks_call_nothing = run.journal.rows[-1].number, False
 
-    def tell_end_of_batch(self, stretch: Stretch) -> None:
+    def record_end_of_batch(self, run: UnrecordedRun) -> None:
         """Tell that the callbacks of an unheard batch are done, and the batch with them."""
-        if self.stretch is stretch:
+        if self.open_run is run:
             self.settle()
-        if not stretch.is_open:
+        if not run.is_open:
             return
-        stretch.is_open = False
+        run.is_open = False
         fit = next(o for o in reversed(self.observers) if isinstance(o, FitRecorder))
         fit.batch = None
-        self.end_batch(stretch.journal.rows[stretch.first + len(stretch)].outs)
+        self.end_batch(run.journal.rows[run.first + len(run)].outs)
 
     # --- following stages -------------------------------------------------------------------------
 
@@ -531,7 +531,7 @@ class CallRecorder(StageRecorder):
     def event(self, event: Any) -> None:
         """Tell of weights that were made."""
         if isinstance(event, LayerBuilt):
-            tell_built(self, event, event.layer.made_at)
+            record_built(self, event, event.layer.made_at)
 
     def finished(self) -> None:
         """End with what came out."""
@@ -545,7 +545,7 @@ class CallRecorder(StageRecorder):
 RECORDERS: dict[str, type[StageRecorder]] = {
     "layer_call": LayerCallRecorder,
     "run_internal_graph": RunRecorder,
-    "map_graph": Silent,
+    "map_graph": IgnoredStage,
     "build_map": WalkRecorder,
     "depth_sort": DepthRecorder,
     "check_graph": CheckRecorder,

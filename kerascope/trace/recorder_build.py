@@ -23,10 +23,10 @@ from kerascope.trace.event_writer import StageRecorder, named, place_of_use
 from kerascope.trace.events import Delta, Where
 from kerascope.trace.op_places import place_of_op
 from kerascope.trace.snapshots import REMOVED
-from kerascope.trace.train_facts import ids_of_calls, keys_by_node
+from kerascope.trace.training_info import ids_of_calls, keys_by_node
 
 
-class Silent(StageRecorder):
+class IgnoredStage(StageRecorder):
     """A stage that only starts others; these are told."""
 
     builds = True
@@ -50,7 +50,7 @@ class LayerCallRecorder(StageRecorder):
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
     def started(self) -> None:
-        """Begin the call; tell of the layers that were made for it."""
+        """Begin the call; record of the layers that were made for it."""
         self.called_at = line_outside_the_package()
         layer = self.stage.subject
         for node in self._given():
@@ -63,10 +63,10 @@ class LayerCallRecorder(StageRecorder):
     def event(self, event: Any) -> None:
         """Tell of the weights and of the Node."""
         if isinstance(event, LayerBuilt):
-            tell_built(self, event, self.called_at)
+            record_built(self, event, self.called_at)
         elif isinstance(event, NodeCreated):
-            self._tell_ops(event.node)
-            self._tell_node(event.node, self.recorder.where(self.stage, self.called_at))
+            self._record_ops(event.node)
+            self._record_node(event.node, self.recorder.where(self.stage, self.called_at))
 
     def finished(self) -> None:
         """End the call with what came out."""
@@ -91,13 +91,13 @@ class LayerCallRecorder(StageRecorder):
             return
         self.memory.seen_layers.add(layer)
         where = place_of_use(LayerType.__call__, Layer.__init__, layer.made_at)
-        self.recorder.tell("layer.init", layer.name, where, named(layer=self.ref(layer)))
+        self.recorder.record("layer.init", layer.name, where, named(layer=self.ref(layer)))
         if node is not None:
             begun = place_of_use(InputLayer.__init__, Node, layer.made_at)
-            self._tell_node(node, begun)
+            self._record_node(node, begun)
 
-    def _tell_ops(self, node: Node) -> None:
-        told = self.memory.told_ops
+    def _record_ops(self, node: Node) -> None:
+        told = self.memory.recorded_ops
         for apply in applies_in_order(node.output_tensors, fed=node.input_tensors):
             if apply.outputs[0] in told:
                 continue
@@ -108,9 +108,9 @@ class LayerCallRecorder(StageRecorder):
             where = self.recorder.where(self.stage, self.called_at)
             if apply.frames:  # else it is the layer's, and the engine is walked through
                 where = where._replace(made=place_of_op(where, apply).made)
-            self.recorder.tell("op.create", apply.name, where, named(op=op, result=result))
+            self.recorder.record("op.create", apply.name, where, named(op=op, result=result))
 
-    def _tell_node(self, node: Node, where: Where) -> None:
+    def _record_node(self, node: Node, where: Where) -> None:
         key, outputs = self.memory.describer.key, [self.ref(y) for y in node.output_tensors]
         histories = (
             Delta("_keras_history", key(y), (h.layer.name, h.node_index, h.tensor_index))
@@ -122,12 +122,12 @@ class LayerCallRecorder(StageRecorder):
         inputs = [
             [x.name, str(x.shape), call] for x, call in zip(node.input_tensors, calls, strict=True)
         ]
-        self.recorder.tell(
+        self.recorder.record(
             "node.create", node.name, where, (*names, *histories), {"inputs": inputs}
         )
 
 
-def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
+def record_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
     """Tell that a layer has made its weights, because of a line of the script."""
     recorder, layer = observer.recorder, event.layer
     memory = recorder.memory
@@ -142,7 +142,7 @@ def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int]
     }
     recorder.begin("layer.build", layer.name, where, (*shape, *created), facts)
     for w, delta in zip(event.weights, created, strict=True):
-        recorder.tell("weight.create", w.name, where, (delta,))
+        recorder.record("weight.create", w.name, where, (delta,))
     recorder.end()
 
 
@@ -187,7 +187,7 @@ class RunRecorder(StageRecorder):
         """Tell what entered `tensor_map`, then which layer is called next."""
         if isinstance(event, InputFed):
             entry = Delta("tensor_map", self.keys[event.tensor], self._entry(event.tensor))
-            self.tell("tmap.set", entry.key, entry, facts={"tensor": event.tensor.name})
+            self.record("tmap.set", entry.key, entry, facts={"tensor": event.tensor.name})
             self._fed += 1
         elif isinstance(event, NodeComputed):
             self._end_node(event)
@@ -229,7 +229,7 @@ class RunRecorder(StageRecorder):
         )
         for x in node.input_tensors:
             if x in tensor_map:
-                self.tell("tmap.get", self.keys[x], made_at=layer.made_at)
+                self.record("tmap.get", self.keys[x], made_at=layer.made_at)
 
     def _kind(self) -> str:
         numbers = self.observers[0].stage.name == "eager_call"
@@ -242,7 +242,7 @@ class RunRecorder(StageRecorder):
         made_at = event.node.outbound_layer.made_at
         self.recorder.note(*entries)
         for entry, y in zip(entries, outputs, strict=True):
-            self.tell("tmap.set", entry.key, entry, made_at=made_at, facts={"tensor": y.name})
+            self.record("tmap.set", entry.key, entry, made_at=made_at, facts={"tensor": y.name})
         values = [entry.value[0] for entry in entries]
         result = values[0] if len(values) == 1 else tuple(values)
         names = named(computed_tensors=computed, output_tensors=values, result=result)
@@ -266,8 +266,8 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Begin the step; it tells for which network, if one is made of it."""
-        around = [observer.stage for observer in self.observers if isinstance(observer, Silent)]
+        """Begin the step; it records for which network, if one is made of it."""
+        around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
         self.begin(self.stage.name, self.stage.name, **whose, **names)
@@ -295,9 +295,9 @@ class WalkRecorder(MapRecorder):
         if isinstance(event, NodeVisited):
             found = self._visited(node, names)
             self.begin("map.visit", node.name, *now, *found, made_at=made_at)
-            self._tell_marks(node, found, made_at)
+            self._record_marks(node, found, made_at)
         elif isinstance(event, NodeSkipped):
-            self.tell("map.skip", node.name, *now, made_at=made_at)
+            self.record("map.skip", node.name, *now, made_at=made_at)
         elif isinstance(event, NodeFinished):
             ordered = names["nodes_in_decreasing_depth"]
             if len(ordered) > self._finished:
@@ -336,13 +336,13 @@ class WalkRecorder(MapRecorder):
             self._seen.add(mark)
         return found
 
-    def _tell_marks(self, node: Node, found: list[Delta], made_at: Any) -> None:
+    def _record_marks(self, node: Node, found: list[Delta], made_at: Any) -> None:
         kinds = {"seen_nodes": "map.mark", "nodes_in_progress": "map.mark",
                  "nodes_depths": "map.depth"}  # fmt: skip
         for delta in found:
             if delta.name in kinds:
                 name = delta.value if delta.name == "seen_nodes" else node.name
-                self.tell(kinds[delta.name], name, delta, made_at=made_at)
+                self.record(kinds[delta.name], name, delta, made_at=made_at)
 
 
 class DepthRecorder(MapRecorder):
@@ -360,7 +360,7 @@ class DepthRecorder(MapRecorder):
         node, layer = event.node, event.node.outbound_layer
         nodes_depths = self.stage.names["nodes_depths"]
         parents = dict.fromkeys(node.parent_nodes)
-        self.tell(
+        self.record(
             "map.depth",
             node.name,
             Delta("nodes_depths", node.name, event.depth),
@@ -392,7 +392,7 @@ class CheckRecorder(MapRecorder):
         for depth, nodes in graph_map.nodes_by_depth.items():
             for node in nodes:
                 row = Delta("nodes_by_depth", depth, rows[depth])
-                self.tell("depth.put", node.name, row, made_at=node.outbound_layer.made_at)
+                self.record("depth.put", node.name, row, made_at=node.outbound_layer.made_at)
 
     def event(self, event: Any) -> None:
         """Tell that the calls of one depth can be computed."""
@@ -403,7 +403,7 @@ class CheckRecorder(MapRecorder):
         depth = names["graph_map"].nodes_depths[event[0]]
         added = [Delta("layers_with_complete_input", i, complete[i]) for i in new]
         nodes = self.memory.describer.snapshot(event)
-        self.tell("check.depth", f"depth {depth}", *added, nodes=nodes)
+        self.record("check.depth", f"depth {depth}", *added, nodes=nodes)
 
     def finished(self) -> None:
         """End with the ids of all calls."""

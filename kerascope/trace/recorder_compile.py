@@ -17,7 +17,7 @@ from kerascope.optimizers.base import ParameterUpdate
 from kerascope.trace.event_writer import StageRecorder, named
 from kerascope.trace.events import NO_FACTS, Delta, Where
 from kerascope.trace.op_places import place_of_ops
-from kerascope.trace.train_facts import Sweep, TrainFacts, facts_of_model
+from kerascope.trace.training_info import Sweep, TrainingInfo, facts_of_model
 
 
 class CompileRecorder(StageRecorder):
@@ -44,12 +44,12 @@ class CompileRecorder(StageRecorder):
                 *named(function=str(function), weight=event.weight),
             )
             where = self._made_by_ops_of(event.loss)
-            self.recorder.tell("loss.term", event.output_name, where, told)
+            self.recorder.record("loss.term", event.output_name, where, told)
             self.terms.append(event)
         elif isinstance(event, PenaltyTerm):
             total = ref(self.stage.names["total_loss"])
             for penalty in event.penalties:
-                self.tell("reg.term", penalty.name, total_loss=total, penalty=ref(penalty))
+                self.record("reg.term", penalty.name, total_loss=total, penalty=ref(penalty))
         elif isinstance(event, MetricTerm):
             if not self._in_metrics:
                 self._in_metrics = True
@@ -57,7 +57,7 @@ class CompileRecorder(StageRecorder):
                 self.begin("metrics", "metrics", metrics={})
             term = Delta("metrics", event.name, ref(event.tensor))
             where = self._made_by_ops_of(event.tensor)
-            self.recorder.tell("metric.term", event.name, where, (term,))
+            self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
         """Return where we are, with the user's lines that made a term from the model's outputs."""
@@ -84,7 +84,7 @@ class TrainFunctionRecorder(StageRecorder):
         """Begin, if there is a function to be made."""
         model = self.stage.subject
         self.memory.know(model)
-        self.facts: TrainFacts | None = None
+        self.facts: TrainingInfo | None = None
         self.swept: dict[Apply, Apply] = {}
         self.written: set[Variable] = set()
         if model.train_function is None:
@@ -103,11 +103,11 @@ class TrainFunctionRecorder(StageRecorder):
         states = [(v, new_values[v]) for v in of_layers if v not in self.written]
         for v in [*of_layers, *(v for v, _ in model.metrics_updates)]:
             if v in self.written:
-                self.tell("update.dup", v.name)
+                self.record("update.dup", v.name)
         count = [u for u in f.updates if u.variable is model.optimizer.iterations]
         for v, new_v in [*states, *model.metrics_updates, *count]:
             if isinstance(new_v, Tensor):
-                self.tell("update.pair", v.name, new_v=ref(new_v))
+                self.record("update.pair", v.name, new_v=ref(new_v))
         pairs = [(u.variable.name, ref(u.new_value)) for u in f.updates]
         roles = self.facts.roles()
         facts = {"roles": [roles.get(u.variable, "state") for u in f.updates],
@@ -156,20 +156,20 @@ class UpdatesRecorder(StageRecorder):
         recorder.note(*pairs)
         self.begin("opt.param", event.param.name, **local)
         for (v, _), pair in zip(event.pairs, pairs, strict=True):
-            self._tell_pair(v, pair, event.param, maker)
+            self._record_pair(v, pair, event.param, maker)
         recorder.end()
 
-    def _tell_pair(
+    def _record_pair(
         self, v: Variable, pair: Delta, param: Variable, maker: TrainFunctionRecorder | None
     ) -> None:
         if v is not param:
             array = self.memory.values[v] = v.get_value(borrow=True)
-            self.tell("slot.create", v.name, Delta("weights", v.name, self.memory.payload(array)))
+            self.record("slot.create", v.name, Delta("weights", v.name, self.memory.payload(array)))
         if maker is not None:
             if v in maker.written:
-                self.tell("update.dup", v.name, pair)
+                self.record("update.dup", v.name, pair)
             maker.written.add(v)
-        self.tell("update.pair", v.name, pair)
+        self.record("update.pair", v.name, pair)
 
     def finished(self) -> None:
         """End with the pairs."""
@@ -196,11 +196,13 @@ class GradientsRecorder(StageRecorder):
         if isinstance(event, Seeded):
             key = self.memory.describer.key(event.loss)
             self._sweep.seed(event)
-            self.tell("grad.accum", key, Delta("grads", key, self.ref(event.gradient)), *named(k=1))
+            self.record(
+                "grad.accum", key, Delta("grads", key, self.ref(event.gradient)), *named(k=1)
+            )
         elif isinstance(event, Swept):
-            self._hear(event)
+            self._record_swept(event)
 
-    def _hear(self, event: Swept) -> None:
+    def _record_swept(self, event: Swept) -> None:
         apply, grads = event.apply, self.stage.names["grads"]
         key, made_at = self.memory.describer.key, event.apply.scope.made_at
         sent = [x for x in dict.fromkeys(apply.inputs) if x in grads]
@@ -213,7 +215,7 @@ class GradientsRecorder(StageRecorder):
                 self.end()
             self._label = label
             self.begin("grad.node", label, made_at=made_at)
-        self.tell(
+        self.record(
             "grad.op",
             apply.name,
             op=apply.op.name,
@@ -226,11 +228,11 @@ class GradientsRecorder(StageRecorder):
             if not is_float(x.dtype):
                 continue
             if term is None:
-                self.tell("grad.none", name, made_at=made_at)
+                self.record("grad.none", name, made_at=made_at)
             else:
                 reached = self._sweep.reached(x)
                 facts = {"reaches": reached} if reached else NO_FACTS
-                self.tell("grad.accum", name, term=self.ref(term), k=k, made_at=made_at,
+                self.record("grad.accum", name, term=self.ref(term), k=k, made_at=made_at,
                           facts=facts)  # fmt: skip
 
     def _note_derivative(self, event: Swept, sums: list[Tensor]) -> None:

@@ -32,11 +32,11 @@ from kerascope.trace.function_plan import (
     PlannedStep,
     slots_by_name,
 )
-from kerascope.trace.journal import UNKNOWN, Row, Stretch, left_of
+from kerascope.trace.journal import UNKNOWN, CallRecord, UnrecordedRun, trim
 from kerascope.trace.op_places import place_of_call, place_of_layer
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import count_inf, count_nan
-from kerascope.trace.train_facts import Memory
+from kerascope.trace.training_info import Memory
 
 LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
 
@@ -51,14 +51,14 @@ class FunctionRecorder(StageRecorder):
         plan = memory.plans.get(self.function)
         if plan is None or (plan.facts is None and memory.facts(self.function) is not None):
             plan = memory.plans[self.function] = FunctionPlan(self.function, memory)
-            tell_spoilt_constants(plan, memory)
+            record_spoilt_constants(plan, memory)
         self.plan: FunctionPlan = plan
         self._inner = plan.inner  # by place in the schedule
         self._inside = NO_CALLS  # those that are open
         self._keeps_arrays = not memory.statistics_only
         self._figures_of = memory.figures.of
         self._kept = self._kept_array if self._keeps_arrays else self._kept_figures
-        self._tells_ops = recorder.tells("op")
+        self._tells_ops = recorder.records("op")
         self._expected: PlannedStep | None = None
         self._index = 0
         self._phase = ""
@@ -72,7 +72,7 @@ class FunctionRecorder(StageRecorder):
         self._terms: dict[int, Any] = {}  # by slot, of gradients that are sums
         self._is_paused = self._is_committed = False
         self.was_overridden = False  # whether somebody put another array into it
-        self.told: dict[Variable, Any] = {}  # which variables were told to be set
+        self.seen: dict[Variable, Any] = {}  # which variables were told to be set
         self._made_at: tuple[str, int] | None = None
         self._around = ("", "")  # act and phase
         self._written: dict[Variable, Delta] = {}  # by variable, after the commit
@@ -83,9 +83,9 @@ class FunctionRecorder(StageRecorder):
     # --- start ------------------------------------------------------------------------------------
 
     def started(self) -> None:
-        """Begin with what is fed, and tell which variables have been set since the last call."""
+        """Begin with what is fed, and record which variables have been set since the last call."""
         function, memory = self.function, self.memory
-        self.recorder.journal.begin_heard(function)
+        self.recorder.journal.begin_recorded(function)
         self.began_at = self.recorder.tape.next_time
         memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
@@ -107,12 +107,12 @@ class FunctionRecorder(StageRecorder):
         self.recorder.begin(
             "function", function.name, where, (*names, *weights), self.plan.facts_of_call
         )
-        self.told = {v: UNKNOWN if before is None else before for v, _, before in is_set}
+        self.seen = {v: UNKNOWN if before is None else before for v, _, before in is_set}
         self._sets = sum(before is not None for *_, before in is_set)
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:
                 (old,) = named(old=memory.payload(before))
-                self.recorder.tell("weight.set", v.name, where, (delta, old))
+                self.recorder.record("weight.set", v.name, where, (delta, old))
         self._expect(0)
 
     # --- ops --------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class FunctionRecorder(StageRecorder):
         """Tell that an op is done, and which comes next; or that a variable was written."""
         if not isinstance(event, Step):
             if isinstance(event, Update):
-                self._tell_update(event)
+                self._record_update(event)
             return
         if not self._is_paused:
             self._is_paused = True
@@ -162,7 +162,7 @@ class FunctionRecorder(StageRecorder):
             return
         recorder.end_op(planned.where, deltas)
         for kind, name, i in planned.details:
-            recorder.tell(kind, name, planned.where, (Delta("value", None, results[i]),))
+            recorder.record(kind, name, planned.where, (Delta("value", None, results[i]),))
 
     def _kept_figures(self, slot: int, array: Any) -> Any:
         if array.__class__ is np.ndarray and array.ndim and array.dtype.kind in "fiub":
@@ -356,7 +356,7 @@ class FunctionRecorder(StageRecorder):
 
     # --- commit and end ---------------------------------------------------------------------------
 
-    def _tell_update(self, event: Update) -> None:
+    def _record_update(self, event: Update) -> None:
         v, memory = event.variable, self.memory
         if not self._is_committed:  # all have been written when the first is told
             self._is_committed = True
@@ -372,7 +372,7 @@ class FunctionRecorder(StageRecorder):
             new_delta(("old", None, memory.payload(self.old[v]))),
             new_delta(("new", None, written.value)),
         )
-        self.recorder.tell("update.apply", v.name, self._line_of_updates, deltas)
+        self.recorder.record("update.apply", v.name, self._line_of_updates, deltas)
 
     def finished(self) -> None:
         """End with the outputs, of which the caller owns the arrays."""
@@ -391,15 +391,15 @@ class FunctionRecorder(StageRecorder):
         """Say to the journal what it keeps of a call: it may be computed again."""
         recorder = self.recorder
         journal, spans = recorder.journal, list(recorder.spans)
-        if not journal.hears:
+        if not journal.covers_recorded_calls:
             return
-        journal.callee(self.function).events = events
+        journal.info(self.function).events = events
         times = [self.began_at, recorder.tape.next_time]
         facts = (spans, *self._around, None, 0, frozenset[str](), times)
-        stretch = Stretch(journal, self.function, len(journal.rows), *facts)
+        run = UnrecordedRun(journal, self.function, len(journal.rows), *facts)
         fed = [self._copies[slot] for slot in range(len(self.function.inputs))]
-        row = Row(0, 0, left_of(outs), fed, {}, self.told, self._made_at)
-        journal.end_heard(stretch, row, self.was_overridden)
+        row = CallRecord(0, 0, trim(outs), fed, {}, self.seen, self._made_at)
+        journal.end_recorded(run, row, self.was_overridden)
 
 
 # --- what a call begins with ----------------------------------------------------------------------
@@ -465,10 +465,10 @@ def names_at_start(
     return names
 
 
-def tell_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
+def record_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
     """Let an op begin with the constants that it reads and that are not finite, by their names.
 
-    Nothing else tells of a constant, and so nothing else says that a NaN comes in with it.
+    Nothing else records of a constant, and so nothing else says that a NaN comes in with it.
     """
     schedule = plan.function.schedule
     spoilt = {slot: x for slot, x in schedule.fixed if count_nan(x) or count_inf(x)}
@@ -567,4 +567,4 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
     ]
     if slot < len(plan.function.inputs) and name in plan.keys.values():
         deltas.append(Delta("tensor_map", name, (kept, None)))
-    call.tell("override", name, Delta("value", None, kept), *deltas)
+    call.record("override", name, Delta("value", None, kept), *deltas)

@@ -414,7 +414,7 @@ class CountedBatches:
         self._report = report
         self._batch: Any = None
 
-    def quietly(self, numbered: Iterable[Any]) -> Iterator[Any]:
+    def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches of an epoch with their numbers."""
         for self._batch in numbered:
             yield self._batch

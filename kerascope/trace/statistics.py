@@ -33,7 +33,7 @@ ROUNDING = 1e-12  # relative; the same numbers added up in another order differ 
 NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
 
 
-class Awaited:
+class PendingStatistics:
     """Base of figures that are asked for when somebody reads them first.
 
     Attributes
@@ -57,7 +57,7 @@ class Awaited:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statistics(Awaited):
+class Statistics(PendingStatistics):
     """Figures of one array.
 
     Two of them are equal if the same numbers can have both. The norm and the mean are sums, added
@@ -276,8 +276,8 @@ def figure(value: Any, digits: int = 4) -> str:
 
 MOST_ELEMENTS = 2**16  # in arrays that wait together
 _new = Statistics.__new__
-_set_source = Awaited.source.__set__  # type: ignore[attr-defined]
-_set_place = Awaited.place.__set__  # type: ignore[attr-defined]
+_set_source = PendingStatistics.source.__set__  # type: ignore[attr-defined]
+_set_place = PendingStatistics.place.__set__  # type: ignore[attr-defined]
 
 
 class Batch:

@@ -48,7 +48,7 @@ from kerascope.trace.breakpoints import (
     losses_asked,
 )
 from kerascope.trace.conditions import Catches, Finding
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, UNLOOKED, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, SKIPPED, Event, first_time
 from kerascope.trace.expressions import (
     Expression,
     names_of_event,
@@ -56,7 +56,7 @@ from kerascope.trace.expressions import (
     values_named,
     weights_written,
 )
-from kerascope.trace.history import History, before, told_at, value_of_span
+from kerascope.trace.history import History, before, event_or_mark, value_of_span
 from kerascope.trace.selectors import (
     ACTS,
     FUNCTIONS,
@@ -65,7 +65,7 @@ from kerascope.trace.selectors import (
     network_depth_of,
     phase_meant,
 )
-from kerascope.trace.tape_memory import told_of
+from kerascope.trace.tape_memory import describe_mark
 
 # --- stops ----------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Plan:
         """Return whether the movement ends at an event."""
         return False
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return -inf if self.backward else inf
 
@@ -167,7 +167,7 @@ class Step(Plan):
 
     rank: int = len(GRAINS)
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return _unless(True, self)
 
@@ -193,7 +193,7 @@ class Next(Step):
             return event.ph != END and event.depth <= self.depth
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return _unless(depth <= self.depth, self)
 
@@ -223,7 +223,7 @@ class Return(Plan):
         """Return whether the movement ends at an event."""
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return _unless(depth <= self.depth, self)
 
@@ -252,7 +252,7 @@ class UntilTime(Plan):
         """Return whether the movement ends at an event."""
         return event.t <= self.t if self.backward else event.t >= self.t
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return self.t + 1 if self.backward else self.t - 1
 
@@ -274,7 +274,7 @@ class UntilPhase(Plan):
             return event.kind == "function" and event.ph != END and event.name == self.phase
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return _unless(True, self)
 
@@ -307,7 +307,7 @@ class UntilDepth(Plan):
             return depth == self.wanted
         return depth is not None and depth != self.left
 
-    def passes(self, depth: int) -> float:
+    def earliest_hit(self, depth: int) -> float:
         """Return up to which time it cannot be met inside of spans at a depth."""
         return _unless(True, self)
 
@@ -567,7 +567,7 @@ class Stepper:
             raise ArgumentError(f"goto: got t={t}; expected a time, 0 or later.")
         if t < len(self.tape):
             if self.tape[t].t != t:
-                raise ArgumentError(f"goto {t}: {told_of(self.tape[t])}.")
+                raise ArgumentError(f"goto {t}: {describe_mark(self.tape[t])}.")
             self._place = t
             self.plan = CONTINUE
             return self._stop(Reason.GOTO)
@@ -593,12 +593,12 @@ class Stepper:
         source = self.source
         tape = source.tape
         while self._place + 1 < len(tape):
-            event = told_at(tape, self._place + 1)
-            if event.kind == UNLOOKED:
+            event = event_or_mark(tape, self._place + 1)
+            if event.kind == SKIPPED:
                 if self._passed(event):
                     continue
                 event = tape[self._place + 1]
-            self._place = event.t  # of a forgotten stretch the last time
+            self._place = event.t  # of a forgotten run the last time
             stop = self.should_stop(event)
             if stop is not None:
                 return stop
@@ -627,7 +627,7 @@ class Stepper:
             numbers = batches_concerned(others, events, self.tape) if events else None
         if numbers is None:
             return nothing
-        return Passage(self.plan.passes(depth), numbers, catching, tuple(losses.values()))
+        return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))
 
     def _names_that_change(self) -> set[str]:
         """Return the names in conditions that are the script's, or the user's own."""
@@ -733,8 +733,8 @@ class Stepper:
             place = self._place if here is None else first_time(here)
             if place == 0:
                 break
-            event = told_at(self.tape, place - 1)
-            if event.kind == UNLOOKED:
+            event = event_or_mark(self.tape, place - 1)
+            if event.kind == SKIPPED:
                 self._place = place
                 if self._passed(event):
                     continue
@@ -756,7 +756,7 @@ class Stepper:
             try:
                 event = self.tape[self.now]
             except ArgumentError:  # a call cannot be executed again: the stop itself is told
-                event = told_at(self.tape, self.now)
+                event = event_or_mark(self.tape, self.now)
         return Stop(self.now if event is None else event.t, reason, event)
 
     # --- plans that depend on the place -----------------------------------------------------------

@@ -4,8 +4,8 @@ Two things take memory. The arrays of the oldest events fall to statistics first
 themselves, a few hundred bytes each, may take half of the limit; then the oldest stretches of what
 ran are forgotten.
 
-In the place of a stretch lies one event of the kind "forgotten". Its time is the last one of the
-stretch, and its deltas say everything about it that is needed to go on from there: with which time
+In the place of a run lies one event of the kind "forgotten". Its time is the last one of the
+run, and its deltas say everything about it that is needed to go on from there: with which time
 it begins, which spans are open where it ends, and the names in each of them. So the times of all
 other events stay what they were, and the names at them are right.
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.nested import replaced
-from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, UNLOOKED, Delta, Event, first_time
+from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, SKIPPED, Delta, Event, first_time
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_names import Scopes
 
@@ -228,7 +228,7 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 def is_of_a_run(event: Event) -> bool:
     """Return whether an event tells of something that ran, not of what was built or compiled."""
     is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
-    return not is_made and event.kind != UNLOOKED
+    return not is_made and event.kind != SKIPPED
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
@@ -247,11 +247,11 @@ def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[
 
 
 def _always(event: Event) -> bool:
-    return event.kind != UNLOOKED  # such a mark takes next to nothing
+    return event.kind != SKIPPED  # such a mark takes next to nothing
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:
-    """Return the beginning of a tape with one mark for each stretch of events that go."""
+    """Return the beginning of a tape with one mark for each run of events that go."""
     kept: list[Event] = []
     scopes = Scopes()
     first: int | None = None
@@ -272,7 +272,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the event that stands for a stretch, behind whose last event the scopes are."""
+    """Return the event that stands for a run, behind whose last event the scopes are."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),
@@ -285,7 +285,7 @@ def _mark(first: int, last: Event, scopes: Scopes) -> Event:
     )
 
 
-def told_of(mark: Event) -> str:
+def describe_mark(mark: Event) -> str:
     """Return what to say when somebody asks for what is forgotten."""
     return (
         f"{mark.name} are forgotten: the history was full. To keep more, begin with "

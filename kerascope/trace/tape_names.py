@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Delta, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, SKIPPED, Delta, Event
 from kerascope.trace.snapshots import REMOVED
 
 GLOBAL_NAMES = ("weights",)
@@ -62,7 +62,7 @@ class Scopes:
         if event.kind == FORGOTTEN:
             self._restore(event)
             return
-        if event.kind == UNLOOKED:  # the tape has looked at the batch that tells what is new
+        if event.kind == SKIPPED:  # the tape has looked at the batch that tells what is new
             return
         self._close_ended()
         if event.ph == BEGIN:
@@ -77,7 +77,7 @@ class Scopes:
             self.spans.pop()
             self._ended = True
 
-    def tell_weight(self, name: str, value: Any) -> None:
+    def record_weight(self, name: str, value: Any) -> None:
         """Take note of what a weight is that was set."""
         self._put(Delta("weights", name, value), begins=False)
 
@@ -98,7 +98,7 @@ class Scopes:
         ]
 
     def _restore(self, mark: Event) -> None:
-        """Take over what the mark of a forgotten stretch tells."""
+        """Take over what the mark of a forgotten run tells."""
         told = {delta.name: delta.value for delta in mark.deltas}
         self.spans = list(told["spans"])
         self._scopes = [dict(scope) for scope in told["scopes"]]

@@ -27,7 +27,7 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED, Event, first_time
+from kerascope.trace.events import BEGIN, FORGOTTEN, SKIPPED, Event, first_time
 from kerascope.trace.history import (
     Landmarks,
     TrainingRuns,
@@ -40,7 +40,7 @@ from kerascope.trace.history import (
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, statistics_of
 from kerascope.trace.tape_files import read_events, write_events
-from kerascope.trace.tape_memory import Budget, forget, told_of, what_to_forget
+from kerascope.trace.tape_memory import Budget, describe_mark, forget, what_to_forget
 from kerascope.trace.tape_names import Scopes
 
 HISTORY = 256 * 2**20  # bytes that a tape holds by default
@@ -71,7 +71,7 @@ class Tape:
     live : callable
         Returns what lives of what a description on this tape stands for, and else None.
     tells_all : bool
-        Whether calls of which nobody heard are executed again as soon as anybody reads a stretch
+        Whether calls of which nobody heard are executed again as soon as anybody reads a run
         of events, so that none of their marks is ever seen.
     settle : callable or None
         Puts on it what has happened and is not told yet; called before it is read.
@@ -98,7 +98,7 @@ class Tape:
         self.landmarks = Landmarks()
         self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
-        self.look_into: Callable[[Event, int], list[Event]] | None = None
+        self.expand_mark: Callable[[Event, int], list[Event]] | None = None
         self.tells_all = False
         self.settle: Callable[[], None] | None = None
         for event in events:
@@ -159,8 +159,8 @@ class Tape:
     def _forget(self) -> None:
         """Forget the oldest events, a quarter of what all may take at once."""
         budget, events = self._counted, self._events
-        if events.has_unlooked:
-            self._look_at_last(0, len(self) - 1)
+        if events.has_skipped:
+            self._expand_last(0, len(self) - 1)
         excess = budget.bytes_of_events - budget.most_for_events * 3 // 4
         number, is_to_go = what_to_forget(events.kept, excess)
         for event in events.kept[:number]:
@@ -200,20 +200,20 @@ class Tape:
         if self.settle is not None:
             self.settle()
         if self.tells_all and t.__class__ is slice:
-            self._tell_all()
+            self._record_all()
         found = self._events[t]
-        if self._events.has_unlooked:
+        if self._events.has_skipped:
             if t.__class__ is slice:
-                self._look_at_ends(t)
+                self._expand_ends(t)
                 return self._events[t]
-            if found.kind == UNLOOKED:
-                return self._look(found, found.t if t < 0 else t)
+            if found.kind == SKIPPED:
+                return self._expand(found, found.t if t < 0 else t)
         return found
 
     # --- calls of which nobody heard ------------------------------------------------------------
 
     def told(self, t: int) -> Event:
-        """Return the event of a time as it lies there: of an unlooked stretch the mark."""
+        """Return the event of a time as it lies there: of an unlooked run the mark."""
         event: Event = self._events[t]
         return event
 
@@ -221,33 +221,33 @@ class Tape:
         """Return all events, with those of the calls of which nobody heard.
 
         As many of these as the budget allows, the last ones: so many would have been kept if all
-        had been heard. In the place of the others lies the mark of a forgotten stretch.
+        had been heard. In the place of the others lies the mark of a forgotten run.
         """
         if self.tells_all:
             return list(self)
         looked_at: list[int] = []
         with suppress(ArgumentError):  # of what is older than that not even the rows are kept
             # To count may look at a mark.
-            while not self._budget.has_too_many_events and (mark := self._last_unlooked()):
-                looked_at.append(self._look_and_keep(mark))
+            while not self._budget.has_too_many_events and (mark := self._last_skipped()):
+                looked_at.append(self._expand_and_keep(mark))
         last_of_each: list[tuple[int, int]] = []
-        for mark in [e for e in self._events.kept if e.kind == UNLOOKED]:
+        for mark in [e for e in self._events.kept if e.kind == SKIPPED]:
             if self._events[mark.t] is not mark:
                 continue  # to forget others it was looked at meanwhile
             with suppress(ArgumentError):
-                looked_at.append(self._look_and_keep(mark))
+                looked_at.append(self._expand_and_keep(mark))
                 last_of_each.append((looked_at[-1], mark.t))
         events = list(self)
-        if self._last_unlooked():
+        if self._last_skipped():
             times = {t for first, last in last_of_each for t in range(first, last + 1)}
-            events = forget(events, lambda e: e.kind == UNLOOKED or e.t in times)
+            events = forget(events, lambda e: e.kind == SKIPPED or e.t in times)
         for t in looked_at:
             self._fold(t)
         return events
 
-    def _tell_all(self) -> None:
+    def _record_all(self) -> None:
         """Put the events of the calls of which nobody heard in the place of their marks."""
-        if not self._events.has_unlooked:
+        if not self._events.has_skipped:
             return
         self.tells_all = False  # marks are read here
         try:
@@ -261,27 +261,27 @@ class Tape:
         self._next_to_count = 0
         self._count()
         if self.settle is None:
-            self.look_into = None  # no more will come, and what it takes to look is much
+            self.expand_mark = None  # no more will come, and what it takes to look is much
 
-    def _last_unlooked(self) -> Event | None:
-        if not self._events.has_unlooked:
+    def _last_skipped(self) -> Event | None:
+        if not self._events.has_skipped:
             return None
-        return next((e for e in reversed(self._events.kept) if e.kind == UNLOOKED), None)
+        return next((e for e in reversed(self._events.kept) if e.kind == SKIPPED), None)
 
-    def _look_and_keep(self, mark: Event) -> int:
+    def _expand_and_keep(self, mark: Event) -> int:
         """Look at the last call of a mark; return when it begins."""
-        self._look(mark, mark.t, folds=False)
-        stretch, _, end = mark.deltas[1].value
-        began: int = stretch.starts[end - 1]
+        self._expand(mark, mark.t, folds=False)
+        run, _, end = mark.deltas[1].value
+        began: int = run.starts[end - 1]
         return began
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
         """Return how many events of each grain and kind come before a time; spans count once."""
         found: Counter[tuple[str, str]] = Counter()
         for event in self[:stop]:
-            if event.kind == UNLOOKED:
-                stretch, begin, end = event.deltas[1].value
-                found.update(stretch.counts(begin, end))
+            if event.kind == SKIPPED:
+                run, begin, end = event.deltas[1].value
+                found.update(run.counts(begin, end))
             elif event.ph != BEGIN:
                 found[event.grain, event.kind] += 1
         return found
@@ -306,8 +306,8 @@ class Tape:
                 )
             elif event.kind == "epoch" and event.ph == BEGIN:
                 fit.epoch = value_of_event(event, "epoch")
-            elif event.kind == UNLOOKED:
-                waiting.extend(_batches_unlooked(event, fit, calls))
+            elif event.kind == SKIPPED:
+                waiting.extend(_skipped_batches(event, fit, calls))
             elif event.kind == "batch":
                 if event.ph == BEGIN:
                     fit.begin_batch(event)
@@ -335,8 +335,8 @@ class Tape:
 
     def sample(self, mark: Event) -> list[Event]:
         """Return the events of one of the calls for which a mark stands."""
-        stretch, _, end = mark.deltas[1].value
-        events: list[Event] = stretch.sample(end - 1)
+        run, _, end = mark.deltas[1].value
+        events: list[Event] = run.sample(end - 1)
         return events
 
     def caught_in(self, mark: Event) -> frozenset[str]:
@@ -350,10 +350,10 @@ class Tape:
 
     def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
         """Yield when batches of a mark begin, their numbers, and what they gave."""
-        stretch, begin, end = mark.deltas[1].value
+        run, begin, end = mark.deltas[1].value
         runs = runs_of(self, self.next_time)
-        for t, number, outs in stretch.batches(begin, end):
-            yield t, runs.number(stretch.trains, t) if stretch.trains else number, outs
+        for t, number, outs in run.batches(begin, end):
+            yield t, runs.number(run.trains, t) if run.trains else number, outs
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the last time, from one in a mark on, before a batch of certain numbers."""
@@ -364,41 +364,41 @@ class Tape:
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the first time, up to one in a mark, after a batch of certain numbers."""
-        stretch, begin, _ = mark.deltas[1].value
+        run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
         for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
-            if stretch.starts[place + 1] <= t and number in but:
-                found = stretch.starts[place + 1]
+            if run.starts[place + 1] <= t and number in but:
+                found = run.starts[place + 1]
         return found
 
     def back(self, t: int) -> Iterator[Event]:
         """Yield the events from a time back to the first; of unlooked calls only some.
 
-        These are the last of each stretch, for what one of them told all did, and those before
+        These are the last of each run, for what one of them told all did, and those before
         which variables were set.
         """
         seen: set[Any] = set()
         while t >= 0:
             event = self._events[t]
-            if event.kind == UNLOOKED and self.look_into is not None:
-                stretch, begin, end = event.deltas[1].value
-                place = stretch.last_told(begin, end) if stretch in seen else end - 1
-                seen.add(stretch)
+            if event.kind == SKIPPED and self.expand_mark is not None:
+                run, begin, end = event.deltas[1].value
+                place = run.last_with_sets(begin, end) if run in seen else end - 1
+                seen.add(run)
                 t = first_time(event) - 1
                 if place is not None:
-                    first, last = stretch.starts[place], stretch.starts[place + 1] - 1
-                    self._look(event, first)
+                    first, last = run.starts[place], run.starts[place + 1] - 1
+                    self._expand(event, first)
                     yield from reversed(self[first : last + 1])
                     t = first - 1
             else:
                 yield event
                 t = first_time(event) - 1
 
-    def _look(self, mark: Event, t: int, folds: bool = True) -> Event:
+    def _expand(self, mark: Event, t: int, folds: bool = True) -> Event:
         """Put the events of the batch at a time in the place of their mark."""
-        if self.look_into is None:
+        if self.expand_mark is None:
             return mark
-        found = self.look_into(mark, t)
+        found = self.expand_mark(mark, t)
         events = self._events
         place = events.replace(mark, found)
         more = len(found) - 1
@@ -407,7 +407,7 @@ class Tape:
                 self._counted.take(found)
             self._next_to_count += more
         self._count_at += more
-        began = next(event.t for event in found if event.kind != UNLOOKED)
+        began = next(event.t for event in found if event.kind != SKIPPED)
         self._looked_at[began] = mark.deltas[1].value[0]
         while folds and len(self._looked_at) > MOST_LOOKED_AT:
             self._fold(next(iter(self._looked_at)))
@@ -431,29 +431,29 @@ class Tape:
             self._next_to_count -= len(gone) - 1
         self._count_at -= len(gone) - 1
 
-    def _look_at_ends(self, times: slice) -> None:
+    def _expand_ends(self, times: slice) -> None:
         """Look at the batches in the midst of which a span of time begins or ends."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
                 event = self._events[t]
-                if event.kind == UNLOOKED and is_within(event) != t:
-                    self._look(event, t)
+                if event.kind == SKIPPED and is_within(event) != t:
+                    self._expand(event, t)
 
-    def _look_at_last(self, begin: int, t: int) -> None:
+    def _expand_last(self, begin: int, t: int) -> None:
         """Look at the last call, up to a time, of each function that has unlooked ones.
 
         None is folded meanwhile: it might be the last one of another function.
         """
         events = self._events
         for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
-            self._look(mark, mark.t, folds=False)
+            self._expand(mark, mark.t, folds=False)
 
     def __iter__(self) -> Iterator[Event]:
         if self.settle is not None:
             self.settle()
         if self.tells_all:
-            self._tell_all()
+            self._record_all()
         if self._next_to_count < len(self._events.kept):
             self._count()
         return iter(self._events)
@@ -530,11 +530,11 @@ class Tape:
 
         events: Iterable[Event] = self
         for mark in _last_of_each(self):
-            one = self.look_into(mark, mark.t) if self.look_into is not None else ()
+            one = self.expand_mark(mark, mark.t) if self.expand_mark is not None else ()
             if any(matches(event, event.kind == "batch") for event in one):
                 events = self.whole()
                 break
-        return [event for event in events if event.kind != UNLOOKED and matches(event)]
+        return [event for event in events if event.kind != SKIPPED and matches(event)]
 
     def names_at(self, t: int) -> dict[str, Any]:
         """Return the names at a time: containers as copies, arrays as they are kept.
@@ -554,21 +554,21 @@ class Tape:
         if not 0 <= t < len(self):
             raise ArgumentError(f"tape: there is no t={t}; it goes from 0 to {len(self) - 1}.")
         if self[t].t != t:
-            raise ArgumentError(f"t={t}: {told_of(self._events[t])}.")
+            raise ArgumentError(f"t={t}: {describe_mark(self._events[t])}.")
         times = sorted(self._checkpoints)
         place = bisect_right(times, t)
         begin = times[place - 1] + 1 if place else 0
         scopes = self._checkpoints[begin - 1].copy() if begin else Scopes()
-        if self._events.has_unlooked:
-            self._look_at_last(begin, t)
+        if self._events.has_skipped:
+            self._expand_last(begin, t)
         apart, is_exact = max(CHECKPOINT, len(self) // MOST_CHECKPOINTS), True
         events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
         marks = self._events.marks_between(first, last)
         for place in range(marks[-1] if marks else first, last + 1):
-            if events[place].kind == UNLOOKED:  # what all of them tell, a later call tells
+            if events[place].kind == SKIPPED:  # what all of them tell, a later call tells
                 is_exact = False
-                for name, array in self._weights_told(events[place]):
-                    scopes.tell_weight(name, array)
+                for name, array in self._weights_set(events[place]):
+                    scopes.record_weight(name, array)
                 continue
             scopes.feed(events[place])
             if is_exact and place % apart == 0:
@@ -579,9 +579,9 @@ class Tape:
         return scopes
 
     @staticmethod
-    def _weights_told(mark: Event) -> Iterator[tuple[str, np.ndarray]]:
-        stretch, begin, end = mark.deltas[1].value
-        told: Iterator[tuple[str, np.ndarray]] = stretch.weights_told(begin, end)
+    def _weights_set(mark: Event) -> Iterator[tuple[str, np.ndarray]]:
+        run, begin, end = mark.deltas[1].value
+        told: Iterator[tuple[str, np.ndarray]] = run.weights_set(begin, end)
         return told
 
     def _remember(self, t: int, scopes: Scopes) -> None:
@@ -614,7 +614,7 @@ class Tape:
             if _produces(event, name):
                 return event
             if event.kind == FORGOTTEN:
-                raise ArgumentError(f"origin {name}: {told_of(event)}.")
+                raise ArgumentError(f"origin {name}: {describe_mark(event)}.")
         return None
 
     def diff(self, other: Tape) -> Difference:
@@ -734,18 +734,18 @@ class _OpenFit:
         return BatchOnTape(self.begun, self.epoch, self.number, self.outs, self.t, self.model)
 
 
-def _batches_unlooked(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
+def _skipped_batches(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
     """Yield the batches for which a mark stands; the calls of models are counted."""
-    stretch, first, end = mark.deltas[1].value
+    run, first, end = mark.deltas[1].value
     if fit.depth and mark.depth == fit.depth:  # the call of a batch that was heard around it
-        fit.outs = [*stretch.batches(first, end)][-1][2]
-    elif stretch.callbacks is not None:
-        for t, number, outs in stretch.batches(first, end):
+        fit.outs = [*run.batches(first, end)][-1][2]
+    elif run.callbacks is not None:
+        for t, number, outs in run.batches(first, end):
             yield BatchOnTape(t, fit.epoch, number, tuple(outs), fit.t, fit.model)
-    elif stretch.trains:
-        for t, _, outs in stretch.batches(first, end):
-            yield BatchOnTape(t, 0, calls[stretch.trains], tuple(outs), -1, stretch.trains)
-            calls[stretch.trains] += 1
+    elif run.trains:
+        for t, _, outs in run.batches(first, end):
+            yield BatchOnTape(t, 0, calls[run.trains], tuple(outs), -1, run.trains)
+            calls[run.trains] += 1
 
 
 def _nothing(what: Any) -> None:
@@ -754,20 +754,20 @@ def _nothing(what: Any) -> None:
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
     """Return the last mark of each function that has calls of which nobody heard."""
-    marks = [event for event in events if event.kind == UNLOOKED]
+    marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
 
 def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:
     """Return the events of two tapes up to a time; batches that both have are left out."""
-    if _unlooked(one) == _unlooked(other):
+    if _skipped_calls(one) == _skipped_calls(other):
         mine, theirs = one[:last], other[:last]
-        return [e for e in mine if e.kind != UNLOOKED], [e for e in theirs if e.kind != UNLOOKED]
+        return [e for e in mine if e.kind != SKIPPED], [e for e in theirs if e.kind != SKIPPED]
     return one.whole()[:last], other.whole()[:last]
 
 
-def _unlooked(tape: Tape) -> list[Any]:
-    return [(event.t, *event.deltas[1].value) for event in tape if event.kind == UNLOOKED]
+def _skipped_calls(tape: Tape) -> list[Any]:
+    return [(event.t, *event.deltas[1].value) for event in tape if event.kind == SKIPPED]
 
 
 def _time_of(event: Event) -> int:
@@ -851,21 +851,21 @@ class EventList:
     def __init__(self) -> None:
         self.kept: list[Event] = []
         self.lost = 0
-        self.has_unlooked = False
+        self.has_skipped = False
         self._solid_from = 0  # from this time on nothing is lost
 
     def append(self, event: Event) -> None:
-        """Add an event, or the mark of a stretch, at the end."""
+        """Add an event, or the mark of a run, at the end."""
         kept = self.kept
         if event.t != len(kept) + self.lost:
             self._check_mark(event)
-            self.has_unlooked = self.has_unlooked or event.kind == UNLOOKED
+            self.has_skipped = self.has_skipped or event.kind == SKIPPED
             self._solid_from, self.lost = event.t, event.t - len(kept)
         kept.append(event)
 
     def _check_mark(self, event: Event) -> None:
         expected = len(self)
-        if event.kind not in (FORGOTTEN, UNLOOKED) or first_time(event) != expected:
+        if event.kind not in (FORGOTTEN, SKIPPED) or first_time(event) != expected:
             raise ArgumentError(f"tape: event of t={event.t}; expected t={expected}.")
 
     def __len__(self) -> int:
@@ -886,7 +886,7 @@ class EventList:
         return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
 
     def _between(self, times: slice) -> list[Event]:
-        """Return the events in a span of time; of each stretch that reaches into it the mark."""
+        """Return the events in a span of time; of each run that reaches into it the mark."""
         if not self.lost:
             return self.kept[times]
         start, stop, step = times.indices(len(self))
@@ -912,7 +912,7 @@ class EventList:
         """Put events in the places from one to another, both included."""
         lost = self.lost + last + 1 - first - len(events)
         solid_from = max(self._solid_from, events[-1].t)
-        self.has_unlooked = self.has_unlooked or any(e.kind == UNLOOKED for e in events)
+        self.has_skipped = self.has_skipped or any(e.kind == SKIPPED for e in events)
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
@@ -1053,7 +1053,7 @@ def _are_near(one: float | None, other: float | None, noise: float) -> bool:
 def _where_both_are_whole(
     first: Sequence[Event], second: Sequence[Event]
 ) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Leave out what lies before the end of a forgotten stretch: events could not be counted."""
+    """Leave out what lies before the end of a forgotten run: events could not be counted."""
     marks = [event.t for event in (*first, *second) if event.kind == FORGOTTEN]
     if not marks:
         return first, second

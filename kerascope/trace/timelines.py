@@ -42,7 +42,7 @@ from kerascope.trace.journal import UNKNOWN, Journal
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
-from kerascope.trace.tape_memory import told_of, without_arrays
+from kerascope.trace.tape_memory import describe_mark, without_arrays
 from kerascope.trace.tape_names import OVERRIDDEN
 from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
 
@@ -258,7 +258,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
     begun = begin_of(tape[t], tape) if there and tape[t].ph == END else None
     for span in reversed([*spans, *([begun] if begun else [])]):
         if span.kind == "function" and tape[span.t].t != span.t:
-            raise ArgumentError(f"{where}: {told_of(tape[span.t])}.")
+            raise ArgumentError(f"{where}: {describe_mark(tape[span.t])}.")
         inside = list(_inside(tape, span.t)) if span.kind == "function" else []
         ops = [event for event in inside if event.kind == "op" and event.ph == BEGIN]
         function = _function_of(recorder, span, {op.name for op in ops})
@@ -339,7 +339,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
     elif is_in_force:
         observer.override(slot, new)
     further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t), event)
-    recorder.tape.amend(amended(event, old, new, further))
+    recorder.tape.amend(patched(event, old, new, further))
     return old, new
 
 
@@ -377,7 +377,7 @@ def _not_there(name: str, call: FunctionRecorder, slot: int, event: Event) -> st
     return f"{where} nobody reads it any more. Stop where it comes out: tbreak tensor:{name}:ret."
 
 
-def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
+def patched(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
     """Return an event that speaks of a new array where it spoke of the old one.
 
     Further deltas tell of it, except where the event itself has the same name already.
@@ -428,7 +428,7 @@ def _deltas_of(
 # --- what has fallen to figures -------------------------------------------------------------------
 
 
-def recalled(
+def restored(
     recorder: Recorder,
     tape: Tape,
     t: int,
@@ -458,7 +458,7 @@ def recalled(
     Returns
     -------
     Tape
-        `recalled(...).names_at(t)` has arrays where `tape.names_at(t)` has statistics.
+        `restored(...).names_at(t)` has arrays where `tape.names_at(t)` has statistics.
 
     Raises
     ------
@@ -510,7 +510,7 @@ def _is_the_same(told: Delta, again: Delta) -> bool:
     return told[:2] == again[:2] and same(without_arrays(told.value), without_arrays(again.value))
 
 
-def begun_with(
+def initial_values(
     recorder: Recorder, tape: Tape, call: Call, where: str
 ) -> tuple[list[Any], dict[Variable, np.ndarray]]:
     """Return what a call was fed, and what the variables were when it began.
@@ -590,10 +590,10 @@ def called_again(
     waiting = sorted(overrides, key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
         raise ArgumentError(_too_late(call.begin, where))
-    again = recorder.aside(tape.history if history == 0 else history)
+    again = recorder.scratch_recorder(tape.history if history == 0 else history)
     again.memory.know_twins_of(recorder.memory, call.begin)
     again.memory.values.update(known)
-    again.go_on_from(tape, call.begin)
+    again.continue_from(tape, call.begin)
     if history != 0 and call.begin:  # to be looked at: earlier calls told what the weights are
         last = again.tape[call.begin - 1]
         weights = tuple(Delta("weights", v.name, x) for v, x in values.items())
@@ -607,7 +607,7 @@ def called_again(
             override(again, o.name, o.value)
 
     again.listeners.append(listen)
-    with recorder.journal.unnoticed(), _with_values(values):
+    with recorder.journal.unobserved(), _with_values(values):
         Context().run(_run, again, call.function, inputs)
     return again
 
@@ -636,8 +636,8 @@ def _values_of(
         variables = variables_of(call.function)
         if any(counts[v.name] > 1 for v in variables):
             then = {v: paused.old.get(v, v.get_value(borrow=True)) for v in variables}
-            known = {**then, **{v: x for v, x in paused.told.items() if x is not UNKNOWN}}
-            return then, {v: x for v, x in known.items() if paused.told.get(v) is not UNKNOWN}
+            known = {**then, **{v: x for v, x in paused.seen.items() if x is not UNKNOWN}}
+            return then, {v: x for v, x in known.items() if paused.seen.get(v) is not UNKNOWN}
     return _values_by_name(recorder, tape, call, where)
 
 

@@ -15,7 +15,7 @@ from kerascope.debugger.session import Session
 from kerascope.layers import LSTM, Activation, BatchNormalization, Dense, Embedding, Lambda
 from kerascope.models import Sequential
 from kerascope.trace import journal as journals
-from kerascope.trace.events import UNLOOKED
+from kerascope.trace.events import SKIPPED
 from kerascope.trace.stepper import Reason
 from kerascope.utils import set_random_seed
 
@@ -210,7 +210,7 @@ def test_it_stops_where_it_stops_if_every_call_is_heard(program, conditions):
 @pytest.mark.parametrize("program", thinned(PROGRAMS, lambda program: "program"))
 def test_only_calls_with_something_to_catch_are_heard(program):
     session, stops = caught_in(program, "nan, inf")
-    unheard = sum(len(event.deltas[1].value[0]) for event in session.tape if event.kind == UNLOOKED)
+    unheard = sum(len(event.deltas[1].value[0]) for event in session.tape if event.kind == SKIPPED)
     calls = len([t for t in session.tape.whole() if t.kind == "function" and t.ph == "B"])
     if program is not a_state_that_grows_step_by_step:
         assert calls - unheard <= 8 + len(stops)
@@ -218,7 +218,7 @@ def test_only_calls_with_something_to_catch_are_heard(program):
 
 def test_after_false_alarms_a_function_is_heard_until_something_is_caught():
     session, _ = caught_in(a_state_that_grows_step_by_step, "inf")
-    (callee,) = session.recorder.journal._callees.values()
+    (callee,) = session.recorder.journal._infos.values()
     assert callee.false_alarms == journals.FALSE_ALARMS
     assert not callee.can_be_caught_in
     session.recorder.journal.was_right()

@@ -13,7 +13,7 @@ from kerascope.trace.history import Landmarks
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_memory import Budget
-from kerascope.trace.train_facts import Memory
+from kerascope.trace.training_info import Memory
 
 
 def chain(length):

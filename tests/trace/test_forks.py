@@ -30,9 +30,9 @@ SOME = thinned(SOUND, lambda program: "program")
 
 def fork_between(session, t):
     """Return a fork that leaves a session's history behind an event, with nothing changed."""
-    again = session.recorder.aside(None)
+    again = session.recorder.scratch_recorder(None)
     again.memory.know_twins_of(session.recorder.memory, t)
-    again.go_on_from(session.tape, t + 1)
+    again.continue_from(session.tape, t + 1)
     return Fork(again, session.recorder.journal, session.tape, t + 1)
 
 
@@ -157,7 +157,7 @@ def test_a_fork_with_another_weight_is_what_the_program_makes_of_it(program):
     journal = session.recorder.journal
     k = len(journal.rows) // 3
     written = {v for row in journal.rows for v in row.was_set}
-    functions = [stretch.function for stretch in journal._stretches[:k]]
+    functions = [run.function for run in journal._runs[:k]]
     known = {v for f in functions for v in variables_of(f)} - written
     variables = list(journal._variables.values())
     number = next(i for i, v in enumerate(variables) if v in known and v.name.endswith("kernel"))

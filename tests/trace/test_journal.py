@@ -25,7 +25,7 @@ from kerascope.layers import Dense
 from kerascope.models import Sequential
 from kerascope.stage import observing
 from kerascope.trace import journal as journals
-from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED
+from kerascope.trace.events import BEGIN, FORGOTTEN, SKIPPED
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.stepper import Reason
@@ -72,7 +72,7 @@ def test_whatever_time_is_asked_for_in_whatever_order_the_names_are_those_of_the
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_to_look_back_changes_no_weight_and_writes_no_program(program):
     session = debugged(program)
-    functions = list(session.recorder.journal._callees)
+    functions = list(session.recorder.journal._infos)
     variables = list(session.recorder.journal._variables.values())
     before = [v.get_value() for v in variables]
     rooms = [v.room for v in variables]
@@ -226,7 +226,7 @@ def test_a_file_has_what_can_be_had_and_says_where_something_is_forgotten(monkey
     read = Tape.load(tmp_path / "tape.jsonl")
     assert len(read) == len(session.tape)
     assert {e.kind for e in read} >= {"batch", FORGOTTEN}
-    assert UNLOOKED not in {e.kind for e in read}
+    assert SKIPPED not in {e.kind for e in read}
 
 
 BREAKPOINTS = [
@@ -383,13 +383,13 @@ def test_a_trace_tells_what_it_would_have_told_if_it_had_heard_all(program):
         recorder.close()
 
     tape, expected = traced(trace), traced(hearing)
-    marks = [event for event in tape._events if event.kind == UNLOOKED]
+    marks = [event for event in tape._events if event.kind == SKIPPED]
     assert marks
     assert len(tape) == len(expected)
     t = marks[-1].t - 5
     assert tape[t].kind == expected[t].kind
     assert tape == expected
-    assert not [event for event in tape if event.kind == UNLOOKED]
+    assert not [event for event in tape if event.kind == SKIPPED]
 
 
 def test_who_reads_a_trace_in_a_callback_reads_all_that_was_done():

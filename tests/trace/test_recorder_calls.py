@@ -11,7 +11,7 @@ from kerascope.backend.schedule import Schedule
 from kerascope.layers import Dense, Dropout, Input, concatenate
 from kerascope.models import Model
 from kerascope.stage import observing
-from kerascope.trace import train_facts
+from kerascope.trace import training_info
 from kerascope.trace.event_writer import line_of_use
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
@@ -60,7 +60,7 @@ def test_after_a_commit_the_origin_of_a_weight_is_its_own_update():
 
 
 def test_of_many_calls_only_the_last_twins_are_kept(monkeypatch):
-    monkeypatch.setattr(train_facts, "MOST_CALLS_OF_TWINS", 3)
+    monkeypatch.setattr(training_info, "MOST_CALLS_OF_TWINS", 3)
     kept = []
     started = FunctionRecorder.started
     monkeypatch.setattr(

@@ -63,7 +63,7 @@ def test_without_a_change_every_call_is_the_same_bit_for_bit(name):
 
 
 def test_large_variables_of_one_name_are_refused(monkeypatch):
-    monkeypatch.setattr("kerascope.trace.train_facts.MOST_OF_TWINS", 0)
+    monkeypatch.setattr("kerascope.trace.training_info.MOST_OF_TWINS", 0)
     recorder = recorded(ZOO[OF_ONE_NAME]())
     with pytest.raises(ArgumentError, match="two variables of train_function have one name"):
         rerun(recorder, recorder.tape, call_at(recorder, recorder.tape, begins(recorder.tape)[0]))

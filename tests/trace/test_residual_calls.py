@@ -6,7 +6,7 @@ from kerascope import backend as K
 from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model
 from kerascope.settings import config
-from kerascope.trace.train_facts import TrainFacts
+from kerascope.trace.training_info import TrainingInfo
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def fresh_names():
 
 def ops_by_call(model):
     model.compile("sgd", "mse")
-    facts = TrainFacts(model, [])
+    facts = TrainingInfo(model, [])
     found = {}
     for apply, place in facts.calls.items():
         found.setdefault(facts.ids[place.node], []).append(apply.op.name)

@@ -21,7 +21,7 @@ from kerascope.trace.stepper import Reason, Recording, Stepper
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_memory import is_of_a_run, without_arrays
 from kerascope.trace.tape_store import EventList, Tape
-from kerascope.trace.timelines import recalled
+from kerascope.trace.timelines import restored
 
 LEAST = 400_000
 
@@ -207,7 +207,7 @@ def test_fallen_arrays_are_computed_again_and_verified():
         if isinstance(fallen, np.ndarray):
             continue
         try:
-            again = recalled(recorder, tape, event.t)
+            again = restored(recorder, tape, event.t)
         except ArgumentError as error:
             refused.append(str(error))
             continue
@@ -222,12 +222,12 @@ def test_arrays_that_do_not_come_out_the_same_are_not_shown():
     recorder, _ = recorded(5_000_000)
     tape = recorder.tape
     event = tape.filter(kind="op", name="a/tanh", ph="E")[-1]
-    recalled(recorder, tape, event.t)
+    restored(recorder, tape, event.t)
     wrong = without_arrays(np.full((128, 60), 0.5, "float32"))
     deltas = tuple(Delta(d.name, d.key, wrong) if d.name == "result" else d for d in event.deltas)
     tape.amend(event._replace(deltas=deltas))
     with pytest.raises(ArgumentError, match="came out otherwise"):
-        recalled(recorder, tape, event.t)
+        restored(recorder, tape, event.t)
 
 
 @pytest.mark.parametrize("number", [0, 40, 60, 10**6])

@@ -38,7 +38,7 @@ from kerascope.debugger.tui.bridge import (
 )
 from kerascope.errors import KerascopeError
 from kerascope.trace.events import Event
-from kerascope.trace.expressions import told
+from kerascope.trace.expressions import error_text
 from kerascope.trace.stepper import Stepper, Stop
 from kerascope.viz.exports.to_text import text_drawing
 from kerascope.viz.theme import STATES
@@ -69,7 +69,7 @@ def view_of(debugger: ScreenDebugger, sizes: dict[str, Size]) -> View:
         except KerascopeError as error:
             shown[name] = Text(_without_command(str(error)), style="dim")
         except Exception as error:
-            shown[name] = Text(f"*** {told(error)}", style="red")
+            shown[name] = Text(f"*** {error_text(error)}", style="red")
     return View(place, time, shown, _row_of_current(shown["graph"], debugger.ascii_only))
 
 

@@ -19,7 +19,7 @@ from kerascope.callbacks import History
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
-from kerascope.trace.events import UNLOOKED
+from kerascope.trace.events import SKIPPED
 from kerascope.trace.history import value_of_event
 from kerascope.trace.statistics import figure as shown
 from kerascope.trace.statistics import norm, relative_change
@@ -229,7 +229,7 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
     if one.fit < 0:
         return None
     event = tape.told(one.fit)
-    return None if event.kind == UNLOOKED else tape.live(value_of_event(event, "model"))
+    return None if event.kind == SKIPPED else tape.live(value_of_event(event, "model"))
 
 
 def _values(

@@ -4,19 +4,19 @@ A train function is one list of ops; nothing in it says "this is dense_1's outpu
 graph says it (an output tensor of a Node is what enters `tensor_map`), and so do the events of
 compile, of the gradient sweep and of the optimizer, which are gathered here while they pass.
 
-`TrainFacts` are those of one function. `Memory` is what a recorder remembers between stages: the
+`TrainingInfo` are those of one function. `Memory` is what a recorder remembers between stages: the
 facts of all functions, weights, and descriptions.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from collections.abc import Iterable
 from contextvars import Context
 from copy import copy
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Arrival(NamedTuple):
     is_weight: bool
 
 
-def quietly(function: Any, *arguments: Any) -> Any:
+def without_observers(function: Any, *arguments: Any) -> Any:
     """Call a function with no observers around: what the story itself asks is no news."""
     return Context().run(function, *arguments)
 
@@ -56,8 +56,8 @@ def quietly(function: Any, *arguments: Any) -> Any:
 def graph_map_of(model: Any) -> GraphMap:
     """Return the map of a model's graph; of a subclassed model, that between its tensors."""
     if model._is_graph_network:
-        return quietly(getattr, model, "graph_map")
-    return quietly(map_graph, model.inputs, model.outputs)
+        return without_observers(getattr, model, "graph_map")
+    return without_observers(map_graph, model.inputs, model.outputs)
 
 
 def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
@@ -66,7 +66,7 @@ def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
     return call_ids(graph)
 
 
-class TrainFacts:
+class TrainingInfo:
     """What is known of one train function and the model that it trains.
 
     Parameters
@@ -172,7 +172,7 @@ class Sweep:
 
     Parameters
     ----------
-    facts : TrainFacts or None
+    facts : TrainingInfo or None
         Of the train function that is being made; they take note of what arrives.
 
     Attributes
@@ -181,7 +181,7 @@ class Sweep:
         To the gradient of each tensor.
     """
 
-    def __init__(self, facts: TrainFacts | None) -> None:
+    def __init__(self, facts: TrainingInfo | None) -> None:
         self.facts = facts
         self.contributions: dict[Tensor, int] = {}
         self._ops = 0
@@ -217,7 +217,7 @@ class Sweep:
         return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
-        """Return whose op it is, as `TrainFacts.label` does if it can be asked."""
+        """Return whose op it is, as `TrainingInfo.label` does if it can be asked."""
         return self.facts.label(apply) if self.facts is not None else apply.scope.name
 
 
@@ -242,7 +242,7 @@ class Memory:
     describer : Describer
     figures : Figures
         Of arrays, if only statistics are kept.
-    facts_of : dict of Function to TrainFacts
+    facts_of : dict of Function to TrainingInfo
     swept_of : dict of Function to dict of Apply to Apply
         For the ops of a gradient the op whose derivative they are.
     loss_terms : dict of Model to list of LossTerm
@@ -252,39 +252,31 @@ class Memory:
     values : dict of Variable to array
         The last value of each variable that was told.
     seen_layers : set of Layer
-    told_ops : set of Tensor
+    recorded_ops : set of Tensor
         Outputs of the ops that were told when they were made.
     """
 
     def __init__(self, statistics_only: bool) -> None:
         self.statistics_only = statistics_only
         self.describer = Describer()
-        self.facts_of: weakref.WeakKeyDictionary[Function, TrainFacts] = weakref.WeakKeyDictionary()
-        self.swept_of: weakref.WeakKeyDictionary[Function, dict[Apply, Apply]] = (
-            weakref.WeakKeyDictionary()
-        )
-        self.plans: weakref.WeakKeyDictionary[Function, Any] = weakref.WeakKeyDictionary()
-        self.lengths: weakref.WeakKeyDictionary[Function, tuple[Any, int, int]] = (
-            weakref.WeakKeyDictionary()
-        )
-        self.loss_terms: weakref.WeakKeyDictionary[Any, list[LossTerm]] = (
-            weakref.WeakKeyDictionary()
-        )
-        self.values: weakref.WeakKeyDictionary[Variable, np.ndarray] = weakref.WeakKeyDictionary()
-        self.seen_layers: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.told_ops: weakref.WeakSet[Tensor] = weakref.WeakSet()
-        self._models: list[weakref.ref[Any]] = []
-        self._twins: weakref.WeakKeyDictionary[Function, list[Variable]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self.facts_of: WeakKeyDictionary[Function, TrainingInfo] = WeakKeyDictionary()
+        self.swept_of: WeakKeyDictionary[Function, dict[Apply, Apply]] = WeakKeyDictionary()
+        self.plans: WeakKeyDictionary[Function, Any] = WeakKeyDictionary()
+        self.lengths: WeakKeyDictionary[Function, tuple[Any, int, int]] = WeakKeyDictionary()
+        self.loss_terms: WeakKeyDictionary[Any, list[LossTerm]] = WeakKeyDictionary()
+        self.values: WeakKeyDictionary[Variable, np.ndarray] = WeakKeyDictionary()
+        self.seen_layers: WeakSet[Any] = WeakSet()
+        self.recorded_ops: WeakSet[Tensor] = WeakSet()
+        self._models: list[ref[Any]] = []
+        self._twins: WeakKeyDictionary[Function, list[Variable]] = WeakKeyDictionary()
         self._twin_values: dict[int, list[np.ndarray]] = {}
         self.figures = Figures()
 
-    def beside(self) -> Memory:
+    def without_values(self) -> Memory:
         """Return a memory that knows the same models and functions, and no values yet."""
         other = copy(self)
         other.statistics_only = False
-        other.values = weakref.WeakKeyDictionary()
+        other.values = WeakKeyDictionary()
         other._twin_values = {}
         other.figures = Figures()
         return other
@@ -327,9 +319,9 @@ class Memory:
         """Remember a model, so that its functions are known when they are called."""
         if all(reference() is not model for reference in self._models):
             self._models = [r for r in self._models if r() is not None]
-            self._models.append(weakref.ref(model))
+            self._models.append(ref(model))
 
-    def facts(self, function: Function) -> TrainFacts | None:
+    def facts(self, function: Function) -> TrainingInfo | None:
         """Return what is known of a function: whose it is, and what its tensors stand for."""
         found = self.facts_of.get(function)
         if found is None:
@@ -339,7 +331,7 @@ class Memory:
                 for update in updates_by_scope(function, model):
                     found.take_update(update)
                 if found.updates:
-                    quietly(sweep_again, found)
+                    without_observers(sweep_again, found)
         return found
 
     def _model_of(self, function: Function) -> Any:
@@ -403,7 +395,7 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
     return found
 
 
-def sweep_again(facts: TrainFacts) -> None:
+def sweep_again(facts: TrainingInfo) -> None:
     """Take note of what arrives at the outputs of calls, for a function that was made unheard.
 
     The sweep is made once more. Its tensors are computed as those of the function are, op by op, so
@@ -473,10 +465,10 @@ def _is_gradient(x: Tensor) -> bool:
     return _scope_of(x) in ("gradients", "clip")
 
 
-def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainFacts:
+def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInfo:
     """Return the facts of a model; of one that is not compiled, those of its graph alone."""
     if getattr(model, "total_loss", None) is not None:
-        return TrainFacts(model, loss_terms or [])
+        return TrainingInfo(model, loss_terms or [])
     graph: Any = SimpleNamespace(
         _is_graph_network=True,
         graph_map=graph_map_of(model),
@@ -488,7 +480,7 @@ def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainFacts:
         optimizer=None,
         _collected_trainable_weights=[],
     )
-    return TrainFacts(graph, [])
+    return TrainingInfo(graph, [])
 
 
 def keys_by_node(ids: dict[Node, str]) -> dict[Tensor, str]:
