@@ -89,10 +89,26 @@ def class_name(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def one_to_one(names: str) -> list[tuple[str, str, str]]:
-    """Return (name, name of the class, name here) for each item: `cos`, or `absolute=abs`."""
-    pairs = [item.partition("=")[::2] for item in names.split()]
-    return [(name, class_name(name), own or name) for name, own in pairs]
+# A table of operations that are a function, or an op, of ours. Each row has Keras 3's module of the
+# classes, our module, what makes Keras's function of ours (None: they are the same), and the names:
+# `cos`, or `absolute=abs` if ours has another.
+OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, str]]
+
+
+def one_to_one(
+    table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
+) -> dict[str, Callable[..., Any]]:
+    """Enter the operations of a table with `row`; return them by name."""
+    found = {}
+    for home, module, make, names in table:
+        for item in names.split():
+            name, _, own = item.partition("=")
+            function = ours = getattr(module, own or name)
+            if make is not None:
+                function = make(ours)
+                function.__name__, function.__doc__ = name, ours.__doc__
+            found[name] = enter(home, class_name(name))(function)
+    return found
 
 
 def _of_two(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -101,31 +117,22 @@ def _of_two(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return function(*promoted(x1, x2))
 
-    call.__name__, call.__doc__ = function.__name__, function.__doc__
     return call
 
 
-# --- operations that are functions of K -----------------------------------------------------------
+_ONE_TO_ONE: OneToOne = (
+    (NUMPY, K, None, """abs absolute=abs all amax=max amin=min any cos exp log logical_not mean
+        sign sin square stack std sum tanh var"""),
+    (MATH, K, None, "erf logsumexp"),
+    (NN, K, None, """binary_crossentropy categorical_crossentropy elu log_softmax sigmoid softplus
+        softsign sparse_categorical_crossentropy"""),
+    (NUMPY, K, _of_two, """equal greater greater_equal less less_equal logical_and logical_or
+        maximum minimum not_equal"""),
+    (NUMPY, elementwise, _of_two, "add divide multiply subtract true_divide=divide"),
+    (NUMPY, elementwise, None, "negative sqrt=square_root"),
+)  # fmt: skip
 
-_SAME = {
-    NUMPY: """abs absolute=abs all amax=max amin=min any cos exp log logical_not mean sign sin
-        square stack std sum tanh var""",
-    MATH: "erf logsumexp",
-    NN: """binary_crossentropy categorical_crossentropy elu log_softmax sigmoid softplus softsign
-        sparse_categorical_crossentropy""",
-}
-_SAME_OF_TWO = """equal greater greater_equal less less_equal logical_and logical_or maximum minimum
-    not_equal"""
-_ARITHMETIC = "add divide multiply subtract true_divide=divide"
-
-for _home, _names in _SAME.items():
-    for _name, _kind, _own in one_to_one(_names):
-        globals()[_name] = row(_home, _kind)(getattr(K, _own))
-for _module, _names in ((K, _SAME_OF_TWO), (elementwise, _ARITHMETIC)):
-    for _name, _kind, _own in one_to_one(_names):
-        globals()[_name] = row(NUMPY, _kind)(_of_two(getattr(_module, _own)))
-negative = row(NUMPY, "Negative")(elementwise.negative)
-sqrt = row(NUMPY, "Sqrt")(elementwise.square_root)
+globals().update(one_to_one(_ONE_TO_ONE))
 
 
 # --- each number ----------------------------------------------------------------------------------

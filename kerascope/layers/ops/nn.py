@@ -27,10 +27,9 @@ _OTHERS = {*globals()}  # what is no operation
 
 # --- activations ----------------------------------------------------------------------------------
 
-for _, _kind, _name in ops.one_to_one(
-    "hard_shrink soft_shrink sparse_plus sparse_sigmoid sparsemax threshold"
-):
-    globals()[_name] = row(NN, _kind)(getattr(activations, _name))
+_NAMES = "hard_shrink soft_shrink sparse_plus sparse_sigmoid sparsemax threshold"
+
+globals().update(ops.one_to_one(((NN, activations, None, _NAMES),), row))
 
 
 @row(NN)

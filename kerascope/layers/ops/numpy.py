@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import mul
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,10 @@ _OTHERS = {*globals()}  # what is no operation
 # --- each number ----------------------------------------------------------------------------------
 
 
-def _of_one(kind: type[Op], treat: Any) -> Callable[[Any], Any]:
+Treat = Callable[[Any], Tensor]
+
+
+def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
     """Return the function of an op of one tensor, which is treated first."""
 
     def call(x: TensorLike) -> Any:
@@ -43,7 +47,7 @@ def _of_one(kind: type[Op], treat: Any) -> Callable[[Any], Any]:
     return call
 
 
-def _of_two(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
+def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
     """Return the function of an op of two tensors, which are treated first."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
@@ -52,8 +56,8 @@ def _of_two(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
     return call
 
 
-def _of_bits(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
-    """Return the function of an op of two tensors of whole numbers."""
+def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
+    """Return the function of an op of two tensors of integers."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))
@@ -61,34 +65,29 @@ def _of_bits(kind: type[Op], treat: Any) -> Callable[[Any, Any], Any]:
     return call
 
 
-# Operations that are ops: how they are called, how arguments are treated, and their names with
-# those of the ops, where they differ.
+# Operations that are ops: the function, how its arguments are treated, and the names, with those of
+# the classes of ops.
 _OPS = (
-    (_of_one, floating, """arccos arccosh arcsin arcsinh arctan arctanh cbrt=cube_root ceil exp2
-        fabs=abs floor i0=bessel_i0 sinc"""),
-    (_of_one, as_tensor, """bitwise_invert bitwise_not=bitwise_invert isfinite=is_finite
-        isinf=is_inf signbit=sign_bit trunc"""),
-    (_of_two, floating, "arctan2 heaviside hypot nextafter=next_after"),
-    (_of_two, countable, "floor_divide fmod gcd=greatest_divisor lcm=least_multiple mod"),
-    (_of_bits, as_tensor, "bitwise_and bitwise_or bitwise_xor"),
-    (_of_bits, countable, """bitwise_left_shift=left_shift bitwise_right_shift=right_shift
-        left_shift right_shift"""),
+    (NUMPY, _of_one, floating, """arccos=Arccos arccosh=Arccosh arcsin=Arcsin arcsinh=Arcsinh
+        arctan=Arctan arctanh=Arctanh cbrt=CubeRoot ceil=Ceil exp2=Exp2 fabs=Abs floor=Floor
+        i0=BesselI0 sinc=Sinc"""),
+    (MATH, _of_one, floating, "erfc=Erfc erfinv=Erfinv"),
+    (NUMPY, _of_one, as_tensor, """bitwise_invert=BitwiseInvert bitwise_not=BitwiseInvert
+        isfinite=IsFinite isinf=IsInf signbit=SignBit trunc=Trunc"""),
+    (NUMPY, _of_two, floating, """arctan2=Arctan2 heaviside=Heaviside hypot=Hypot
+        nextafter=NextAfter"""),
+    (NUMPY, _of_two, countable, """floor_divide=FloorDivide fmod=Fmod gcd=GreatestDivisor
+        lcm=LeastMultiple mod=Mod"""),
+    (NUMPY, _of_bits, as_tensor, """bitwise_and=BitwiseAnd bitwise_or=BitwiseOr
+        bitwise_xor=BitwiseXor"""),
+    (NUMPY, _of_bits, countable, """bitwise_left_shift=LeftShift left_shift=LeftShift
+        bitwise_right_shift=RightShift right_shift=RightShift"""),
 )  # fmt: skip
+_KINDS = SimpleNamespace(**{**vars(elementwise), **vars(m)})
 
-
-def _row_of(home: str, name: str, kind: str, op: str, call: Any, treat: Any) -> None:
-    """Enter an op in the table, and give its operation a name in this module."""
-    found = vars(m).get(ops.class_name(op)) or vars(elementwise)[ops.class_name(op)]
-    function = call(found, treat)
-    function.__name__, function.__doc__ = name, found.__doc__
-    globals()[name] = row(home, kind)(function)
-
-
-for _call, _treat, _names in _OPS:
-    for _name, _kind, _own in ops.one_to_one(_names):
-        _row_of(NUMPY, _name, _kind, _own, _call, _treat)
-for _name in ("erfc", "erfinv"):
-    _row_of(MATH, _name, _name.capitalize(), _name, _of_one, floating)
+globals().update(
+    ops.one_to_one([(home, _KINDS, partial(*how), names) for home, *how, names in _OPS], row)
+)
 
 
 @row(NUMPY)
