@@ -1,25 +1,25 @@
-"""The two commands of this project, for a machine that has only Python 3.11+ and git.
+"""The commands of this project, for a machine that has only Python 3.11+ and git.
 
-    python3 dev.py demo [options]       train, walk and draw real models; pictures go to out/
+    python3 dev.py demo [options]       train, step through and draw models; pictures go to out/
     python3 dev.py test [pytest args]   ruff, mypy and the tests: the default set
 
-Who changes the project has some more (CONTRIBUTING.md says when):
+For contributors (CONTRIBUTING.md says when to use which):
 
-    python3 dev.py rest [pytest args]   a quarter of the slow and live tests, those of the change
+    python3 dev.py rest [pytest args]   a quarter of the slow and live tests, and changed folders
     python3 dev.py rest --all           all slow and live tests: the real Keras, full sizes
-    python3 dev.py versions             a part of the tests on the oldest libraries, on Python 3.13
-    python3 dev.py names [--write]      has a public name, event, option or key changed?
-    python3 dev.py prose [--sample N]   stiff phrases of each folder beside their stored ceiling
-    python3 dev.py messages             has each error message its place, its full stop, its remedy?
+    python3 dev.py versions             a part of the tests on the oldest libraries and Python 3.13
+    python3 dev.py names [--write]      did a public name, event, option or key change?
+    python3 dev.py prose [--sample N]   stiff phrases in each folder, compared with their ceiling
+    python3 dev.py messages             does every error message have a place and a remedy?
     python3 dev.py speed OTHER          is this checkout slower than another one?
-    python3 dev.py mutants FOLDER ...   do the tests notice when a line of it is wrong?
-    python3 dev.py mutants --exercises  do the checkers of the course notice a wrong solution?
-    python3 dev.py wheel                does the built package work with nothing else around it?
-    python3 dev.py references           asks the real Keras again, for tests/references
-    python3 dev.py gallery              draws the pictures of docs/ again
+    python3 dev.py mutants FOLDER ...   do the tests fail when a line of the folder is wrong?
+    python3 dev.py mutants --exercises  do the exercise checkers reject wrong solutions?
+    python3 dev.py wheel                does the built package work in an empty environment?
+    python3 dev.py references           ask the real Keras again, for tests/references
+    python3 dev.py gallery              draw the pictures of docs/ again
 
-They make their own environment in .venv the first time (a minute or two, with a network) and renew
-it when pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
+The first command creates .venv (a minute or two, needs a network). It is renewed when
+pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
 """
 
 import contextlib
@@ -51,10 +51,10 @@ STAMP = ENVIRONMENT / "kerascope-environment.json"
 WINDOWS = os.name == "nt"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 INTERRUPTED = 130
-EXTRAS = ["", "dev", "live"]  # each holds what the one before it holds
-# The slow and live tests are run in so many parts: `rest` takes the one that HEAD's hash names.
+EXTRAS = ["", "dev", "live"]  # each includes the one before it
+# The number of parts of the slow and live tests; HEAD's hash selects the part that `rest` runs.
 PARTS = 4
-# What `versions` takes of the default set: one part of so many, of the folders below.
+# `versions` runs one of this many parts of the default set, in the folders below.
 PARTS_OF_VERSIONS = 12
 TESTS_OF_VERSIONS = ["backend", "engine", "layers", "saving", "trace", "viz", "debugger"]
 NEWEST_PYTHON = "3.13"
@@ -72,23 +72,23 @@ class Failure(Exception):
 
 
 def say(text: str) -> None:
-    """Print one line per step, at once, in front of what the step itself prints."""
+    """Print the line that announces a step, before the step's own output."""
     print(f"[dev] {text}", flush=True)
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment variables of every command: ours, without what would mislead pip."""
+    """Return the environment variables of every command, without those that mislead pip."""
     variables = dict(os.environ)
     for misleading in ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
         variables.pop(misleading, None)
-    # Without bytecode each of a run's many processes would compile everything again.
+    # Without bytecode files, each process of a run would compile everything again.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables["PYTHONUTF8"] = "1"
     return variables
 
 
 def start(*command: object, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start a command from the project's root; what it prints goes to a file, if one is given."""
+    """Start a command in the project's root, with its output in a file if `output` is given."""
     return subprocess.Popen(
         [str(part) for part in command],
         cwd=ROOT,
@@ -101,7 +101,7 @@ def start(*command: object, output: IO[bytes] | None = None) -> subprocess.Popen
 def finish(process: subprocess.Popen[bytes]) -> int:
     """Wait for a command and return its exit code.
 
-    After Ctrl-C the command, which heard it too, gets the time to tidy up.
+    Ctrl-C reaches the command, too, and it gets time to clean up.
     """
     try:
         return process.wait()
@@ -115,7 +115,7 @@ def finish(process: subprocess.Popen[bytes]) -> int:
 
 
 def run(*command: object) -> int:
-    """Run a command from the project's root and return its exit code."""
+    """Run a command in the project's root and return its exit code."""
     return finish(start(*command))
 
 
@@ -126,13 +126,13 @@ Command = Callable[[list[str]], int]
 
 
 def wanted_stamp(extra: str) -> dict[str, str]:
-    """Return what a finished environment writes down: it is renewed when one of these changes."""
+    """Return the stamp of an up-to-date environment. A different stamp means: renew it."""
     content = (ROOT / "pyproject.toml").read_bytes().replace(b"\r\n", b"\n")
     return {"pyproject": hashlib.sha256(content).hexdigest(), "root": str(ROOT), "extra": extra}
 
 
 def read_stamp() -> dict[str, str]:
-    """Return what the last finished (or begun) installation wrote; empty if there was none."""
+    """Return the stamp of the last installation; empty if there was none."""
     try:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -141,7 +141,7 @@ def read_stamp() -> dict[str, str]:
 
 
 def write_stamp(stamp: dict[str, str]) -> None:
-    """Write the stamp; an empty one removes the file."""
+    """Write the stamp, or remove its file if the stamp is empty."""
     if not stamp:
         STAMP.unlink(missing_ok=True)
         return
@@ -149,7 +149,7 @@ def write_stamp(stamp: dict[str, str]) -> None:
 
 
 def environment_works() -> bool:
-    """Tell whether .venv holds a new enough Python with pip, and no installation broke off."""
+    """Return whether .venv contains a recent Python with pip and a complete installation."""
     if "installing" in read_stamp():
         return False
     question = f"import pip, sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
@@ -163,7 +163,7 @@ def environment_works() -> bool:
 
 
 def require_venv_module() -> None:
-    """Say what to do where Python came without what makes environments (Debian)."""
+    """Raise if Python lacks the modules that create environments, as on Debian."""
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if not missing:
         return
@@ -178,10 +178,10 @@ def require_venv_module() -> None:
 
 
 def make_environment() -> None:
-    """Make .venv afresh; what an interrupted run left of it goes first."""
+    """Create .venv, after removing the leftovers of an interrupted run."""
     require_venv_module()
     if ENVIRONMENT.exists():
-        say(".venv is half made or too old: making it again")
+        say(".venv is incomplete or too old: creating it again")
         with contextlib.suppress(OSError):
             shutil.rmtree(ENVIRONMENT)
     say(f"python -m venv .venv   (Python {sys.version.split()[0]})")
@@ -204,20 +204,20 @@ def install(extra: str) -> None:
         write_stamp(before)
         raise Failure(
             "pip install failed; its message is above. The first run needs a network "
-            "(behind a proxy: set HTTPS_PROXY). Run the same command again to go on.",
+            "(behind a proxy: set HTTPS_PROXY). Then run the same command again.",
             code,
         )
     write_stamp(wanted_stamp(extra))
 
 
 def prepare(extra: str) -> None:
-    """Make or renew .venv with kerascope and one extra; often there is nothing to do."""
+    """Create or renew .venv with kerascope and one extra, unless it is up to date."""
     if not environment_works():
         make_environment()
     richer = EXTRAS[EXTRAS.index(extra) :]
     if any(read_stamp() == wanted_stamp(name) for name in richer):
         return
-    # Whoever had more (the tools, the real Keras) keeps it when pyproject.toml changes.
+    # An environment with more extras keeps them when pyproject.toml changes.
     had = read_stamp().get("extra", "")
     install(had if had in richer else extra)
 
@@ -236,7 +236,7 @@ def demo(arguments: list[str]) -> int:
 
 
 def gallery(arguments: list[str]) -> int:
-    """Draw the pictures again and write the pages of docs that code writes."""
+    """Draw the pictures and write the generated pages of docs/ again."""
     prepare("")
     failed = run(PYTHON, ROOT / "tests" / "pictures" / "make.py", *arguments)
     scripts = ["gallery/make.py", "figures/make.py", "program_page.py", "architecture_picture.py"]
@@ -246,16 +246,16 @@ def gallery(arguments: list[str]) -> int:
 
 
 def usable_processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def pytest_command(arguments: list[str]) -> list[str]:
-    """Return the pytest command: one worker per processor (8 at most), unless told otherwise.
+    """Return the pytest command, by default with one worker per processor (at most 8).
 
-    A run for which nobody chose anything is a whole one: it fails when tests have gone missing.
+    A run without arguments is a whole run: it fails if tests are missing.
     """
     arguments = arguments or ["--whole"]
     told = any(word.startswith(("-n", "--numprocesses", "--pdb", "--trace")) for word in arguments)
@@ -266,9 +266,9 @@ def pytest_command(arguments: list[str]) -> list[str]:
 
 
 def test(arguments: list[str]) -> int:
-    """Run every check, also after one has failed; return the first failing one's exit code.
+    """Run every check, even after a failure; return the exit code of the first failed check.
 
-    ruff and mypy run beside pytest; what they print comes when it has ended.
+    ruff and mypy run in parallel with pytest. Their output is printed after pytest's.
     """
     prepare("dev")
     beside = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
@@ -278,7 +278,7 @@ def test(arguments: list[str]) -> int:
         for command in beside:
             output = stack.enter_context(tempfile.TemporaryFile())
             process = stack.enter_context(start(PYTHON, "-m", *command, output=output))
-            stack.callback(process.terminate)  # if pytest is interrupted; else it has ended
+            stack.callback(process.terminate)  # if pytest is interrupted; otherwise it has ended
             started.append((shlex.join(command), process, output))
         command = pytest_command(arguments)
         say(shlex.join(command))
@@ -296,7 +296,7 @@ def test(arguments: list[str]) -> int:
 
 
 def git(*arguments: str) -> str:
-    """Return what a git command prints; empty if it fails, as it does outside a repository."""
+    """Return the output of a git command; empty if it fails, for example outside a repository."""
     try:
         done = subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
@@ -307,15 +307,15 @@ def git(*arguments: str) -> str:
 
 
 def number_of_run(parts: int) -> int:
-    """Return which part this commit takes, from 1: a number from the hash of HEAD."""
+    """Return the part that this commit runs, counted from 1 and derived from HEAD's hash."""
     return int(git("rev-parse", "HEAD")[:8] or "0", 16) % parts + 1
 
 
 def base_of_change() -> str:
-    """Return the revision before the change that is tested; empty if there is none.
+    """Return the revision before the tested change; empty if there is none.
 
-    It is where this branch left its upstream. If all is there already, as in a fresh clone, it is
-    the last commit that was four hours old when HEAD was committed.
+    This is the commit where the branch left its upstream. If everything is pushed, as in a fresh
+    clone, it is the last commit that is at least four hours older than HEAD.
     """
     upstream = git("merge-base", "HEAD", "@{upstream}")
     if upstream and upstream != git("rev-parse", "HEAD"):
@@ -326,7 +326,7 @@ def base_of_change() -> str:
 
 
 def rest(arguments: list[str]) -> int:
-    """Run a part of the tests that the default set leaves out; all of them with `--all`."""
+    """Run a part of the slow and live tests; all of them with `--all`."""
     prepare("live")
     chosen = [word for word in arguments if word != "--all"]
     if not arguments:
@@ -346,10 +346,10 @@ def oldest_libraries() -> list[str]:
 
 
 def newest_python() -> str | None:
-    """Return a Python of the newest version that is supported, or None if none is found."""
+    """Return the path of the newest supported Python; None if this machine lacks it."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     found = [shutil.which(f"python{NEWEST_PYTHON}"), *pyenv.glob(f"{NEWEST_PYTHON}*/bin/python")]
-    for path in filter(None, found):  # the first may be a shim of pyenv that does not run
+    for path in filter(None, found):  # a shim of pyenv may exist without working
         if subprocess.run([path, "-c", "import ensurepip"], capture_output=True).returncode == 0:
             return str(path)
     return None
@@ -357,7 +357,7 @@ def newest_python() -> str | None:
 
 def versions(arguments: list[str]) -> int:
     """Run a part of the default set on the oldest libraries, and on the newest Python."""
-    # These environments have no extras: what needs a browser or Keras is skipped there.
+    # These environments have no extras: tests that need a browser or Keras are skipped.
     for name in [name for name in os.environ if name.startswith("KERASCOPE_NEEDS_")]:
         del os.environ[name]
     codes = {"oldest": test_on("oldest", sys.executable, oldest_libraries(), arguments)}
@@ -365,14 +365,14 @@ def versions(arguments: list[str]) -> int:
     if newest:
         codes[NEWEST_PYTHON] = test_on(NEWEST_PYTHON, newest, [], arguments)
     else:
-        say(f"SKIPPED: no Python {NEWEST_PYTHON} was found, so no test is run on it")
+        say(f"SKIPPED: Python {NEWEST_PYTHON} was not found")
     for name, code in codes.items():
         say(f"FAILED with code {code}: {name}" if code else f"passed: {name}")
     return next(filter(None, codes.values()), 0)
 
 
 def test_on(name: str, python: str, libraries: list[str], arguments: list[str]) -> int:
-    """Make an environment of its own, without the extras, and run a part of the tests in it."""
+    """Create a separate environment without extras, and run a part of the tests in it."""
     tools = ["pytest>=8.0", "hypothesis>=6.100", "pytest-xdist>=3.5", "pillow>=10.0"]
     folder = ROOT / f".venv-{name}"
     say(f"{folder.name}: {' '.join([python, *libraries])}")
@@ -398,7 +398,7 @@ def references(arguments: list[str]) -> int:
 
 
 def guard(name: str) -> Command:
-    """Return the command that runs one of the modules in guards/."""
+    """Return the command that runs a module of guards/."""
 
     def run_guard(arguments: list[str]) -> int:
         prepare("dev")
@@ -419,7 +419,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command that the first word names; the rest belongs to it."""
+    """Run the command named by the first argument with the remaining arguments."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(__doc__)
         return 0

@@ -1,14 +1,16 @@
-"""Guards: what must stay as it is while the code behind it changes.
+"""Guards: checks of the whole project that single tests cannot make.
 
-Each is one command, also by `python3 dev.py names` and so on::
+Each guard is one command, also available as `python3 dev.py names` and so on::
 
     python -m guards.names            # what was added, removed, changed; --write accepts it
-    python -m guards.speed OTHER      # this checkout beside another one, in turn
-    python -m guards.mutants FOLDER   # is a wrong line of it noticed by the tests?
+    python -m guards.prose            # stiff phrases in the docstrings and documents of each folder
+    python -m guards.messages         # the form of every error and warning
+    python -m guards.speed OTHER      # is this checkout slower than another one?
+    python -m guards.mutants FOLDER   # do the tests notice a wrong line?
     python -m guards.wheel            # needs a network: it installs into an empty environment
 
-`samples` is what wrote the files of an earlier edition, which the tests open; `checkouts` copies a
-folder or a revision for the others.
+`samples` wrote the files of an earlier edition that the tests open. `checkouts` copies a folder or
+a revision for the other guards.
 
-Nothing of the package imports this folder; its tests are in `tests/guards`.
+The package never imports this folder. Its tests are in `tests/guards`.
 """

@@ -1,4 +1,4 @@
-"""A copy of a checkout in a folder of its own: of this one, of another folder, of a revision."""
+"""Copies of a checkout: of this one, of another folder, or of a revision."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ NOT_COPIED = (".git", ".venv", "out", ".*_cache", ".hypothesis", "__pycache__")
 
 
 class Mistake(Exception):
-    """What was asked makes no sense; the text says why."""
+    """A request that cannot be carried out; the text says why."""
 
 
 def copied(word: str, folder: Path, part: str = "") -> Path:
-    """Copy a checkout, or one folder of it, into a new folder and return that.
+    """Copy a checkout, or one folder of it, into a new folder and return the folder.
 
     Parameters
     ----------
     word : str
         A folder with a checkout, or a revision of this checkout's repository.
     folder : Path
-        Must not be there yet.
+        Must not exist yet.
     part : str
         "kerascope" for the package alone.
 
     Raises
     ------
     Mistake
-        The word is neither.
+        The word is neither a folder with a checkout nor a revision.
     """
     if (Path(word) / "kerascope" / "__init__.py").is_file():
         ignore = shutil.ignore_patterns(*NOT_COPIED)
@@ -42,7 +42,7 @@ def copied(word: str, folder: Path, part: str = "") -> Path:
     )
     if archive.returncode:
         why = archive.stderr.decode(errors="replace").strip()
-        raise Mistake(f"{word!r} is no folder with a kerascope, and git knows no revision: {why}")
+        raise Mistake(f"{word!r} is neither a folder with kerascope nor a revision: {why}")
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
         files.extractall(folder, filter="data")
     return folder

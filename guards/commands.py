@@ -1,4 +1,4 @@
-"""Facts about what is typed: commands and options, the debugger's commands, settings, variables."""
+"""Facts about commands and options, the debugger's commands, settings and environment variables."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _parser_facts(command: str, told: argparse.ArgumentParser) -> Iterator[str]:
     for action in told._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, inner in action.choices.items():
-                if command != "kerascope":  # its own are told one by one
+                if command != "kerascope":  # its actions are listed one by one
                     yield from _parser_facts(f"{command} {name}", inner)
         else:
             yield f"command {command}: {_option(action, told)}"
 
 
 def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
-    """Return how an option is written, what it takes, and what holds without it."""
+    """Return an option's names, its values and its default."""
     default = told.get_default(action.dest)
     parts = [", ".join(action.option_strings) or f"word {action.metavar or action.dest}"]
     if action.option_strings and action.nargs != 0:
@@ -56,7 +56,7 @@ def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
 
 
 def debugger_facts() -> Iterator[str]:
-    """Yield the commands of the debugger; of a second name, which command it is."""
+    """Yield the commands of the debugger; an alias with the command it calls."""
     for name, command in COMMANDS.by_name.items():
         if name != command.names[0]:
             yield f"debugger {name} = {command.names[0]}"
@@ -66,7 +66,7 @@ def debugger_facts() -> Iterator[str]:
 
 
 def setting_facts() -> Iterator[str]:
-    """Yield the settings with their defaults, and what they may be."""
+    """Yield the settings with their defaults and allowed values."""
     fresh = settings.Config()
     for name in sorted(vars(fresh)):
         choices = settings._CHOICES.get(name)

@@ -1,7 +1,7 @@
-"""Facts about what happens: events, what a paused stage shows, logs, and the graph as data.
+"""Facts about runs: events, the names that a paused stage shows, logs, and exported graphs.
 
-They are heard while a few small models are built, compiled, fitted and drawn; so a renamed field,
-name or key shows whatever file it is written in.
+They are collected while a few small models are built, compiled, fitted and drawn. So a renamed
+field, name or key is found wherever it is defined.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def sequences() -> Any:
 
 
 def some(*shape: int) -> Any:
-    """Return numbers, the same ones each time."""
+    """Return an array of random numbers with a fixed seed."""
     return np.random.default_rng(0).normal(size=shape).astype("float32")
 
 
@@ -92,7 +92,7 @@ def data_of(model: Any) -> tuple[Any, Any]:
 
 
 def life(make: Callable[[], Any]) -> Any:
-    """Build a model and do with it what a user does; return it."""
+    """Build, compile, fit, evaluate and save a model as a user does; return it."""
     model = make()
     x, y = data_of(model)
     model.fit(x, y, batch_size=2, epochs=1, validation_data=(x, y), verbose=0)
@@ -109,7 +109,7 @@ MODELS = (pictures, forks, sequences)
 
 
 def stage_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
-    """Yield what each stage yields, with the fields, and the names that it shows while paused."""
+    """Yield the event classes of each stage with their fields, and the names shown while paused."""
     heard: set[str] = set()
 
     def hear(stage: Stage, event: Any) -> None:
@@ -129,12 +129,12 @@ def stage_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
 
 
 def shown(stage: Stage) -> list[str]:
-    """Return the names that a paused stage shows and that are for its readers."""
+    """Return the public names that a paused stage shows."""
     return [name for name in stage.names if not name.startswith(("_", "."))]
 
 
 def event_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
-    """Yield what a tape records: kinds, grains and phases of events, their parts' names."""
+    """Yield the kinds, grains, phases and value names of the events on a tape."""
     for make in models:
         with trace() as tape:
             life(make)
@@ -146,7 +146,7 @@ def event_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
 
 
 def tape_file_facts() -> Iterator[str]:
-    """Yield the fields of a tape's lines, and what its first line says."""
+    """Yield the fields of a tape file's header and of its other lines."""
     with trace() as tape:
         life(forks)
     with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +162,7 @@ def tape_file_facts() -> Iterator[str]:
 
 
 def story_facts() -> Iterator[str]:
-    """Yield the records that `kerascope trace` writes: their kinds, and what is told as data."""
+    """Yield the kinds of records that `kerascope trace` writes, with their data fields."""
     records: list[Record] = []
     with reporting(RunReport(records.append, "op")):
         life(forks)
@@ -183,7 +183,7 @@ def walk_facts() -> Iterator[str]:
 
 
 def own_metric(y_true: Any, y_pred: Any) -> Any:
-    """Return a number: a metric with a name of its own."""
+    """Return a number; serves as a custom metric."""
     return K.mean(y_pred)
 
 
@@ -228,7 +228,7 @@ def _two_outputs() -> tuple[str, Any, Any, Any]:
     return "two outputs", model, some(4, 3), [some(4, 1), some(4, 1)]
 
 
-# What is made without arguments where no others are said: its configuration has all defaults.
+# Arguments of classes that cannot be created without any. Other configurations show all defaults.
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "Conv1D": (2, 3), "Conv2D": (2, 3), "Dense": (2,), "Dropout": (0.5,), "Embedding": (3, 2),
     "GRU": (2,), "LSTM": (2,), "SimpleRNN": (2,), "SeparableConv2D": (2, 3),
@@ -252,7 +252,7 @@ _CONFIGURED = {
 
 
 def configuration_facts() -> Iterator[str]:
-    """Yield the configurations of things that were made with nothing but what they need."""
+    """Yield the configurations of objects created with only their required arguments."""
     for module, names in _CONFIGURED.items():
         for name in names:
             arguments = ("relu",) if name == "Activation" else _ARGUMENTS.get(name, ())
@@ -263,16 +263,16 @@ def configuration_facts() -> Iterator[str]:
 
 
 def _written(value: Any) -> str:
-    """Return a value of a configuration as text, without the kind of number that it is."""
+    """Return a configuration value as text, independent of its number type."""
     return json.dumps(value, default=lambda other: getattr(other, "tolist", other.get_config)())
 
 
 def dialect_facts() -> dict[str, list[str]]:
-    """Return logs, weights' names and configurations in each dialect."""
+    """Return the log keys, weight names and configurations in each dialect."""
     told = {}
     for dialect in ("1.2", "2.2", "3"):
         with speaking(dialect), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an old dialect may say that a word is old
+            warnings.simplefilter("ignore")  # an old dialect may warn about old words
             told[dialect] = [*log_facts(), *configuration_facts()]
     return told
 
@@ -281,7 +281,7 @@ def dialect_facts() -> dict[str, list[str]]:
 
 
 def attribute_facts() -> Iterator[str]:
-    """Yield the public attributes that objects get while they live, beside those of the class."""
+    """Yield the public attributes that objects gain at run time, in addition to their class's."""
     x = ks.Input(shape=(3,), name="x")
     dense = layers.Dense(2, name="dense")
     model = ks.Model(x, dense(x), name="model")
@@ -305,7 +305,7 @@ def attribute_facts() -> Iterator[str]:
 
 
 def graph_facts() -> Iterator[str]:
-    """Yield the attributes of boxes, arrows, frames and the whole, at each level, with types."""
+    """Yield the attributes of boxes, arrows, frames and graphs with their types, at each level."""
     for make in (forks, sequences):
         model = make()
         x, y = data_of(model)
@@ -365,7 +365,7 @@ _HEARD = (stage_facts, event_facts, tape_file_facts, story_facts, walk_facts, at
 
 
 def happening_facts() -> Iterator[str]:
-    """Yield all of these facts; those of logs and configurations are told by dialect elsewhere."""
+    """Yield all facts about runs except logs and configurations, which depend on the dialect."""
     with speaking("2.2"):
         for facts in _HEARD:
             yield from facts()

@@ -1,7 +1,7 @@
 """Facts about names: what `kerascope` and `import keras` offer, with arguments, members and bases.
 
-A fact is one line of text. Where a thing is defined is no fact: it may move. A thing that has
-several public places is told whole at the first of them, and the others say where that is.
+A fact is one line of text. The module that defines a name is not a fact: code may move. An object
+with several public names is described at the first of them; the others refer to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PUBLIC = (
     *("wrappers.*", "backend.gradient", "debugger.entry", "viz.exports.to_networkx", "viz.graph"),
     *("trace.events", "trace.tape", "viz.drawing", "viz.kinds"),
 )
-# Of these, what no Keras has ever had: `import keras` is not asked for it.
+# The modules that no version of Keras has: `import keras` does not offer them.
 OURS_ALONE = (
     *("compat", "debugger", "errors", "learn", "lessons", "registry", "settings", "stage"),
     *("trace", "viz"),
@@ -54,7 +54,7 @@ SPOKEN = frozenset(f"__{word}__" for word in _SPOKEN.split())
 
 @contextmanager
 def speaking(dialect: str) -> Iterator[None]:
-    """Let the block run in a dialect."""
+    """Set the dialect inside a `with` block."""
     before, config.dialect = config.dialect, dialect
     try:
         yield
@@ -66,12 +66,12 @@ def speaking(dialect: str) -> Iterator[None]:
 
 
 def is_ours(thing: Any) -> bool:
-    """Tell whether a class or function is defined in the package."""
+    """Return whether a class or function is defined in the package."""
     return str(getattr(thing, "__module__", "")).partition(".")[0] == PACKAGE
 
 
 def arguments(told: inspect.Signature, skip: int = 0) -> str:
-    """Return arguments with their defaults and without their types, which are no promise.
+    """Return the arguments with their defaults. Types are left out because they may change.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def arguments(told: inspect.Signature, skip: int = 0) -> str:
 
 
 class _Default:
-    """Prints a default as it is on every machine: no address, no array's own way of printing."""
+    """Formats defaults equally on every machine: without addresses or NumPy's array format."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -125,9 +125,9 @@ def plain(value: Any) -> str:
 
 
 def call_of(thing: Any) -> str:
-    """Return the arguments of a function or class as a caller gives them; "" if they are unknown.
+    """Return the arguments that a caller can pass; "" if they are unknown.
 
-    What a class has from Python itself differs from version to version.
+    Signatures inherited from Python's own classes are left out: they differ between versions.
     """
     try:
         if not inspect.isclass(thing):
@@ -143,7 +143,7 @@ def call_of(thing: Any) -> str:
 
 
 def member(owner: type, name: str) -> str | None:
-    """Return what a public name of a class is; None if Python has put it there."""
+    """Return the description of a class member; None for members that Python adds itself."""
     home = next((c for c in owner.__mro__ if name in vars(c)), None)
     if home is None:
         return "attribute"  # every instance has it
@@ -161,7 +161,7 @@ def member(owner: type, name: str) -> str | None:
 
 
 def members(owner: type) -> dict[str, str]:
-    """Return all public names of a class, inherited ones too, and what each is."""
+    """Return the public members of a class, including inherited ones, with their descriptions."""
     names = {name for name in dir(owner) if not name.startswith("_") or name in SPOKEN}
     for home in owner.__mro__:
         if is_ours(home):
@@ -178,7 +178,7 @@ def members(owner: type) -> dict[str, str]:
 
 @cache
 def public_modules() -> list[str]:
-    """Return the full names of the modules whose names are for users."""
+    """Return the full names of the public modules."""
     found = []
     for name in PUBLIC:
         path = f"{PACKAGE}.{name}".removesuffix(".*").rstrip(".")
@@ -195,42 +195,44 @@ def _module(path: str, name: str) -> ModuleType:
 
 
 def names_of(module: Any) -> list[str]:
-    """Return the public names of a module: its `__all__`, or what it or a file below it defines."""
+    """Return the public names of a module: its `__all__`, or the names that it defines."""
     listed = getattr(module, "__all__", None)
     if listed is not None:
         return sorted({name for name in listed if not name.startswith("_")})
     below = f"{module.__name__}."
-    everything = {name: getattr(module, name) for name in dir(module)}  # what loads late too
+    everything = {
+        name: getattr(module, name) for name in dir(module)
+    }  # includes names that are loaded on first use
     return sorted(
         name
         for name, value in everything.items()
         if not name.startswith("_")
         and not isinstance(value, ModuleType)
-        and not is_refused(value)  # it is here once it was asked for
+        and not is_refused(value)  # submodules are attributes after their import
         and f"{getattr(value, '__module__', '')}.".startswith(below)
     )
 
 
 def is_refused(value: Any) -> bool:
-    """Tell whether a name of Keras stands for a refusal."""
+    """Return whether a name of Keras is refused here."""
     return inspect.isclass(value) and issubclass(value, Refused)
 
 
 class Places:
-    """Where each public thing is told whole: at its shortest public name.
+    """The public name at which each object is described: its shortest one.
 
     Parameters
     ----------
     promised : iterable of str
-        Places of the stored list. Where no `__all__` says what is public, a name that once was is
-        it as long as it can be had, wherever it is defined now.
+        Names of the stored list. In modules without `__all__`, a name in this list stays public
+        as long as it can be imported, wherever it is defined now.
 
     Attributes
     ----------
     first : dict of int to str
         Identity of a class, function or object -> its first place.
     things : dict of str to object
-        Each place and what stands there; this also keeps the identities valid.
+        Each public name and its object. Keeping the objects alive keeps their identities valid.
     """
 
     def __init__(self, promised: Iterable[str] = ()) -> None:
@@ -246,7 +248,7 @@ class Places:
                 self.first.setdefault(id(self.things[place]), place)
 
     def promised_below(self, path: str, module: Any) -> list[str]:
-        """Return the promised names of a module that can still be had there."""
+        """Return the stored names of a module that can still be imported from it."""
         if hasattr(module, "__all__") and not isinstance(module, StandIn):
             return []
         dotted = f"{path}."
@@ -254,17 +256,17 @@ class Places:
         return [name for name in below if "." not in name and hasattr(module, name)]
 
     def of(self, thing: Any) -> str | None:
-        """Return the first place of a thing; None if it has none."""
+        """Return the first public name of an object; None without one."""
         return self.first.get(id(thing)) if _has_identity(thing) else None
 
 
 def _has_identity(thing: Any) -> bool:
-    """Tell whether a thing is more than a number, a text or a container of some."""
+    """Return whether an object has an identity of its own, unlike numbers, texts and containers."""
     return not isinstance(thing, (str, int, float, tuple, list, dict, frozenset, type(None)))
 
 
 def package_facts(places: Places) -> Iterator[str]:
-    """Yield what stands at each public place below `kerascope`."""
+    """Yield a fact for each public name below `kerascope`."""
     for place, thing in places.things.items():
         first = places.of(thing) or place
         if first != place:
@@ -287,7 +289,7 @@ def refusal_facts() -> Iterator[str]:
 
 
 def _class_facts(place: str, thing: type, places: Places) -> Iterator[str]:
-    """Yield a class: its arguments, the public classes that it is, and what it adds to them."""
+    """Yield the facts of a class: its arguments, its public bases, and the members that it adds."""
     yield f"name {place}: class {call_of(thing)}".rstrip()
     above = [c for c in thing.__mro__[1:] if places.of(c) or c.__module__ == "builtins"]
     for base in above:
@@ -301,9 +303,9 @@ def _class_facts(place: str, thing: type, places: Places) -> Iterator[str]:
 
 
 def keras_facts(places: Places) -> Iterator[str]:
-    """Yield what `import keras` finds at each of Keras's paths.
+    """Yield the names that `import keras` offers at each path of Keras.
 
-    A path with all names of one of our public modules says so in one line.
+    A path that offers a whole public module is one fact.
     """
     for root, start in ROOTS.items():
         yield f"import {root}: Keras begins at {f'{root}.{start}'.rstrip('.')}"
@@ -335,7 +337,7 @@ def _stand_in_facts(
     for name in sorted(rest):
         thing, place = here[name], f"{module.__name__}.{name}"
         if isinstance(thing, ModuleType) or is_refused(thing):
-            continue  # what is refused is told by itself; each of the paths is imported itself
+            continue  # refused names and submodules have facts of their own
         if places.of(thing):
             yield f"import {place} = {places.of(thing)}"
         elif is_ours(thing) and callable(thing):
@@ -347,10 +349,9 @@ def _stand_in_facts(
 
 
 def _names_at(module: ModuleType, places: Places) -> set[str]:
-    """Return the names for users at a path of Keras: not what our files only import for themselves.
+    """Return the public names at a path of Keras, without names our files import for themselves.
 
-    They are the public names of the modules behind the path, what Keras 2.2.4 has there, and what
-    was promised.
+    These are the public names of the modules at the path, those of Keras 2.2.4, and those stored.
     """
     path = module.__name__.removeprefix("keras").lstrip(".")
     names = {
@@ -404,11 +405,11 @@ def printed_paths() -> set[str]:
 
 
 def path_facts(stored: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that users have read, now or in the stored list, and that can be imported."""
+    """Yield the inner paths that documents mention, now or in the stored list, and that exist."""
     for path in sorted({*printed_paths(), *stored}):
         module, _, name = path.partition(": ")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an old path may say that it is old
+            warnings.simplefilter("ignore")  # an old path may warn
             try:
                 found = import_module(module)
                 if name and not hasattr(found, name):
@@ -422,7 +423,7 @@ def path_facts(stored: Iterable[str]) -> Iterator[str]:
 
 
 def marked_by_dialect(told: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield facts that each dialect tells; of one that not all tell, which ones do.
+    """Yield the facts of all dialects, marked with the dialects unless they hold in all.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """The guard of names: what users can write, read and rely on is compared with a stored list.
 
-    python -m guards.names            compare; exit code 1 and the differences, if there are some
-    python -m guards.names --write    accept them: write `guards/names.txt` anew
+    python -m guards.names            compare; print the differences, with exit code 1
+    python -m guards.names --write    accept the differences: write `guards/names.txt` again
 
-The list is what a change of the code behind the names must leave as it is: public names with their
-arguments, commands and options, settings, events and their fields, what a paused stage shows, keys
-of logs, attributes of exports. Who changes one of them on purpose writes the list anew, and the
-change can be read in the commit. Where something is defined is not in it.
+The list contains what users rely on: public names with their arguments, commands and options,
+settings, events and their fields, the names that a paused stage shows, log keys, attributes of
+exports. If you change one of them on purpose, write the list again; the commit then shows the
+change. The module that defines a name is not in the list.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from guards.interface import (
 FILE = Path(__file__).with_name("names.txt")
 SAME, DIFFERENT, WRONG_USAGE = 0, 1, 2
 HEADER = """\
-# What users can write, read and rely on, a fact in each line; written by
+# What users can write, read and rely on, one fact for each line; written by
 #     python -m guards.names --write
 # [1.2 2.2] in front: it holds in these dialects only. = : it is the same thing as that one.
 """
 
 
 class Differences(NamedTuple):
-    """What is another than the stored list says.
+    """The differences between the stored list and the present facts.
 
     Attributes
     ----------
     removed, added : tuple of str
         Facts.
     changed : tuple of (str, str, str)
-        Of what; what was said of it; what is said now.
+        The subject, the stored fact and the present fact.
     """
 
     removed: tuple[str, ...]
@@ -73,7 +73,7 @@ class Differences(NamedTuple):
 
 
 def name_facts(stored: Iterable[str] = ()) -> list[str]:
-    """Return the facts about names, in each dialect; the stored ones say what has been promised."""
+    """Return the facts about names in each dialect. The stored facts keep their names public."""
     promised = [place for fact in stored if (place := promised_place(fact))]
 
     def told() -> Iterator[str]:
@@ -89,7 +89,7 @@ def name_facts(stored: Iterable[str] = ()) -> list[str]:
 
 
 def promised_place(fact: str) -> str | None:
-    """Return the place of which a fact about a name speaks.
+    """Return the public name that a fact is about; None for facts about other things.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def promised_place(fact: str) -> str | None:
 
 
 def paths_of(stored: Iterable[str]) -> list[str]:
-    """Return the inner paths that the stored facts promise."""
+    """Return the inner paths in the stored facts."""
     return [fact.removeprefix("path ") for fact in stored if fact.startswith("path ")]
 
 
@@ -151,13 +151,13 @@ def differences(stored: Iterable[str], present: Iterable[str]) -> Differences:
 
 
 def split_fact(fact: str) -> tuple[str, str]:
-    """Return of what a fact speaks, and what it says of it."""
+    """Split a fact into its subject and its statement."""
     subject, _, said = fact.partition(": ")
     return subject, said
 
 
 def by_subject(facts: Iterable[str]) -> dict[str, list[str]]:
-    """Return what is said of each subject, if anything is."""
+    """Return the statements about each subject."""
     found: dict[str, list[str]] = {}
     for subject, said in map(split_fact, facts):
         if said:
@@ -169,7 +169,7 @@ def by_subject(facts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def read(path: Path = FILE) -> list[str]:
-    """Return the stored facts; none if there is no such file."""
+    """Return the stored facts; empty without the file."""
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -190,17 +190,17 @@ def main(
     facts: Callable[[Iterable[str]], list[str]] = all_facts,
     path: Path = FILE,
 ) -> int:
-    """Compare, or write; return the exit code."""
+    """Compare the facts with the stored list, or write it; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m guards.names",
         description="Compare all that users can name with the stored list, guards/names.txt.",
         epilog="exit codes: 0 the same, 1 something differs, 2 wrong usage or no stored list",
     )
-    parser.add_argument("--write", action="store_true", help="store what is there now")
+    parser.add_argument("--write", action="store_true", help="store the present facts")
     options = parser.parse_args(words)
     stored = read(path)
     if not stored and not options.write:
-        print(f"{path} is not there; --write makes it", file=sys.stderr)
+        print(f"There is no {path}. Create it with --write.", file=sys.stderr)
         return WRONG_USAGE
     present = facts(stored)
     found = differences(stored, present)

@@ -1,12 +1,12 @@
-"""The guard of samples: files of an earlier edition, which the present code has to open.
+"""The guard of samples: files of an earlier edition that the present code has to open.
 
-    python -m guards.samples FILE.zip       write them, with the code that is there now
+    python -m guards.samples FILE.zip       write such files with the present code
 
-`tests/samples/first_edition.zip` holds what commit 4a5e894 wrote: models as pickles, in `.keras`
-and `.h5` files, as JSON and YAML with their weights; pickles of single things; and a tape. They
-are never written again: another edition gets a file of its own. `samples.json` says what each
-file is, and the `.npz` files hold inputs, targets, what the model predicted, and its weights after
-one more step of training. `tests/guards/test_samples.py` opens them all.
+`tests/samples/first_edition.zip` contains files that commit 4a5e894 wrote: models as pickles, as
+`.keras` and `.h5` files, as JSON and YAML with their weights; pickles of single objects; and a
+tape. They are never written again; each edition gets a new archive. `samples.json` describes each
+file, and the `.npz` files contain inputs, targets, predictions, and the weights after one more
+training step. `tests/guards/test_samples.py` opens them all.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ LIST = "samples.json"
 
 
 class Scaled(layers.Layer):
-    """A layer of a user: it multiplies by a factor, and by weights that it learns."""
+    """A custom layer that multiplies by a factor and by trainable weights."""
 
     def __init__(self, factor: float = 2.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.factor = factor
 
     def build(self, input_shape: Any) -> None:
-        """Make one weight for each column."""
+        """Create one weight for each column."""
         self.scale = self.add_weight(name="scale", shape=(input_shape[-1],), initializer="ones")
         super().build(input_shape)
 
@@ -75,7 +75,7 @@ OWN = {"Scaled": Scaled, "own_loss": own_loss, "own_metric": own_metric}
 
 
 def own() -> Any:
-    """Return a compiled model with a layer, a loss and a metric of a user."""
+    """Return a compiled model with a custom layer, loss and metric."""
     model = ks.Sequential(name="own")
     model.add(layers.Dense(3, activation="tanh", input_shape=(4,), name="first"))
     model.add(Scaled(3.0, name="scaled"))
@@ -96,8 +96,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 # --- kinds of files -------------------------------------------------------------------------------
-# For each ending: how a model is written, and how it is opened. What needs the graph that it was
-# written for says so in its configuration beside it.
+# How a model is written and opened, by file extension. Formats without the architecture have the
+# model's configuration in a second file.
 
 
 def write_pickle(model: Any, path: Path) -> None:
@@ -106,7 +106,7 @@ def write_pickle(model: Any, path: Path) -> None:
 
 
 def open_pickle(path: Path) -> Any:
-    """Return what a pickle holds."""
+    """Return the object in a pickle."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of the first edition's paths
         return pickle.loads(path.read_bytes())
@@ -118,14 +118,14 @@ def open_file(path: Path) -> Any:
 
 
 def open_json(path: Path) -> Any:
-    """Return the model of a JSON text, with the weights beside it."""
+    """Return the model of a JSON text with the weights of its second file."""
     model = models.model_from_json(path.read_text(encoding="utf-8"), custom_objects=OWN)
     model.load_weights(str(path.with_suffix(".weights.h5")))
     return model
 
 
 def open_yaml(path: Path) -> Any:
-    """Return the model of a YAML text, with the weights beside it."""
+    """Return the model of a YAML text with the weights of its second file."""
     model = models.model_from_yaml(path.read_text(encoding="utf-8"), custom_objects=OWN)
     model.load_weights(str(path.with_suffix(".old-weights.h5")))
     return model
@@ -153,9 +153,9 @@ _WRITERS: dict[str, Callable[[Any, Path], None]] = {
     ".pickle": write_pickle, ".keras": _write_file, ".h5": _write_file, ".json": _write_json,
     ".yaml": _write_yaml,
 }  # fmt: skip
-# Files of a model alone, without what it was compiled with.
+# Formats that do not store the loss and the optimizer.
 UNCOMPILED = (".json", ".yaml")
-# Which forms there are of which model, in which dialect; an `.h5` is large, so few have one.
+# The formats of each model and dialect. Only a few have an `.h5` file, because it is large.
 _FORMS: dict[tuple[str, str], tuple[str, ...]] = {
     ("pictures", "1.2"): (".pickle", ".h5", ".json", ".yaml"),
     ("pictures", "2.2"): (".pickle", ".h5", ".keras", ".yaml"),
@@ -172,7 +172,7 @@ _FORMS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def things(model: Any) -> dict[str, Any]:
-    """Return single things that are pickled too, and that a trained model leads to."""
+    """Return objects of a trained model that are also pickled one by one."""
     return {
         "layer": layers.Dense(2, activation="relu", name="unbuilt"),
         "built_layer": model.get_layer("shared"),
@@ -201,7 +201,7 @@ def step(model: Any, x: list[Any], y: list[Any]) -> list[Any]:
 
 
 def predicted(model: Any, x: list[Any]) -> list[Any]:
-    """Return what a model predicts, as a list."""
+    """Return the predictions of a model as a list."""
     told = model.predict(x, verbose=0)
     return list(told) if isinstance(told, list) else [told]
 
@@ -218,7 +218,7 @@ def listed(arrays: Any, name: str) -> list[Any]:
 
 
 def facts_of_tape(tape: Tape) -> dict[str, Any]:
-    """Return what a tape answers: kinds, names at some times, where a value comes from."""
+    """Return facts of a tape: kinds of events, names at some times, the origin of a value."""
     times = [0, len(tape) // 3, len(tape) // 2, len(tape) - 1]
     last = tape.filter(kind="update.apply")[-1]
     origin = tape.origin(last.name)
@@ -236,7 +236,7 @@ def facts_of_tape(tape: Tape) -> dict[str, Any]:
 
 
 def facts_of_thing(name: str, thing: Any) -> Any:
-    """Return what a single thing is and does, as plain data."""
+    """Return the class, configuration and results of an object as plain data."""
     x, _ = data_of_forks()
     if name == "function":
         told: Any = [array.tolist() for array in thing(x)]
@@ -264,7 +264,7 @@ def data_of_forks() -> tuple[list[Any], list[Any]]:
 
 
 def is_same(one: Any, two: Any) -> bool:
-    """Tell whether plain data are the same, but for the last digits of their numbers.
+    """Return whether plain data are equal up to rounding of their numbers.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def is_same(one: Any, two: Any) -> bool:
 
 
 def write_all(folder: Path) -> None:
-    """Write all samples into an empty folder; the code that writes them must open them too."""
+    """Write all samples into an empty folder, and check that the same code opens them."""
     listed_samples = []
     for (name, dialect), endings in _FORMS.items():
         with speaking(dialect), warnings.catch_warnings():
@@ -310,7 +310,7 @@ def write_all(folder: Path) -> None:
 def _write_model(
     folder: Path, name: str, dialect: str, endings: tuple[str, ...]
 ) -> Iterator[dict[str, str]]:
-    """Train a model for two steps and write it in each form; yield what was written."""
+    """Train a model for two steps, write it in each format, and describe each file."""
     ks.utils.set_random_seed(1)
     K.reset_uids()
     model = MODELS[name]()
@@ -335,7 +335,7 @@ def _write_model(
 
 
 def disagreement(path: Path, stored: dict[str, Any]) -> str | None:
-    """Open a model and return what differs from the stored arrays: their name, or None."""
+    """Open a model; return the name of the first stored array that differs, or None."""
     model = OPENERS[path.suffix](path)
     x, y = listed(stored, "x"), listed(stored, "y")
     found = {"weights": model.get_weights(), "predicted": predicted(model, x)}
@@ -353,7 +353,7 @@ def _is_close(array: Any, wanted: Any) -> bool:
 
 
 def pack(folder: Path, path: Path) -> None:
-    """Write all files of a folder into one archive; the same files give the same bytes."""
+    """Write all files of a folder into one archive, whose bytes depend only on the files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for member in sorted(folder.iterdir()):
             info = zipfile.ZipInfo(member.name, (2020, 1, 1, 0, 0, 0))
@@ -365,7 +365,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Write the samples; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m guards.samples",
-        description="Write samples of files with the code that is there now.",
+        description="Write sample files with the present code.",
         epilog="exit codes: 0 written, 2 wrong usage, or the file is there already",
     )
     parser.add_argument("file", type=Path, metavar="FILE.zip")
@@ -373,7 +373,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if path.exists():
         print(f"{path} is there: the samples of an edition stay as they are", file=sys.stderr)
         return 2
-    # Under its own name this module's layer can be found by a pickle in every other process.
+    # Pickles store the module's real name, under which other processes can import its layer.
     from guards import samples
 
     with tempfile.TemporaryDirectory() as folder:

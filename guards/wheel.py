@@ -1,12 +1,12 @@
-"""The guard of the wheel: it is built, installed with nothing more than it asks for, and used.
+"""The guard of the wheel: it is built, installed with only its core dependencies, and used.
 
     python -m guards.wheel                    build the wheel and try it
-    python -m guards.wheel --wheel FILE.whl   try one that was built
-    python -m guards.wheel --keep FOLDER      keep what was made, to look at it
+    python -m guards.wheel --wheel FILE.whl   try an existing wheel
+    python -m guards.wheel --keep FOLDER      keep the environment and the files, to look at them
 
-Tests run in a checkout, where every file is there and every tool is installed. Users have neither:
-so the files in the wheel are compared with those of the checkout, and the commands that the README
-names run in an empty environment, far from the checkout, without the extras. It needs a network.
+Tests run in a checkout with every file and every tool. Users have neither. So this guard compares
+the files in the wheel with those of the checkout, and runs the commands of the README in an empty
+environment outside the checkout, without the extras. It needs a network.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where folders of the checkout lie in the wheel.
+# The place of each folder of the checkout in the wheel.
 FOLDERS = {
     "kerascope": "kerascope",
     "tutorials": "kerascope/tutorials",
     "examples": "kerascope/tutorials/examples",
 }
-# Packages whose module has another name.
+# Packages whose module has a different name.
 MODULES = {
     "ipython": "IPython", "pillow": "PIL", "pytest-xdist": "xdist", "scikit-learn": "sklearn",
 }  # fmt: skip
 WINDOWS = os.name == "nt"
-LIMIT = 900  # seconds that only a hang takes
+LIMIT = 900  # seconds; only a hang takes so long
 GOOD, BAD, NOT_TRIED = 0, 1, 2
 
 
 class NotTried(Exception):
-    """The wheel could not be built or installed, so nothing is known about it."""
+    """The wheel could not be built or installed, so it could not be checked."""
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
 def files_of_checkout(root: Path = ROOT) -> set[str]:
-    """Return the names that the files of the package shall have in the wheel."""
+    """Return the names that the package's files should have in the wheel."""
     found = set()
     for folder, inside in FOLDERS.items():
         for path in (root / folder).rglob("*"):
@@ -59,7 +59,7 @@ def files_of_checkout(root: Path = ROOT) -> set[str]:
 
 
 def is_by_product(name: str) -> bool:
-    """Tell whether a file is what Python, an editor or a system leaves behind.
+    """Return whether a file is a leftover of Python, an editor or the system.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def is_by_product(name: str) -> bool:
 
 
 def complaints_about_files(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
-    """Return what is wrong with the names in a wheel.
+    """Return a line for each missing or superfluous file in a wheel.
 
     Parameters
     ----------
     names : iterable of str
-        Those in the wheel.
+        The files in the wheel.
     wanted : iterable of str
-        Those of the checkout.
+        The files that should be in it.
     """
     names = {name for name in names if not name.endswith("/")}
     inside = {name for name in names if not re.match(r"kerascope-[^/]*\.dist-info/", name)}
@@ -98,7 +98,7 @@ def names_in(wheel: Path) -> list[str]:
 
 
 def modules_of_extras(root: Path = ROOT) -> list[str]:
-    """Return the modules that come with an extra: none of them may be needed, or installed."""
+    """Return the modules of the extras. The wheel must work without all of them."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     packages = {
         re.split(r"[^\w-]", wish, maxsplit=1)[0].lower()
@@ -118,7 +118,7 @@ def build(folder: Path, root: Path = ROOT) -> Path:
     Raises
     ------
     NotTried
-        It cannot be built.
+        If it cannot be built.
     """
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, root]
     _prepare("the wheel cannot be built", command)
@@ -126,12 +126,12 @@ def build(folder: Path, root: Path = ROOT) -> Path:
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Make an empty environment, install the wheel in it, and return the folder of its commands.
+    """Create an environment, install the wheel in it, and return the folder of its commands.
 
     Raises
     ------
     NotTried
-        It cannot be made, or what the wheel asks for cannot be installed.
+        If the environment cannot be created, or a dependency cannot be installed.
     """
     _prepare("there is no environment", [sys.executable, "-m", "venv", folder])
     programs = folder / ("Scripts" if WINDOWS else "bin")
@@ -143,7 +143,7 @@ def install(wheel: Path, folder: Path) -> Path:
 def _prepare(failure: str, command: Sequence[object]) -> None:
     words = [str(word) for word in command]
     print(f"$ {' '.join(words)}", flush=True)
-    # Out of the checkout, or Python would find the package there.
+    # Outside the checkout, because Python would import the package from there.
     done = subprocess.run(
         words, capture_output=True, text=True, cwd=tempfile.gettempdir(), env=variables()
     )
@@ -152,7 +152,7 @@ def _prepare(failure: str, command: Sequence[object]) -> None:
 
 
 def variables(home: Path | None = None) -> dict[str, str]:
-    """Return the environment variables of a user who has set nothing."""
+    """Return the environment variables without any of kerascope's or Python's settings."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -172,20 +172,20 @@ def tail(text: str, lines: int = 25) -> str:
 
 @dataclass(frozen=True)
 class Use:
-    """Something that a user does with the installed package.
+    """One use of the installed package, with its expected results.
 
     Attributes
     ----------
     words : tuple of str
-        A command; the first word is looked up among those of the environment.
+        A command. The first word is the name of a program in the environment.
     says : tuple of str
         Patterns, each of which its output must contain.
     typed : str
-        What comes in by its standard input.
+        Its standard input.
     code : int
-        The exit code that it shall have.
+        The expected exit code.
     writes : tuple of (str, bytes)
-        Files that are there afterwards, and what each begins with.
+        Files that it writes, and the first bytes of each.
     """
 
     words: tuple[str, ...]
@@ -200,7 +200,7 @@ class Use:
         return line if len(line) <= 76 else f"{line[:73]}..."
 
     def complaint(self, programs: Path, folder: Path) -> str | None:
-        """Do it, and return what was wrong; None if nothing was."""
+        """Run the command; return a description of the failure, or None."""
         program, *rest = self.words
         home = folder / "home"
         home.mkdir(exist_ok=True)
@@ -213,7 +213,7 @@ class Use:
         return self.judge(done.returncode, said, folder)
 
     def judge(self, code: int, said: str, folder: Path) -> str | None:
-        """Return what is wrong with an exit code, an output and the files; None if nothing is."""
+        """Return the first unexpected result (exit code, output or file), or None."""
         if code != self.code:
             return f"exit code {code}, expected {self.code}:\n{tail(said)}"
         for pattern in self.says:
@@ -229,12 +229,12 @@ class Use:
 
 
 def kerascope(*words: str, **more: object) -> Use:
-    """Return the use of a command of kerascope."""
+    """Return a use of a kerascope command."""
     return Use(("kerascope", *words), **more)  # type: ignore[arg-type]
 
 
 def python(code: str, **more: object) -> Use:
-    """Return the use of the package by a line of Python."""
+    """Return a use of the package from Python code."""
     return Use(("python", "-c", code), **more)  # type: ignore[arg-type]
 
 
@@ -243,7 +243,7 @@ _ABSENT = """
 from importlib.util import find_spec
 print("found:", [name for name in NAMES if find_spec(name) is not None])
 """
-# Every file of the package can be imported; what needs an extra says so by that extra's name.
+# Every module can be imported, or raises ImportError that names a module of an extra.
 _IMPORT_ALL = """
 import importlib, pkgutil, kerascope
 broken = []
@@ -273,7 +273,7 @@ _HTML, _SVG, _PNG = b"<!DOCTYPE html>", b"<svg", b"\x89PNG"
 
 
 def uses() -> Iterator[Use]:
-    """Yield what is tried, in this order: later ones use what the earlier ones made."""
+    """Yield the uses in order. Later ones read files that earlier ones wrote."""
     yield python(_WHERE, says=("^True",))
     extras = repr(modules_of_extras())
     yield python(_ABSENT.replace("NAMES", extras), says=(r"found: \[\]",))
@@ -323,7 +323,7 @@ def uses() -> Iterator[Use]:
 
 
 def try_uses(programs: Path, folder: Path, wanted: Iterable[Use]) -> int:
-    """Do everything in a folder, print a line for each, and return how many were wrong."""
+    """Run all uses in a folder, print a line for each, and return the number of failures."""
     failed = 0
     for use in wanted:
         try:
@@ -338,7 +338,7 @@ def try_uses(programs: Path, folder: Path, wanted: Iterable[Use]) -> int:
 
 
 def guard(folder: Path, wheel: Path | None) -> int:
-    """Build, compare, install and use; return how much was wrong."""
+    """Build, compare, install and use the wheel; return the number of failures."""
     if wheel is None:
         wheel = build(folder / "wheel")
     complaints = complaints_about_files(names_in(wheel), files_of_checkout())
@@ -363,14 +363,14 @@ def main(
         epilog="exit codes: 0 all is well, 1 something is missing or fails, 2 wrong usage, or the "
         "wheel could not be built or installed (is there a network?)",
     )
-    parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="one that was built")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="new; work there and keep it")
+    parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="an existing wheel")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="a new folder for all files")
     options = parser.parse_args(words)
     wheel = None if options.wheel is None else options.wheel.resolve()
     if wheel is not None and not wheel.is_file():
-        parser.error(f"there is no file {options.wheel}")
+        parser.error(f"There is no file {options.wheel}.")
     if options.keep is not None and options.keep.exists():
-        parser.error(f"{options.keep} is there already; --keep makes a new folder")
+        parser.error(f"--keep needs a new folder; {options.keep} exists.")
     with contextlib.ExitStack() as stack:
         if options.keep is None:
             made = stack.enter_context(tempfile.TemporaryDirectory(prefix="kerascope-wheel-"))

@@ -235,7 +235,7 @@ def test_the_command_compares_writes_and_says_what_is_different(tmp_path, capsys
     path = tmp_path / "names.txt"
     facts = ["event a", "name f: (x)"]
     assert names.main([], lambda stored: facts, path) == names.WRONG_USAGE
-    assert "--write makes it" in capsys.readouterr().err
+    assert "Create it with --write." in capsys.readouterr().err
     assert names.main(["--write"], lambda stored: facts, path) == names.SAME
     assert (
         capsys.readouterr().out == "2 facts written to names.txt: 0 removed, 2 added, 0 changed\n"
