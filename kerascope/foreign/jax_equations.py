@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.foreign.records import Line, Setting
+from kerascope.viz.kinds import kinds_by_name
 
 MOST_SIGNS = 60  # of a setting
 
@@ -45,7 +46,7 @@ _OPS_BY_KIND = {
     """,
     "constant": "iota empty",
 }
-KIND_OF_OP = {op: kind for kind, ops in _OPS_BY_KIND.items() for op in ops.split()}
+KIND_OF_OP = kinds_by_name(_OPS_BY_KIND)
 # What changes how an array lies or is written, and none of its numbers.
 VIEWS = frozenset(
     ("reshape", "transpose", "broadcast_in_dim", "squeeze", "expand_dims", "convert_element_type",

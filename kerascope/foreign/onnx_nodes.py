@@ -13,6 +13,8 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 
+from kerascope.viz.kinds import kinds_by_name
+
 Setting = str | int | float | bool
 
 MOST_NUMBERS = 8  # of a constant, that is said in words
@@ -57,7 +59,7 @@ _OPS_BY_KIND = {
 SCALING = frozenset(
     ("Mul", "Div", "Pow", "Sub", "Min", "Max", "Clip", "Where", "Mod", "Equal", "Greater", "Less")
 )
-KIND_OF_OP = {op: kind for kind, ops in _OPS_BY_KIND.items() for op in ops.split()}
+KIND_OF_OP = kinds_by_name(_OPS_BY_KIND)
 
 
 def kind_of(node: NodeProto, parameters: Sequence[str], arguments: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ Dense is drawn as a Dense.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kerascope.engine.base_layer import Layer
@@ -59,19 +60,29 @@ _CLASSES_BY_KIND = {
     "layer": "Layer",
 }
 
-KIND_OF_CLASS = {
-    class_name: kind for kind, names in _CLASSES_BY_KIND.items() for class_name in names.split()
-}
-# "tensor" is what a layer was called on that no layer made: a constant or a variable.
+
+def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
+    """Return the kind of each name, from a table of the names of each kind.
+
+    Examples
+    --------
+    >>> kinds_by_name({"merge": "add mul", "dense": "dot"})
+    {'add': 'merge', 'mul': 'merge', 'dot': 'dense'}
+    """
+    return {name: kind for kind, names in table.items() for name in names.split()}
+
+
+KIND_OF_CLASS = kinds_by_name(_CLASSES_BY_KIND)
+# "tensor" is an input of a layer that no layer made: a constant or a variable.
 LAYER_KINDS = (*_CLASSES_BY_KIND, "tensor")
-# What stands for several boxes, and what the levels below layers are made of.
+# Boxes that replace several, and those of the levels below layers.
 KINDS = (
     *LAYER_KINDS,
     *("block", "scope", "card", "op", "placeholder", "variable", "constant"),
     *("loss", "gradient", "sum", "slot", "update"),
 )
 
-# Operations between layers that merge, where they take several tensors.
+# Operations between layers that merge if they have several inputs.
 _MERGING_OPERATIONS = (
     *("Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum", "Average"),
     *("Concatenate", "Stack", "Matmul", "Dot"),

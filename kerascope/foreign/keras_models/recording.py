@@ -30,7 +30,7 @@ from kerascope.foreign.keras_models.settings import settings_of
 from kerascope.foreign.keras_models.watching import Happened, Watch
 from kerascope.foreign.records import Line, Value, kept_of
 from kerascope.foreign.writer import TapeWriter
-from kerascope.viz.kinds import KIND_OF_CLASS
+from kerascope.viz.kinds import KIND_OF_CLASS, kinds_by_name
 
 OUTSIDE = "computed outside layers"
 _WORDS_BY_KIND = {
@@ -41,7 +41,7 @@ _WORDS_BY_KIND = {
     "activation": """relu relu6 gelu silu swish tanh sigmoid softmax log_softmax elu selu leaky_relu
         softplus hard_sigmoid""",
 }
-_KINDS = {word: kind for kind, words in _WORDS_BY_KIND.items() for word in words.split()}
+_KINDS = kinds_by_name(_WORDS_BY_KIND)
 
 
 class KerasRecorder:

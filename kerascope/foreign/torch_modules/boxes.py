@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import type_before_parametrizations
 
 from kerascope.foreign.records import Setting
+from kerascope.viz.kinds import kinds_by_name
 
 LONGEST = 60  # signs of one setting
 
@@ -102,13 +103,9 @@ _MERGING = """
 """
 
 
-def _by_name(table: Mapping[str, str]) -> dict[str, str]:
-    return {name: kind for kind, names in table.items() for name in names.split()}
-
-
 _IS_MERGING = frozenset(_MERGING.split())
-_KIND_OF_CLASS = _by_name(_CLASSES)
-_KIND_OF_FUNCTION = _by_name(_FUNCTIONS)
+_KIND_OF_CLASS = kinds_by_name(_CLASSES)
+_KIND_OF_FUNCTION = kinds_by_name(_FUNCTIONS)
 
 
 @lru_cache(maxsize=1024)
