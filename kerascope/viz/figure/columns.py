@@ -12,26 +12,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, pairwise
 
+from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.marks import (
     ELLIPSIS,
+    FONT_SLACK,
     SMALLEST,
-    Canvas,
     Page,
+    arrow,
+    box,
     fitting_size,
-    rounded,
+    ground,
     shortened,
+    words,
 )
-from kerascope.viz.figure.reading import Part, Reading, class_of, shape_text, sides_of
+from kerascope.viz.figure.reading import Part, Reading, class_of
 from kerascope.viz.figure.words import words_of
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Data, Point, Polygon, Sheet, data_of
+from kerascope.viz.sheet import Point, Shape
 
 MOST_COLUMNS = 3
 CELLS = (0.125, 0.4, 0.875)  # where the cells stand, as shares of a column's width
 DOTS = 0.6375
 TRACKS = 2
 SIDE = 9.0  # beside a column: where something goes past a row
-OTHER_FONT = 1.16
 
 
 @dataclass(frozen=True)
@@ -116,19 +119,17 @@ def places_of(reading: Reading) -> dict[str, Place] | None:
     return places if distinct and single and columns <= MOST_COLUMNS else None
 
 
-def columns(reading: Reading, page: Page) -> Sheet:
-    """Draw a recurrent model."""
-    drawer = _Drawer(reading, page)
-    drawer.draw()
-    return drawer.canvas.sheet(drawer.height, _legend(reading))
+def columns(reading: Reading, page: Page) -> FigureLayout:
+    """Lay out a recurrent model."""
+    grid = _TimeColumns(reading, page)
+    return FigureLayout([*grid.marks()], grid.height, [*_sentences(reading)])
 
 
-class _Drawer:
-    """Draws one model; knows where each row and each column is."""
+class _TimeColumns:
+    """The rows and columns of one model."""
 
     def __init__(self, reading: Reading, page: Page) -> None:
         self.reading, self.page = reading, page
-        self.canvas = Canvas(page)
         self.places = places_of(reading) or {}
         self.tracks = tracks_of(reading, self.places)
         columns = 1 + max(place.column for place in self.places.values())
@@ -143,21 +144,25 @@ class _Drawer:
         self.start = (page.width - taken) / 2
 
     def left(self, one: str) -> float:
-        """Where the column of a part begins."""
+        """Return the left end of the column of a part."""
         return self.start + self.places[one].column * (self.wide + self.between)
 
     def right(self, one: str) -> float:
-        """Where a bar, or the last cell of a row, ends."""
+        """Return the right end of a bar, or of the last cell of a row."""
         if is_recurrent(self.reading.parts[one]):
             return self.steps(one)[-1] + self.cell_width / 2
         return self.left(one) + self.wide
 
     def top(self, one: str) -> float:
-        """Where the row of a part begins."""
+        """Return the upper end of the row of a part."""
         return self.height - 4.0 - self.cell - self.places[one].row * self.pitch
 
+    def level(self, one: str, share: float = 0.5) -> float:
+        """Return a height in the row of a part."""
+        return self.top(one) + self.cell * share
+
     def steps(self, one: str) -> list[float]:
-        """Where the steps of time stand in the column of a part."""
+        """Return the middles of the time steps in the column of a part."""
         return [self.left(one) + share * self.wide for share in CELLS]
 
     @property
@@ -165,45 +170,34 @@ class _Drawer:
         """Width of one cell."""
         return self.wide * 0.235
 
-    def draw(self) -> None:
-        """Draw all arrows, then all rows."""
+    def marks(self) -> Iterator[Shape]:
+        """Yield all arrows, then all rows."""
         for one in self.reading.parts:
             for source in self.reading.sources[one]:
-                self._arrow(source, one)
+                yield from self._arrow(source, one)
         for one, part in self.reading.parts.items():
-            data = data_of(part.members, shape_text(part.shape))
-            if is_recurrent(part):
-                self._cells(one, part, data)
-            else:
-                self._bar(one, part, data)
+            yield from (self._cells if is_recurrent(part) else self._bar)(one, part)
 
     # --- arrows ---
 
-    def _arrow(self, source: str, target: str) -> None:
+    def _arrow(self, source: str, target: str) -> Iterator[Shape]:
         a, b = self.places[source], self.places[target]
-        if a.column == b.column:
-            if b.row - a.row == 1:
-                self._up(source, target)
-            else:
-                self._past(source, target)
-        elif is_recurrent(self.reading.parts[target]):
-            self._state(source, target)
-        else:
-            self._from_the_side(source, target)
+        if a.column != b.column:
+            is_state = is_recurrent(self.reading.parts[target])
+            return (self._state if is_state else self._from_the_side)(source, target)
+        return (self._up if b.row - a.row == 1 else self._past)(source, target)
 
-    def _up(self, source: str, target: str) -> None:
-        """From row to row: an arrow for each step, or one."""
+    def _up(self, source: str, target: str) -> Iterator[Shape]:
+        """Yield the arrows to the next row: one for each step, or a single one."""
         bottom = self.top(target) + self.cell
-        for x in self._leaving(source):
-            self.canvas.line(((x, self.top(source)), (x, bottom + 0.6)))
+        for x in self._exits(source):
+            yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
-    def _leaving(self, one: str) -> list[float]:
-        """Where what a row gives leaves it: at each step, or at the last if it is no sequence."""
+    def _exits(self, one: str) -> list[float]:
+        """Return where arrows leave a row: at each step, or at the last if it is no sequence."""
         part = self.reading.parts[one]
         steps = self.steps(one)
-        if part.kind == "input" and self._is_for_steps(one):
-            return steps
-        if len(part.shape or ()) >= 2:
+        if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
             return steps
         return [steps[-1] if is_recurrent(part) else self.left(one) + self.wide / 2]
 
@@ -211,66 +205,57 @@ class _Drawer:
         targets = [self.reading.parts[target] for target in self.reading.targets[one]]
         return any(target.kind == "embedding" or is_recurrent(target) for target in targets)
 
-    def _past(self, source: str, target: str) -> None:
-        """Past the rows between."""
-        edge = self.left(source) + self.wide
-        y0, y1 = self.top(source) + self.cell * 0.3, self.top(target) + self.cell * 0.7
-        x = edge + SIDE - 2.0 + 2.8 * self.tracks[source, target]
-        color = self.canvas.look.accent("orange")
+    def _past(self, source: str, target: str) -> Iterator[Shape]:
+        """Yield the arrow around the rows between two rows of a column."""
+        y0, y1 = self.level(source, 0.3), self.level(target, 0.7)
+        x = self.left(source) + self.wide + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))
-        self.canvas.line(path, color=color, width=0.9)
+        yield arrow(*path, color="accent orange", width=0.9)
 
-    def _state(self, source: str, target: str) -> None:
-        """From the last cell of an encoder to the first cell of a decoder."""
-        half = self.cell_width / 2
-        recurrent = is_recurrent(self.reading.parts[source])
-        x0 = self.steps(source)[-1] + half if recurrent else self.left(source) + self.wide
-        x1 = self.steps(target)[0] - half - 0.6
-        y0, y1 = self.top(source) + self.cell / 2, self.top(target) + self.cell / 2
+    def _state(self, source: str, target: str) -> Iterator[Shape]:
+        """Yield the arrow from the last cell of an encoder to the first cell of a decoder."""
+        x0, x1 = self.right(source), self.steps(target)[0] - self.cell_width / 2 - 0.6
+        y0, y1 = self.level(source), self.level(target)
         turn = self.left(target) - self.between / 2
         path = ((x0, y0), (x1, y1)) if y0 == y1 else ((x0, y0), (turn, y0), (turn, y1), (x1, y1))
-        self.canvas.line(path, color=self.canvas.look.accent("purple"), width=1.1)
-        size = fitting_size("state", (x1 - x0) / OTHER_FONT - 2, self.page.size)
+        yield arrow(*path, color="accent purple", width=1.1)
+        size = fitting_size("state", (x1 - x0) / FONT_SLACK - 2, self.page.size)
         if size and y0 == y1:
-            self.canvas.words((x0 + x1) / 2, y0 - 2.5, "state", size=size, quiet=True)
+            yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
-    def _from_the_side(self, source: str, target: str) -> None:
-        """From all steps of another column: up, and across to the row that joins them."""
-        level = self.top(target) + self.cell / 2
-        leaving = self._leaving(source)
-        for x in leaving:
-            path: tuple[Point, ...] = ((x, self.top(source)), (x, level))
-            self.canvas.line(path, head=False)
-        self.canvas.line(((leaving[0], level), (self.left(target) - 0.6, level)))
+    def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
+        """Yield the arrow from all steps of another column to the row that joins them."""
+        level = self.level(target)
+        exits = self._exits(source)
+        for x in exits:
+            yield arrow((x, self.top(source)), (x, level), head=False)
+        yield arrow((exits[0], level), (self.left(target) - 0.6, level))
 
     # --- rows ---
 
-    def _cells(self, one: str, part: Part, data: Data) -> None:
-        """Draw a recurrent layer: its cells, the way of its state, its name."""
-        canvas, top, wide = self.canvas, self.top(one), self.cell_width
+    def _cells(self, one: str, part: Part) -> Iterator[Shape]:
+        """Yield a recurrent layer: its states, its cells, its name."""
+        top, wide, middle = self.top(one), self.cell_width, self.level(one)
         steps = self.steps(one)
-        middle = top + self.cell / 2
         for a, b in pairwise(steps):
-            for start, end in self._state_lines(part, a, b, wide / 2, middle):
-                canvas.line((start, end), color=canvas.look.accent("purple"), width=0.9)
+            for ends in self._state_lines(part, a, b, wide / 2, middle):
+                yield arrow(*ends, color="accent purple", width=0.9)
         dots = self.left(one) + DOTS * self.wide
-        wipe = rounded(dots - 4.5, middle - 4.0, 9.0, 8.0, 0)
-        canvas.marks.append(Polygon(wipe, canvas.look.ground, "", 0.0))
-        canvas.words(dots, middle + 1.5, ELLIPSIS)
+        yield ground(dots - 4.5, middle - 4.0, 9.0, 8.0)
+        yield words(dots, middle + 1.5, ELLIPSIS, self.page.size)
         name = self._cell_name(part)
-        size = fitting_size(name, (wide - 2) / OTHER_FONT, self.page.size)
+        size = fitting_size(name, (wide - 2) / FONT_SLACK, self.page.size)
+        text = name if size else shortened(name, wide - 2, SMALLEST)
         for number, x in enumerate(steps):
-            owner = None if number else data
-            canvas.rect(x - wide / 2, top, wide, self.cell, "recurrent", corner=3.0, data=owner)
-            text = name if size else shortened(name, wide - 2, SMALLEST)
-            canvas.words(x, middle + 2.3, text, size=size or SMALLEST)
+            data = None if number else part.data
+            yield box(x - wide / 2, top, wide, self.cell, "recurrent", data, corner=3.0)
+            yield words(x, middle + 2.3, text, size or SMALLEST)
         title, _ = words_of(part)
-        units = str(sides_of(part.shape)[1]) if part.shape else ""
-        room = ((CELLS[2] - CELLS[1]) * self.wide - 3.0) / OTHER_FONT
-        known = [f"{title}, {units}", units] if units else [title]
-        words = next((one for one in known if text_width(one, SMALLEST) <= room), known[-1])
-        y = top + self.cell + SMALLEST + 1.0
-        canvas.words(dots, y, words, size=SMALLEST, quiet=True)
+        units = str(part.channels) if part.shape else ""
+        width = ((CELLS[2] - CELLS[1]) * self.wide - 3.0) / FONT_SLACK
+        choices = [f"{title}, {units}", units] if units else [title]
+        below = next((t for t in choices if text_width(t, SMALLEST) <= width), choices[-1])
+        yield words(dots, top + self.cell + SMALLEST + 1.0, below, SMALLEST, quiet=True)
 
     @staticmethod
     def _state_lines(
@@ -290,35 +275,30 @@ class _Drawer:
             return f"Bi{known}"
         return {"SimpleRNN": "RNN"}.get(class_of(part.node), class_of(part.node))
 
-    def _bar(self, one: str, part: Part, data: Data) -> None:
-        """Draw what is computed for all steps alike."""
-        canvas, left, top = self.canvas, self.left(one), self.top(one)
-        canvas.rect(left, top, self.wide, self.cell, part.kind, corner=2.2, data=data)
+    def _bar(self, one: str, part: Part) -> Iterator[Shape]:
+        """Yield a layer that treats all steps alike."""
+        left, top = self.left(one), self.top(one)
+        yield box(left, top, self.wide, self.cell, part.kind, part.data, corner=2.2)
         title, facts = words_of(part)
         size, small = self.page.size, max(SMALLEST, self.page.size - 0.6)
-        title = shortened(title, (self.wide - 8) / OTHER_FONT, size, True)
-        channels = str(sides_of(part.shape)[1]) if part.shape and part.kind != "input" else ""
-        facts = facts or channels
-        middle, y = left + self.wide / 2, top + self.cell / 2 + size * 0.34
-        wanted = text_width(title, size, True), text_width(facts, small)
-        total = sum(wanted) * OTHER_FONT + (5.0 if facts else 0.0)
-        if canvas.look.box(part.kind)[2]:  # words on a pattern need a ground
-            half = min(total, self.wide) / 2
-            wipe = rounded(middle - half - 1, top + 2, 2 * half + 2, self.cell - 4, 0)
-            canvas.marks.append(Polygon(wipe, canvas.look.ground, "", 0.0))
+        title = shortened(title, (self.wide - 8) / FONT_SLACK, size, True)
+        facts = facts or (str(part.channels) if part.shape and part.kind != "input" else "")
+        middle, y = left + self.wide / 2, self.level(one) + size * 0.34
+        total = (text_width(title, size, True) + text_width(facts, small)) * FONT_SLACK
+        total += 5.0 if facts else 0.0
+        half = min(total, self.wide) / 2
+        around = (middle - half - 1, top + 2, 2 * half + 2, self.cell - 4)
+        yield ground(*around, f"under {part.kind}")
         if not facts or total > self.wide - 6:
-            canvas.words(middle, y, title, bold=True)
+            yield words(middle, y, title, size, bold=True)
             return
         x = middle - total / 2
-        canvas.words(x, y, title, bold=True, anchor="start")
-        canvas.words(x + total, y, facts, size=small, anchor="end", quiet=True)
+        yield words(x, y, title, size, bold=True, anchor="start")
+        yield words(x + total, y, facts, small, anchor="end", quiet=True)
 
 
-def _legend(reading: Reading) -> str:
-    sentences = [
-        "The flow goes up; cells beside each other are one recurrent layer at steps of time,",
-        "arrows between them its state.",
-    ]
+def _sentences(reading: Reading) -> Iterator[str]:
+    yield "The flow goes up; cells beside each other are one recurrent layer at steps of time,"
+    yield "arrows between them its state."
     if any(part.kind == "attention" for part in reading.parts.values()):
-        sentences.append("Attention sees all steps of the column from which it has its side arrow.")
-    return " ".join(sentences)
+        yield "Attention sees all steps of the column from which it has its side arrow."

@@ -19,6 +19,7 @@ from kerascope.viz.collapse.view import View, closed_for
 from kerascope.viz.drawing import Drawing
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
+from kerascope.viz.figure.drawer import FigureLayout, sheet_of
 from kerascope.viz.figure.insides import layer_count, with_insides
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import Page, points_of
@@ -42,7 +43,7 @@ class Form(NamedTuple):
     """One way to draw a model."""
 
     suits: Callable[[Reading], bool]
-    drawn: Callable[[Reading, Page], Sheet]
+    layout: Callable[[Reading, Page], FigureLayout]
     is_quiet: Callable[[GraphNode, Part, bool], bool]
     wants: str  # what a model must be
     fits: Callable[[Reading, Page], bool] = lambda reading, page: True  # otherwise the next suits
@@ -93,10 +94,10 @@ class Figure(Drawing):
         others = replace(options, theme="light") if options.theme == "print" else options
         super().__init__(graph, others, dpi=dpi, **rest)  # its text and its page have no "print"
         theme = "light" if options.theme == "auto" else options.theme
-        page = Page(points_of(width), Look(theme, options.colors))
-        self.form, reading = form_of(with_insides(self.view), form, page)
-        self.reading = reading
-        self._sheet = replace(FORMS[self.form].drawn(reading, page), title=self.title)
+        page, look = Page(points_of(width)), Look(theme, options.colors)
+        self.form, self.reading = form_of(with_insides(self.view), form, page)
+        layout = FORMS[self.form].layout(self.reading, page)
+        self._sheet = sheet_of(layout, page, look, self.title)
 
     @property
     def svg(self) -> str:

@@ -1,44 +1,70 @@
-"""The key below a figure: a swatch and a word for each kind of layer."""
+"""The key below a figure: a box or an arrow, and words, for each kind that it shows."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kerascope.viz.figure.marks import SMALLEST, Canvas
+from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, words
 from kerascope.viz.figure.reading import Part, class_of
 from kerascope.viz.layout.measures import text_width
+from kerascope.viz.sheet import Shape
 
-SWATCH = 7.0
-WORDS = {
-    "input": "input",
-    "convolution": "convolution",
-    "upsampling": "upsampling",
-    "dense": "dense",
-    "shaping": "reshaping",
-    "recurrent": "recurrent",
-    "embedding": "embedding",
-    "attention": "attention",
-    "normalization": "normalization",
-    "merge": "joining",
-    "model": "model",
-}
+SWATCH, ARROW, SPACE = 7.0, 11.0, 3.0
+WORDS = {"shaping": "reshaping", "merge": "joining"}
 
 
-class Entry(NamedTuple):
-    """One swatch of a key and its words."""
+class KeyEntry(NamedTuple):
+    """One entry of a key.
 
-    kind: str
+    Attributes
+    ----------
+    words : str
+    kind : str
+        Of the box in front of the words; "" for an arrow.
+    color : str
+        Role of the arrow.
+    turn : int
+        Whether the arrow points right (0), down (1) or up (-1).
+    dashed : bool
+    """
+
     words: str
+    kind: str = ""
+    color: str = ""
+    turn: int = 0
+    dashed: bool = False
+
+    @property
+    def sign(self) -> float:
+        """Width of the box or arrow."""
+        return SWATCH if self.kind or self.turn else ARROW
+
+    def width(self, size: float) -> float:
+        """Return the width of the entry with words of some size."""
+        return self.sign + SPACE + text_width(self.words, size)
+
+    def marks(self, x: float, y: float, size: float) -> list[Shape]:
+        """Return the entry with its upper left corner at (x, y)."""
+        at = x + self.sign + SPACE
+        text = words(at, y + SWATCH - 1.2, self.words, size, anchor="start")
+        if self.kind:
+            return [box(x, y, SWATCH, SWATCH, self.kind, line_width=0.5), text]
+        middle, level, reach = x + SWATCH / 2, y + SWATCH / 2, 4.5 * self.turn
+        ends = ((x, level), (x + ARROW, level))
+        if self.turn:
+            ends = ((middle, level - reach), (middle, level + reach))
+        return [arrow(*ends, color=self.color, width=0.9, dashed=self.dashed), text]
 
 
-def key_of_kinds(parts: Iterable[Part]) -> list[Entry]:
-    """Return the kinds that a figure has, in the order in which they come, with their words."""
+def key_of_kinds(parts: Iterable[Part]) -> list[KeyEntry]:
+    """Return an entry for each kind of layer in a figure, in the order of the model."""
     by_kind: dict[str, list[Part]] = {}
     for part in parts:
         by_kind.setdefault(part.kind, []).append(part)
-    return [Entry(kind, _words(kind, found)) for kind, found in by_kind.items()]
+    return [KeyEntry(_words(kind, found), kind) for kind, found in by_kind.items()]
 
 
 def _words(kind: str, parts: list[Part]) -> str:
@@ -47,13 +73,13 @@ def _words(kind: str, parts: list[Part]) -> str:
         return f"{' / '.join(classes)} pooling"
     if kind == "upsampling" and all("Transpose" in class_of(part.node) for part in parts):
         return "transposed convolution"
-    words = WORDS.get(kind, kind)
+    name = WORDS.get(kind, kind)
     activations = Counter(part.activation for part in parts)
     if kind in ("convolution", "dense") and activations:
         activation, times = activations.most_common(1)[0]
         if activation and (times == len(parts) or (kind == "dense" and times == len(parts) - 1)):
-            return f"{words}, {activation}"
-    return words
+            return f"{name}, {activation}"
+    return name
 
 
 def _pooling(name: str) -> str:
@@ -61,25 +87,27 @@ def _pooling(name: str) -> str:
     return f"global {found}" if name.startswith("Global") else found
 
 
-def place_key(canvas: Canvas, entries: list[Entry], top: float) -> float:
-    """Draw a key below what is drawn, in as many rows as it needs; return where it ends."""
-    size = SMALLEST + (0.0 if canvas.page.narrow else 1.0)
-    gap = 8.0 if canvas.page.narrow else 16.0
-    rows: list[list[tuple[Entry, float]]] = [[]]
-    used = 0.0
-    for entry in entries:
-        wide = SWATCH + 3.0 + text_width(entry.words, size)
-        if rows[-1] and used + gap + wide > canvas.page.width - 6.0:
-            rows.append([])
-            used = 0.0
-        used += wide + (gap if rows[-1] else 0.0)
-        rows[-1].append((entry, wide))
+def key_marks(entries: Sequence[KeyEntry], page: Page, top: float) -> tuple[list[Shape], float]:
+    """Return a key in as few rows as the page allows, and the height at which it ends."""
+    if not entries:
+        return [], top
+    size = SMALLEST + (0.0 if page.narrow else 1.0)
+    gap = 8.0 if page.narrow else 16.0
+
+    def width(row: Sequence[KeyEntry]) -> float:
+        return sum(entry.width(size) for entry in row) + gap * (len(row) - 1)
+
+    for number in range(1, len(entries) + 1):  # of rows
+        most = math.ceil(len(entries) / number)
+        rows = [entries[i : i + most] for i in range(0, len(entries), most)]
+        if max(map(width, rows)) <= page.width - 6.0:
+            break
+    marks: list[Shape] = []
     y = top + 4.0
     for row in rows:
-        x = (canvas.page.width - sum(wide for _, wide in row) - gap * (len(row) - 1)) / 2
-        for entry, wide in row:
-            canvas.rect(x, y, SWATCH, SWATCH, entry.kind, line_width=0.5)
-            canvas.words(x + SWATCH + 3.0, y + SWATCH - 1.2, entry.words, size=size, anchor="start")
-            x += wide + gap
+        x = (page.width - width(row)) / 2
+        for entry in row:
+            marks += entry.marks(x, y, size)
+            x += entry.width(size) + gap
         y += SWATCH + 3.5
-    return y
+    return marks, y

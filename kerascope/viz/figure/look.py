@@ -1,16 +1,17 @@
-"""How a figure looks: the colours of kinds of layers, and greys and patterns for print.
+"""The colours of a figure: the roles of its marks in a light, a dark and a printed theme.
 
-Light and dark are the palettes of all pictures (`theme.py`). In "print" nothing is told by a
-colour: a kind is a grey or a pattern of black lines.
+Light and dark are the palettes of all pictures (`theme.py`). In "print" nothing depends on color:
+each kind of layer is a gray or a pattern of black lines.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from kerascope.viz.theme import PALETTES, mixed, style_of
 
-# Kind -> grey of its inside, pattern of lines on it. What is missing is white.
+# Kind -> gray of its inside, pattern of lines on it. Other kinds are white.
 PRINTED = {
     "input": ("#FFFFFF", ""),
     "convolution": ("#F0F0F0", ""),
@@ -25,79 +26,79 @@ PRINTED = {
     "model": ("#E8E8E8", ""),
     "wrapper": ("#E0E0E0", ""),
 }
-# Kinds that figures tell apart and other pictures do not, by the hue of another kind.
+BLACK = "#000000"
+PRINTED_ROLES = {"quiet": "#333333", "thin": "#777777", "ground": "#FFFFFF", "frame": "#FFFFFF"}
+# Kinds that have a hue of their own in figures only.
 HUES = {"pooling": "vermillion", "upsampling": "green", "merge": "orange", "input": "grey"}
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colours of one theme: "light", "dark" or "print"; `own` are those of kinds that differ.
+    """The colours of one theme: "light", "dark" or "print".
+
+    `own` holds the colors that the user chose for kinds of layers.
 
     Examples
     --------
-    >>> Look("print").box("pooling"), Look("print").text
-    (('#B8B8B8', '#000000', ''), '#000000')
+    >>> Look("print").color("fill pooling"), Look("print").hatch("fill dense")
+    ('#B8B8B8', 'rising')
     """
 
     theme: str
     own: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def printed(self) -> bool:
-        """Whether it is black, white and grey."""
-        return self.theme == "print"
+    @cache  # noqa: B019  there are few themes
+    def color(self, role: str) -> str:
+        """Return the color of a role, "" for none.
 
-    @property
-    def text(self) -> str:
-        """Colour of names and sizes."""
-        return "#000000" if self.printed else PALETTES[self.theme].text
-
-    @property
-    def quiet(self) -> str:
-        """Colour of words that stand back."""
-        return "#333333" if self.printed else PALETTES[self.theme].quiet_text
-
-    @property
-    def edge(self) -> str:
-        """Colour of arrows."""
-        return "#000000" if self.printed else PALETTES[self.theme].edge
-
-    @property
-    def thin(self) -> str:
-        """Colour of the many lines between neurons."""
-        return "#777777" if self.printed else mixed(self.edge, self.ground, 0.25)
-
-    @property
-    def ground(self) -> str:
-        """Colour behind a figure; it is not painted, what must hide something is."""
-        return "#FFFFFF" if self.printed else PALETTES[self.theme].background
-
-    @property
-    def frame(self) -> tuple[str, str]:
-        """Colours of a frame: inside, and of its line."""
-        if self.printed:
-            return "#FFFFFF", "#000000"
+        Roles are "text", "quiet" (text), "edge", "thin" (lines), "ground" (the page, to hide
+        marks below), "frame", "frame-line" and "accent HUE"; for a kind of layer "fill KIND",
+        "line KIND", "top KIND" and "side KIND" (of a volume), "cells KIND" (lines inside a box
+        that has no pattern) and "under KIND" (the ground below texts on a pattern).
+        """
+        name, _, kind = role.partition(" ")
+        if name == "accent":
+            return self._accent(kind)
+        if kind:
+            return self._color_of_kind(name, kind)
+        if self.theme == "print":
+            return PRINTED_ROLES.get(role, BLACK) if role else ""
         palette = PALETTES[self.theme]
-        return palette.group_fill, palette.group_line
+        return {
+            "": "",
+            "text": palette.text,
+            "quiet": palette.quiet_text,
+            "edge": palette.edge,
+            "thin": mixed(palette.edge, palette.background, 0.25),
+            "ground": palette.background,
+            "frame": palette.group_fill,
+            "frame-line": palette.group_line,
+        }[role]
 
-    def accent(self, hue: str) -> str:
-        """Colour of an arrow that is told apart from others (in print a grey, or by its dashes)."""
-        if self.printed:
-            return self.thin if hue == "grey" else "#000000"
+    def hatch(self, role: str) -> str:
+        """Return the pattern of a role, "" for none."""
+        name, _, kind = role.partition(" ")
+        known = PRINTED.get(kind) if self.theme == "print" and name == "fill" else None
+        return known[1] if known else ""
+
+    def _accent(self, hue: str) -> str:
+        if self.theme == "print":  # dashes distinguish arrows there
+            return self.color("thin") if hue == "grey" else BLACK
         return PALETTES[self.theme].line(hue)
 
-    def box(self, kind: str) -> tuple[str, str, str]:
-        """Colours of the inside and of the line of a box, and the pattern on it."""
-        if self.printed:
-            fill, hatch = PRINTED.get(kind, ("#FFFFFF", ""))
-            return fill, "#000000", hatch
-        palette = PALETTES[self.theme]
-        hue = dict(self.own).get(kind) or HUES.get(kind) or style_of(kind).hue
-        return mixed(palette.fill(hue), palette.line(hue), 0.05), palette.line(hue), ""
-
-    def shades(self, kind: str) -> tuple[str, str, str]:
-        """Colours of the front, the top and the side of a volume."""
-        fill, line, _ = self.box(kind)
-        if self.printed:
-            return fill, mixed(fill, "#FFFFFF", 0.6), mixed(fill, "#000000", 0.22)
-        return fill, mixed(fill, self.ground, 0.45), mixed(fill, line, 0.25)
+    def _color_of_kind(self, name: str, kind: str) -> str:
+        hatched = bool(self.hatch(f"fill {kind}"))
+        if name == "under":
+            return self.color("ground") if hatched else ""
+        if name == "cells" and hatched:
+            return ""
+        if self.theme == "print":
+            line, fill = BLACK, PRINTED.get(kind, ("#FFFFFF", ""))[0]
+            top, side = mixed(fill, "#FFFFFF", 0.6), mixed(fill, BLACK, 0.22)
+        else:
+            palette = PALETTES[self.theme]
+            hue = dict(self.own).get(kind) or HUES.get(kind) or style_of(kind).hue
+            line = palette.line(hue)
+            fill = mixed(palette.fill(hue), line, 0.05)
+            top, side = mixed(fill, palette.background, 0.45), mixed(fill, line, 0.25)
+        return {"fill": fill, "line": line, "cells": line, "top": top, "side": side}[name]

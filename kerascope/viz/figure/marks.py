@@ -1,43 +1,42 @@
-"""What a figure is made of: polygons, circles, lines and words on a sheet, measured in points.
+"""The marks of a figure, measured in points, and how its texts fit the page.
 
-The forms (`volumes.py`, `u_shape.py`, ...) put marks on a `Canvas`; the writers turn the finished
-`Sheet` into SVG, TikZ, PDF and PNG (`viz/writers/`). y grows downwards. A mark
-carries `data`: which layers it stands for and what their shape is, so that a figure can be held
-against its model.
+The forms (`volumes.py`, `u_shape.py`, ...) place marks whose colors are roles; `drawer.py` paints
+them. The y axis points down. The `data` of a mark names the layers that it shows and their shape,
+so that a test can compare a figure with its model.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kerascope.errors import ArgumentError
-from kerascope.viz.figure.look import Look
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Circle, Data, Label, Line, Mark, Point, Polygon, Sheet
+from kerascope.viz.sheet import Data, Label, Line, Point, Rectangle
 
-SMALLEST = 6.0  # points: no text of a figure is smaller
+SMALLEST = 6.0  # points: the smallest text of a figure
 NARROWEST, WIDEST = 100.0, 1500.0  # points, of a figure
-_POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
-HEAD = 3.6  # length of an arrow's head
+POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 BROKEN = (2.4, 1.6)  # dash and gap of broken lines
-NONE = ""  # no colour: not filled, no outline
 ELLIPSIS = "\u2026"
+OTHER_FONT = 1.12  # a font that replaces Helvetica may be wider
+FONT_SLACK = 1.16  # the same for boxes, which have room
 
 
 @dataclass(frozen=True)
 class Page:
-    """What all forms must know: how wide the figure is printed, and how things look."""
+    """The printed width of a figure, on which the layout depends.
+
+    `compact` asks for texts as on a narrow page, so that a wide figure fits into one line.
+    """
 
     width: float
-    look: Look
-    compact: bool = False  # texts as on a narrow page, where all would else not stand in one line
+    compact: bool = False
 
     @property
     def narrow(self) -> bool:
-        """Whether it is one column of a page: another drawing, with fewer words."""
+        """Whether the figure fills one column of a page: another layout, with fewer words."""
         return self.width < 340.0
 
     @property
@@ -47,12 +46,12 @@ class Page:
 
 
 def points_of(width: str) -> float:
-    """Return a width of paper in points.
+    """Return a printed width in points.
 
     Raises
     ------
     ArgumentError
-        It is no such width.
+        It is not a number and a unit, or too narrow or too wide.
 
     Examples
     --------
@@ -65,137 +64,90 @@ def points_of(width: str) -> float:
             f"draw: width is the width in print, a number and mm, cm, in or pt; got {width!r}. "
             f"Write width='84mm' for one column, or width='174mm' for the whole page."
         )
-    points = float(found[1]) * _POINTS[found[2]]
+    points = float(found[1]) * POINTS[found[2]]
     if not NARROWEST <= points <= WIDEST:
         raise ArgumentError(
-            f"draw: no figure is {width} wide; expected {NARROWEST / _POINTS['mm']:.0f}mm to "
-            f"{WIDEST / _POINTS['mm']:.0f}mm, got {points / _POINTS['mm']:.0f}mm. "
+            f"draw: no figure is {width} wide; expected {NARROWEST / POINTS['mm']:.0f}mm to "
+            f"{WIDEST / POINTS['mm']:.0f}mm, got {points / POINTS['mm']:.0f}mm. "
             f"Write width='84mm' for one column."
         )
     return points
 
 
-class Canvas:
-    """Collects marks."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.look = page.look
-        self.marks: list[Mark] = []
-
-    def rect(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        kind: str,
-        *,
-        corner: float = 0.0,
-        dashed: bool = False,
-        line_width: float = 0.7,
-        data: Data | None = None,
-    ) -> None:
-        """Draw a rectangle in the colours of a kind of layer."""
-        fill, line, hatch = self.look.box(kind)
-        points = rounded(x, y, width, height, corner)
-        self.marks.append(
-            Polygon(points, fill, line, line_width, BROKEN if dashed else (), hatch, data or {})
-        )
-
-    def words(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        size: float | None = None,
-        anchor: str = "middle",
-        bold: bool = False,
-        quiet: bool = False,
-        data: Data | None = None,
-    ) -> None:
-        """Write one line whose letters stand on y."""
-        color = self.look.quiet if quiet else self.look.text
-        size = max(SMALLEST, size or self.page.size)
-        if text:
-            self.marks.append(Label(x, y, text, size, color, anchor, bold, data or {}))
-
-    def line(
-        self,
-        points: Iterable[Point],
-        *,
-        color: str | None = None,
-        width: float = 0.7,
-        head: bool = True,
-        dashed: bool = False,
-        data: Data | None = None,
-    ) -> None:
-        """Draw a line, with a head at its end."""
-        path = tuple(points)
-        color = color or self.look.edge
-        dashes = BROKEN if dashed else ()
-        if not head:
-            self.marks.append(Line(path, color, width, dashes, data or {}))
-            return
-        (x0, y0), (x, y) = path[-2:]
-        length = math.hypot(x - x0, y - y0) or 1.0
-        u, v = (x - x0) / length, (y - y0) / length
-        long = min(HEAD, length * 0.7)
-        half = long * 0.36
-        neck = (x - u * long * 0.9, y - v * long * 0.9)
-        self.marks.append(Line((*path[:-1], neck), color, width, dashes, data or {}))
-        wings = tuple(
-            (x - u * long - s * v * half, y - v * long + s * u * half) for s in (1.0, -1.0)
-        )
-        self.marks.append(Polygon(((x, y), *wings), color, NONE, 0.0))
-
-    def circle(
-        self, x: float, y: float, radius: float, fill: str, line: str, data: Data | None = None
-    ) -> None:
-        """Draw a filled circle."""
-        self.marks.append(Circle(x, y, radius, fill, line, data=data or {}))
-
-    def sheet(self, height: float, legend: str) -> Sheet:
-        """Return what was drawn."""
-        marks = tuple(self.marks)
-        return Sheet(
-            self.page.width, height, marks, "", legend, 1.0, "", kind="figure", on_paper=True
-        )
-
-
-def rounded(x: float, y: float, width: float, height: float, corner: float) -> tuple[Point, ...]:
-    """Return the outline of a rectangle; round corners are short straight lines.
-
-    Examples
-    --------
-    >>> rounded(0, 0, 2, 1, 0)
-    ((0, 0), (2, 0), (2, 1), (0, 1))
-    """
-    right, bottom = x + width, y + height
-    if not corner:
-        return (x, y), (right, y), (right, bottom), (x, bottom)
-    corners = (
-        (right - corner, y + corner, -90),
-        (right - corner, bottom - corner, 0),
-        (x + corner, bottom - corner, 90),
-        (x + corner, y + corner, 180),
-    )
-    return tuple(
-        (
-            cx + corner * math.cos(math.radians(start + step)),
-            cy + corner * math.sin(math.radians(start + step)),
-        )
-        for cx, cy, start in corners
-        for step in (0, 30, 60, 90)
+def too_narrow(subject: str, page: Page, least: float) -> ArgumentError:
+    """Return the error of a page that is narrower than the form needs, both in points."""
+    width, least = page.width / POINTS["mm"], math.ceil(least / POINTS["mm"])
+    return ArgumentError(
+        f"draw: a figure of {subject} is not {width:.0f} mm wide; expected a width of at least "
+        f"{least} mm. Give that, or figure='blocks', which joins layers that repeat."
     )
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- marks ----------------------------------------------------------------------------------------
+
+
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    kind: str,
+    data: Data | None = None,
+    *,
+    corner: float = 0.0,
+    line_width: float = 0.7,
+) -> Rectangle:
+    """Return a rectangle in the colours of a kind of layer."""
+    fill, line = f"fill {kind}", f"line {kind}"
+    return Rectangle(x, y, width, height, fill, line, line_width, data, corner=corner)
+
+
+def ground(x: float, y: float, width: float, height: float, role: str = "ground") -> Rectangle:
+    """Return a rectangle that hides what is below it, so that a text on it can be read."""
+    return Rectangle(x, y, width, height, role, line_width=0.0)
+
+
+def frame(
+    x: float, y: float, width: float, height: float, corner: float, colors: tuple[str, str]
+) -> Rectangle:
+    """Return a rectangle with a broken outline."""
+    return Rectangle(x, y, width, height, *colors, line_width=0.6, look="frame", corner=corner)
+
+
+def words(
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    *,
+    anchor: str = "middle",
+    bold: bool = False,
+    quiet: bool = False,
+    data: Data | None = None,
+) -> Label:
+    """Return one line of text on the base line y."""
+    color = "quiet" if quiet else "text"
+    return Label(x, y, text, max(SMALLEST, size), color, anchor, bold, data)
+
+
+def arrow(
+    *points: Point,
+    color: str = "edge",
+    width: float = 0.7,
+    head: bool = True,
+    dashed: bool = False,
+    data: Data | None = None,
+) -> Line:
+    """Return a line with a head at its end, or without one."""
+    dashes = BROKEN if dashed else ()
+    return Line(points, color, width, dashes, data, head="arrow" if head else "")
+
+
+# --- texts ----------------------------------------------------------------------------------------
 
 
 def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
-    """Return a text that is no wider: cut at a word if that leaves enough of it, else anywhere.
+    """Return a text cut to a width: after a word if that keeps half of it, otherwise anywhere.
 
     Examples
     --------
@@ -215,7 +167,7 @@ def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
 
 
 def fitting_size(text: str, width: float, size: float, bold: bool = False) -> float | None:
-    """Return the greatest size up to `size` at which a text is no wider, None if none can be read.
+    """Return the greatest size up to `size` at which a text fits a width, None if none does.
 
     Examples
     --------

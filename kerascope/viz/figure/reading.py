@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.sheet import Data, data_of
 
 Shape = tuple[int | None, ...]
 
@@ -58,6 +60,21 @@ class Part:
         return figure_kind(self.node)
 
     @property
+    def sides(self) -> tuple[int, ...]:
+        """The sides of its image or sequence; none for a vector."""
+        return sides_of(self.shape)[0]
+
+    @property
+    def channels(self) -> int:
+        """The number of channels, or of units of a vector."""
+        return sides_of(self.shape)[1]
+
+    @property
+    def data(self) -> Data:
+        """The data of the mark that shows it."""
+        return data_of(self.members, shape_text(self.shape))
+
+    @property
     def shared(self) -> str:
         """Words that say that its weights are those of another part too, "" if they are not."""
         return str(self.node.attrs.get("shared", ""))
@@ -74,6 +91,11 @@ class Part:
             return ""
         found = next((s for s in self.settings if re.fullmatch(r"\d+(x\d+)*", s)), "")
         return found.replace("x", TIMES) or _window_of_a_module(self.node)
+
+
+def members_of(parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the ids of all boxes of the graph that some parts show."""
+    return tuple(member for part in parts for member in part.members)
 
 
 def _window_of_a_module(node: GraphNode) -> str:
@@ -123,6 +145,24 @@ class Reading:
     def kinds(self) -> set[str]:
         """The kinds of all parts."""
         return {part.kind for part in self.parts.values()}
+
+    def depths(self, ones: Iterable[str]) -> dict[str, int]:
+        """Return the number of parts on the longest path to each of some parts, through them."""
+        depths: dict[str, int] = {}
+        for one in ones:
+            before = [depths[source] for source in self.sources[one] if source in depths]
+            depths[one] = 1 + max(before, default=0)
+        return depths
+
+    def longest_path(self, ones: Sequence[str]) -> list[Part]:
+        """Return the longest path through some parts to the last of them."""
+        depths = self.depths(ones)
+        path = [self.parts[ones[-1]]]
+        while depths[path[-1].node.id] > 1:
+            last = path[-1].node.id
+            before = [s for s in self.sources[last] if depths.get(s, depths[last]) < depths[last]]
+            path.append(self.parts[max(before, key=depths.__getitem__)])
+        return path[::-1]
 
 
 def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Reading:
@@ -242,10 +282,13 @@ def shape_of(node: GraphNode) -> Shape | None:
     >>> shape_of(GraphNode("a", "a", "dense", attrs={"output_shapes": "(None, 2, 3); (None, 4)"}))
     (2, 3)
     """
-    first = str(node.attrs.get("output_shapes", "")).split(" or ")[0].split("; ")[0]
-    if not first.startswith("("):
-        return None
-    return tuple(ast.literal_eval(first))[1:]
+    return _first_shape(str(node.attrs.get("output_shapes", "")))
+
+
+@cache
+def _first_shape(shapes: str) -> Shape | None:
+    first = shapes.split(" or ")[0].split("; ")[0]
+    return tuple(ast.literal_eval(first))[1:] if first.startswith("(") else None
 
 
 def shape_text(shape: Shape | None) -> str:

@@ -157,15 +157,7 @@ def segments_of(reading: Reading) -> list[Segment]:
 
 def _segment(reading: Reading, parts: list[Part]) -> Segment:
     inside = {part.node.id: i for i, part in enumerate(parts)}
-    length: dict[str, int] = {}
-    for part in parts:
-        one = part.node.id
-        sources = [source for source in reading.sources[one] if source in inside]
-        length[one] = 1 + max((length[source] for source in sources), default=0)
-    way = [parts[-1]]
-    while sources := [s for s in reading.sources[way[-1].node.id] if s in inside]:
-        way.append(reading.parts[max(sources, key=length.__getitem__)])
-    way.reverse()
+    way = reading.longest_path([*inside])
     beside = len(parts) - len(way)
     ends = reading.sources[parts[-1].node.id]
     roots = [part for part in parts if not reading.sources[part.node.id]]

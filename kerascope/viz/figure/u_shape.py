@@ -11,38 +11,38 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from kerascope.viz.figure.marks import BROKEN, SMALLEST, Canvas, Page, fitting_size
-from kerascope.viz.figure.reading import (
-    TIMES,
-    Part,
-    Reading,
-    class_of,
-    shape_text,
-    sides_of,
-)
+from kerascope.viz.figure.drawer import FigureLayout
+from kerascope.viz.figure.legends import KeyEntry
+from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, frame, words
+from kerascope.viz.figure.reading import TIMES, Part, Reading, class_of, members_of
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Polygon, Sheet, data_of
+from kerascope.viz.sheet import Shape, data_of
 
 DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
 
 @dataclass
-class Row:
+class ResolutionRow:
     """One resolution: what lies on the way down (at the bottom all) and on the way up."""
 
     down: list[Part] = field(default_factory=list)
     up: list[Part] = field(default_factory=list)
 
+    @property
+    def last(self) -> Part:
+        """The part at the right end."""
+        return (self.up or self.down)[-1]
+
 
 @dataclass
-class Layout:
+class UShape:
     """A model as a U.
 
     Attributes
     ----------
-    rows : list of Row
+    rows : list of ResolutionRow
         From the finest resolution to the coarsest.
     falls, rises : dict of int to list of Part
         Poolings that lead down to a row, upsamplings that lead up to it: they are arrows.
@@ -50,7 +50,7 @@ class Layout:
         What is copied, where it is joined, and what lies between (a cropping).
     """
 
-    rows: list[Row]
+    rows: list[ResolutionRow]
     falls: dict[int, list[Part]]
     rises: dict[int, list[Part]]
     skips: list[tuple[Part, Part, list[Part]]]
@@ -58,21 +58,21 @@ class Layout:
 
 def suits(reading: Reading) -> bool:
     """Tell whether a model goes down and up again in resolution, with copies across."""
-    return layout_of(reading) is not None
+    return shape_of_u(reading) is not None
 
 
-def layout_of(reading: Reading) -> Layout | None:
+def shape_of_u(reading: Reading) -> UShape | None:
     """Return a model as a U, None if it is none."""
     ends = [one for one, targets in reading.targets.items() if not targets]
     if len(ends) != 1 or not {"convolution", "upsampling"} & reading.kinds:
         return None
-    path = _longest_path(reading, ends[0])
-    if any(len(sides_of(part.shape)[0]) not in (1, 2) or not part.shape for part in path):
+    path = reading.longest_path([*reading.parts])
+    if any(len(part.sides) not in (1, 2) or not part.shape for part in path):
         return None
     if not {part.kind for part in path} <= DRAWN:  # others would be volumes without a name
         return None
-    layout = _rows(path)
-    if layout is None:
+    u = _rows(path)
+    if u is None:
         return None
     on_path = {part.node.id for part in path}
     for part in path:
@@ -84,10 +84,10 @@ def layout_of(reading: Reading) -> Layout | None:
             if source not in on_path:
                 return None
             if source != path[max(0, path.index(part) - 1)].node.id:
-                layout.skips.append((reading.parts[source], part, between))
-    across = {one.node.id for _, _, between in layout.skips for one in between}
+                u.skips.append((reading.parts[source], part, between))
+    across = {one.node.id for _, _, between in u.skips for one in between}
     whole = on_path | across == set(reading.parts)
-    return layout if whole and layout.skips and _lie_across(layout) else None
+    return u if whole and u.skips and _lie_across(u) else None
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
@@ -95,19 +95,9 @@ def _is_cropping(reading: Reading, one: str) -> bool:
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
-def _longest_path(reading: Reading, end: str) -> list[Part]:
-    length: dict[str, int] = {}
-    for one in reading.parts:
-        length[one] = 1 + max((length[source] for source in reading.sources[one]), default=0)
-    path = [end]
-    while reading.sources[path[-1]]:
-        path.append(max(reading.sources[path[-1]], key=length.__getitem__))
-    return [reading.parts[one] for one in reversed(path)]
-
-
-def _rows(path: list[Part]) -> Layout | None:
+def _rows(path: list[Part]) -> UShape | None:
     """Sort the parts of the long way into rows; None if it does not go down once and up once."""
-    layout = Layout([Row()], {}, {}, [])
+    u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])
     for part in path:
@@ -116,51 +106,47 @@ def _rows(path: list[Part]) -> Layout | None:
             if rising:
                 return None
             row += 1
-            layout.rows.append(Row())
-            layout.falls[row] = []
+            u.rows.append(ResolutionRow())
+            u.falls[row] = []
         elif area > size * 1.6:
             row, rising = row - 1, True
             if row < 0:
                 return None
-            layout.rises[row] = []
+            u.rises[row] = []
         size = area
         if part.kind == "pooling" and not rising:
-            layout.falls.setdefault(row, []).append(part)
+            u.falls.setdefault(row, []).append(part)
         elif part.kind == "upsampling":
-            layout.rises.setdefault(row, []).append(part)
+            u.rises.setdefault(row, []).append(part)
         else:
-            (layout.rows[row].up if rising else layout.rows[row].down).append(part)
-    ways = [*layout.falls.values(), *layout.rises.values()]  # each is one arrow
-    if (
-        layout.falls.get(0)
-        or len(layout.rows) - 1 in layout.rises
-        or max(map(len, ways), default=0) > 1
-    ):
+            (u.rows[row].up if rising else u.rows[row].down).append(part)
+    ways = [*u.falls.values(), *u.rises.values()]  # each is one arrow
+    if u.falls.get(0) or len(u.rows) - 1 in u.rises or max(map(len, ways), default=0) > 1:
         return None
-    complete = rising and row == 0 and len(layout.rows) > 1
-    return layout if complete and all(one.down for one in layout.rows) else None
+    complete = rising and row == 0 and len(u.rows) > 1
+    return u if complete and all(one.down for one in u.rows) else None
 
 
 def _area(part: Part) -> float:
-    return float(math.prod(sides_of(part.shape)[0]))
+    return float(math.prod(part.sides))
 
 
-def _lie_across(layout: Layout) -> bool:
+def _lie_across(u: UShape) -> bool:
     """Tell whether each copy goes from the left to the right side of its own row."""
     rows = {part.node.id: (number, side)
-            for number, row in enumerate(layout.rows)
+            for number, row in enumerate(u.rows)
             for side, parts in (("down", row.down), ("up", row.up))
             for part in parts}  # fmt: skip
-    places = [(rows.get(a.node.id), rows.get(b.node.id)) for a, b, _ in layout.skips]
+    places = [(rows.get(a.node.id), rows.get(b.node.id)) for a, b, _ in u.skips]
     return all(a and b and a[0] == b[0] and (a[1], b[1]) == ("down", "up") for a, b in places)
 
 
-# --- drawing --------------------------------------------------------------------------------------
+# --- places ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Box:
-    """Where a volume lies."""
+class Volume:
+    """The box of a part, with its upper left corner at (x, y)."""
 
     part: Part
     x: float
@@ -180,252 +166,204 @@ class Box:
 
     @property
     def right(self) -> float:
-        """Where it ends."""
+        """Its right end."""
         return self.x + self.width
 
+    @property
+    def bottom(self) -> float:
+        """Its lower end."""
+        return self.y + self.height
 
-def u_shape(reading: Reading, page: Page) -> Sheet:
-    """Draw an encoder and a decoder with copies across."""
-    layout = layout_of(reading)
-    assert layout is not None  # it suits
-    canvas = Canvas(page)
-    boxes = _placed(layout, page)
-    _draw_arrows(canvas, layout, boxes)
-    joined = {target.node.id: source for source, target, _ in layout.skips}
-    for number, row in enumerate(layout.rows):
-        first, last = boxes[row.down[0].node.id], boxes[(row.up or row.down)[-1].node.id]
+
+def u_shape(reading: Reading, page: Page) -> FigureLayout:
+    """Lay out an encoder and a decoder with copies across."""
+    u = shape_of_u(reading)
+    assert u is not None  # it suits
+    volumes = _placed(u, page)
+    key = _key(u)
+    marks = [*_arrows(u, volumes)]
+    joined = {target.node.id: source for source, target, _ in u.skips}
+    for number, row in enumerate(u.rows):
+        first, last = volumes[row.down[0].node.id], volumes[row.last.node.id]
         came, goes = (first.center, last.center) if number else (-math.inf, math.inf)
         for parts in (row.down, row.up):
-            run = [boxes[part.node.id] for part in parts]
-            _draw_run(canvas, run, joined, came, goes, _usual_window(layout))
-    _draw_sizes(canvas, layout, boxes)
-    bottom = max(box.y + box.height for box in boxes.values())
-    bottom = _draw_key(canvas, layout, bottom + (15.0 if page.narrow else 20.0))
-    return canvas.sheet(bottom, _legend(layout))
+            run = [volumes[part.node.id] for part in parts]
+            marks += _run(run, joined, page, _usual_window(u))
+            marks += _channels(run, page, came, goes)
+    marks += _sizes(u, volumes)
+    bottom = max(volume.bottom for volume in volumes.values())
+    return FigureLayout(marks, bottom + (5.0 if page.narrow else 10.0), _sentences(u, key), key)
 
 
-def _placed(layout: Layout, page: Page) -> dict[str, Box]:
-    """Return where each volume lies: each row begins below the end of the one before it."""
-    runs = [row.down for row in layout.rows] + [row.up for row in reversed(layout.rows) if row.up]
+def _placed(u: UShape, page: Page) -> dict[str, Volume]:
+    """Return the volumes: each row begins below the end of the row before it."""
+    runs = [row.down for row in u.rows] + [row.up for row in reversed(u.rows) if row.up]
     gaps = sum(len(run) - 1 for run in runs) or 1
     margin = 22.0 if page.narrow else 32.0
     scale, room = 1.0, page.width - 2 * margin
     while True:
-        wide = sum(_wide(part, page) * scale for run in runs for part in run)
-        turns = [(_wide(a[-1], page) + _wide(b[0], page)) / 2 * scale for a, b in pairwise(runs)]
+        wide = sum(_width(part, page) * scale for run in runs for part in run)
+        turns = [(_width(a[-1], page) + _width(b[0], page)) / 2 * scale for a, b in pairwise(runs)]
         gap = (room - wide + sum(turns)) / gaps
         if gap >= (5.0 if page.narrow else 8.0) or scale < 0.3:
             break
         scale -= 0.05
     gap = min(max(gap, 2.0), 24.0)
     x = (page.width - wide + sum(turns) - gap * gaps) / 2
-    heights = _heights(layout, page)
+    heights = _heights(u, page)
     tops = [11.0 if page.narrow else 13.0]
     for height in heights:
         tops.append(tops[-1] + height + (15.0 if page.narrow else 19.0))
-    numbers = [*range(len(layout.rows))]
-    numbers += [number for number in reversed(numbers) if layout.rows[number].up]
-    boxes: dict[str, Box] = {}
-    for turn, (run, number) in enumerate(zip(runs, numbers, strict=True)):
+    numbers = [*range(len(u.rows))]
+    numbers += [number for number in reversed(numbers) if u.rows[number].up]
+    volumes: dict[str, Volume] = {}
+    for run, number, turn in zip(runs, numbers, [*turns, 0.0], strict=True):
         for part in run:
-            width = _wide(part, page) * scale
-            boxes[part.node.id] = Box(part, x, tops[number], width, heights[number])
+            width = _width(part, page) * scale
+            volumes[part.node.id] = Volume(part, x, tops[number], width, heights[number])
             x += width + gap
-        x -= gap
-        if turn < len(turns):
-            x -= turns[turn]
-    return boxes
+        x -= gap + turn
+    return volumes
 
 
-def _heights(layout: Layout, page: Page) -> list[float]:
-    tall = (30.0 if page.narrow else 44.0) * (1.0 if len(layout.rows) > 3 else 1.4)
-    greatest = _area(layout.rows[0].down[0])
-    return [max(9.0, tall * (_area(row.down[0]) / greatest) ** 0.25) for row in layout.rows]
+def _heights(u: UShape, page: Page) -> list[float]:
+    tall = (30.0 if page.narrow else 44.0) * (1.0 if len(u.rows) > 3 else 1.4)
+    greatest = _area(u.rows[0].down[0])
+    return [max(9.0, tall * (_area(row.down[0]) / greatest) ** 0.25) for row in u.rows]
 
 
-def _wide(part: Part, page: Page) -> float:
-    channels = sides_of(part.shape)[1]
-    return 2.0 + math.log2(channels + 1) * (0.95 if page.narrow else 1.7)
+def _width(part: Part, page: Page) -> float:
+    return 2.0 + math.log2(part.channels + 1) * (0.95 if page.narrow else 1.7)
 
 
-def _draw_run(
-    canvas: Canvas,
-    boxes: list[Box],
-    joined: dict[str, Part],
-    came: float,
-    goes: float,
-    usual: str,
-) -> None:
-    """Draw volumes beside each other, arrows between them, and their channels above.
+# --- marks ----------------------------------------------------------------------------------------
 
-    `came` and `goes` are where an arrow comes down from the row above, and goes up to it; `usual`
-    is the window of most convolutions: others have another arrow.
+
+def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str) -> Iterator[Shape]:
+    """Yield neighbouring volumes and the arrows between them.
+
+    `usual` is the window of most convolutions; the arrows of the others have another colour.
     """
-    narrow = canvas.page.narrow
-    for before, after in pairwise(boxes):
+    for before, after in pairwise(volumes):
         other = after.part.kind == "convolution" and after.part.window != usual
-        color = canvas.look.accent("grey" if other else "blue")
-        path = ((before.right + 0.4, before.middle), (after.x - 0.4, after.middle))
-        canvas.line(path, color=color, width=0.7 if narrow else 0.9)
-    for box in boxes:
-        part = box.part
-        data = data_of(part.members, shape_text(part.shape))
+        ends = (before.right + 0.4, before.middle), (after.x - 0.4, after.middle)
+        color = "accent grey" if other else "accent blue"
+        yield arrow(*ends, color=color, width=0.7 if page.narrow else 0.9)
+    for volume in volumes:
+        part, place = volume.part, (volume.x, volume.y)
         kind = "convolution" if part.kind == "merge" else part.kind
-        canvas.rect(box.x, box.y, box.width, box.height, kind, line_width=0.6, data=data)
+        yield box(*place, volume.width, volume.height, kind, part.data, line_width=0.6)
         if part.node.id in joined and "Concat" in class_of(part.node):
-            channels = sides_of(joined[part.node.id].shape)[1] / sides_of(part.shape)[1]
-            _, line, _ = canvas.look.box("merge")
-            wide = box.width * channels
-            points = ((box.x, box.y), (box.x + wide, box.y),
-                      (box.x + wide, box.y + box.height), (box.x, box.y + box.height))  # fmt: skip
-            canvas.marks.append(Polygon(points, canvas.look.ground, line, 0.6, BROKEN))
-    size = SMALLEST + (0.0 if narrow else 1.0)
-    for run in _equal_runs(boxes):
-        x = (run[0].x + run[-1].right) / 2
-        text = str(sides_of(run[0].part.shape)[1])
+            copied = volume.width * (joined[part.node.id].channels / part.channels)
+            yield frame(*place, copied, volume.height, 0.0, ("ground", "line merge"))
+
+
+def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> Iterator[Shape]:
+    """Yield the numbers of channels above volumes, next to the arrows.
+
+    An arrow from the row above ends at `came`, an arrow to the row above begins at `goes`.
+    """
+    size = SMALLEST + (0.0 if page.narrow else 1.0)
+    for channels, group in groupby(volumes, lambda volume: volume.part.channels):
+        run = [*group]
+        x = center = (run[0].x + run[-1].right) / 2
+        text = str(channels)
         half = text_width(text, size) * 0.56 + 2.0
-        if abs(x - came) < half:  # an arrow comes down there
+        if abs(x - came) < half:
             x = came + half
-        if abs(x - goes) < half:  # or goes up
+        if abs(x - goes) < half:
             x = goes - half
-        layers = [member for box in run for member in box.part.members]
         y = run[0].y - 2.2
         if -math.inf < came and goes < math.inf and goes - came < 4 * half:  # the lowest row
-            x, y = (run[0].x + run[-1].right) / 2, run[0].y + run[0].height + size
-        canvas.words(x, y, text, size=size, data=data_of(layers, says="channels"))
+            x, y = center, run[0].bottom + size
+        data = data_of(members_of(volume.part for volume in run), says="channels")
+        yield words(x, y, text, size, data=data)
 
 
-def _equal_runs(boxes: list[Box]) -> Iterator[list[Box]]:
-    """Yield neighbours with one number of channels; a number stands once above them."""
-    run: list[Box] = []
-    for box in boxes:
-        if run and sides_of(run[0].part.shape)[1] != sides_of(box.part.shape)[1]:
-            yield run
-            run = []
-        run.append(box)
-    if run:
-        yield run
-
-
-def _draw_sizes(canvas: Canvas, layout: Layout, boxes: dict[str, Box]) -> None:
-    """Write the resolution of each row at its left, and at its right where it differs."""
-    left = min(box.x for box in boxes.values())
-    for row in layout.rows:
-        first, last = boxes[row.down[0].node.id], (row.up or row.down)[-1]
-        text = _size_text(row.down[-1] if row.down[-1].shape else row.down[0])
-        data = data_of([one for part in row.down for one in part.members], says="sides")
-        y = first.middle + 2.4
-        canvas.words(left - 3.0, y, text, size=SMALLEST, anchor="end", quiet=True, data=data)
-        if row.up and _size_text(last) != text:
-            box = boxes[last.node.id]
-            data = data_of(last.members, says="sides")
-            text = _size_text(last)
-            canvas.words(
-                box.right + 3.0, y, text, size=SMALLEST, anchor="start", quiet=True, data=data
-            )
+def _sizes(u: UShape, volumes: dict[str, Volume]) -> Iterator[Shape]:
+    """Yield the resolution of each row at its left, and at its right if it differs."""
+    left = min(volume.x for volume in volumes.values())
+    for row in u.rows:
+        text, other = _size_text(row.down[-1]), _size_text(row.last)
+        y = volumes[row.down[0].node.id].middle + 2.4
+        data = data_of(members_of(row.down), says="sides")
+        yield words(left - 3.0, y, text, SMALLEST, anchor="end", quiet=True, data=data)
+        if row.up and other != text:
+            x = volumes[row.last.node.id].right + 3.0
+            data = data_of(row.last.members, says="sides")
+            yield words(x, y, other, SMALLEST, anchor="start", quiet=True, data=data)
 
 
 def _size_text(part: Part) -> str:
-    sides, _ = sides_of(part.shape)
-    if len(sides) == 2 and sides[0] == sides[1]:
-        return f"{sides[0]}\u00b2"
-    return TIMES.join(map(str, sides))
+    if len(part.sides) == 2 and part.sides[0] == part.sides[1]:
+        return f"{part.sides[0]}\u00b2"
+    return TIMES.join(map(str, part.sides))
 
 
-def _draw_arrows(canvas: Canvas, layout: Layout, boxes: dict[str, Box]) -> None:
-    """Draw the ways down, up and across."""
-    look = canvas.look
-    for number, (above, below) in enumerate(pairwise(layout.rows), 1):
-        start, end = boxes[above.down[-1].node.id], boxes[below.down[0].node.id]
-        data = data_of([m for part in layout.falls.get(number, ()) for m in part.members])
-        path = ((end.center, start.y + start.height + 0.8), (end.center, end.y - 0.8))
-        canvas.line(path, color=look.accent("vermillion"), width=0.9, data=data)
-        start, end = boxes[(below.up or below.down)[-1].node.id], boxes[above.up[0].node.id]
-        rising = layout.rises.get(number - 1, ())
-        data = data_of([m for part in rising for m in part.members])
-        path = ((start.center, start.y - 0.8), (start.center, end.y + end.height + 0.8))
-        canvas.line(path, color=look.accent("green"), width=0.9, data=data)
-    for source, target, between in layout.skips:
-        start, end = boxes[source.node.id], boxes[target.node.id]
-        path = ((start.right + 1.5, start.middle), (end.x - 1.5, end.middle))
-        data = data_of([member for part in between for member in part.members])
-        color = look.accent("orange")
-        canvas.line(path, color=color, width=0.9, dashed=True, data=data)
+def _arrows(u: UShape, volumes: dict[str, Volume]) -> Iterator[Shape]:
+    """Yield the arrows down, up and across."""
+    for number, (above, below) in enumerate(pairwise(u.rows), 1):
+        start, end = volumes[above.down[-1].node.id], volumes[below.down[0].node.id]
+        path = (end.center, start.bottom + 0.8), (end.center, end.y - 0.8)
+        data = data_of(members_of(u.falls.get(number, ())))
+        yield arrow(*path, color="accent vermillion", width=0.9, data=data)
+        start, end = volumes[below.last.node.id], volumes[above.up[0].node.id]
+        path = (start.center, start.y - 0.8), (start.center, end.bottom + 0.8)
+        data = data_of(members_of(u.rises.get(number - 1, ())))
+        yield arrow(*path, color="accent green", width=0.9, data=data)
+    for source, target, between in u.skips:
+        start, end = volumes[source.node.id], volumes[target.node.id]
+        path = (start.right + 1.5, start.middle), (end.x - 1.5, end.middle)
+        data = data_of(members_of(between))
+        yield arrow(*path, color="accent orange", width=0.9, dashed=True, data=data)
 
 
-def _draw_key(canvas: Canvas, layout: Layout, top: float) -> float:
-    """Draw what the arrows mean."""
-    look = canvas.look
-    size = SMALLEST + (0.0 if canvas.page.narrow else 1.0)
-    entries = [
-        (look.accent(hue), words, words.startswith("copy")) for hue, words in _arrows(layout)
-    ]
-    ways = [{"vermillion": 1.0, "green": -1.0}.get(hue, 0.0) for hue, _ in _arrows(layout)]
-    gap = 5.0 if canvas.page.narrow else 18.0
-    wide = [14.0 + text_width(words, size) * 1.13 for _, words, _ in entries]
-    rows = [range(len(entries))]
-    if sum(wide) + gap * (len(wide) - 1) > canvas.page.width - 4.0:
-        half = (len(entries) + 1) // 2
-        rows = [range(half), range(half, len(entries))]
-    for row in rows:
-        x = (canvas.page.width - sum(wide[i] for i in row) - gap * (len(row) - 1)) / 2
-        for i in row:
-            color, words, dashed = entries[i]
-            path = ((x, top - 2.0), (x + 11.0, top - 2.0))
-            if ways[i]:  # as in the figure: down, or up
-                x0, reach = x + 6.0, 4.5 * ways[i]
-                path = ((x0, top - 2.2 - reach), (x0, top - 2.2 + reach))
-            canvas.line(path, color=color, width=0.9, dashed=dashed)
-            size_here = fitting_size(words, wide[i], size) or SMALLEST
-            canvas.words(x + 13.0, top, words, size=size_here, anchor="start", quiet=True)
-            x += wide[i] + gap
-        top += size + 3.0
-    return top - size + 1.0
+# --- words ----------------------------------------------------------------------------------------
 
 
-def _convolutions(layout: Layout) -> list[Part]:
-    parts = (part for row in layout.rows for part in (*row.down, *row.up))
+def _convolutions(u: UShape) -> list[Part]:
+    parts = (part for row in u.rows for part in (*row.down, *row.up))
     return [part for part in parts if part.kind == "convolution"]
 
 
-def _usual_window(layout: Layout) -> str:
-    """Return the window that most convolutions have."""
-    windows = Counter(part.window for part in _convolutions(layout)).most_common(1)
+def _usual_window(u: UShape) -> str:
+    """Return the window of most convolutions."""
+    windows = Counter(part.window for part in _convolutions(u)).most_common(1)
     return windows[0][0] if windows else ""
 
 
-def _arrows(layout: Layout) -> Iterator[tuple[str, str]]:
-    convolutions, usual = _convolutions(layout), _usual_window(layout)
-    activations = dict.fromkeys(part.activation for part in convolutions[:-1] if part.activation)
-    yield (
-        "blue",
-        f"conv {usual}".strip() + "".join(f", {one}" for one in list(activations)[:1]),
-    )
+def _key(u: UShape) -> list[KeyEntry]:
+    """Return the meanings of the arrows."""
+    convolutions, usual = _convolutions(u), _usual_window(u)
+    activation = next((part.activation for part in convolutions[:-1] if part.activation), "")
+    conv = ", ".join(filter(None, (f"conv {usual}".strip(), activation)))
     others = dict.fromkeys(part.window for part in convolutions if part.window != usual)
-    if others:
-        yield "grey", f"conv {' / '.join(others)}".strip()
-    if any("Cropping" in class_of(part.node) for _, _, between in layout.skips for part in between):
-        yield "orange", "copy, crop"
-    else:
-        yield "orange", "copy"
-    falls = [part for parts in layout.falls.values() for part in parts]
-    names = dict.fromkeys("max pool" if "Max" in class_of(p.node) else "mean pool" for p in falls)
-    window = next((part.window for part in falls if part.window), "")
-    yield "vermillion", " ".join(["/".join(names) or "stride", window]).strip()
-    rises = [part for parts in layout.rises.values() for part in parts]
-    transposed = any("Transpose" in class_of(part.node) for part in rises)
-    window = next((part.window for part in rises if part.window), "")
-    yield "green", " ".join(["up-conv" if transposed else "upsample", window]).strip()
+    crops = any("Cropping" in class_of(part.node) for _, _, between in u.skips for part in between)
+    falls = [part for parts in u.falls.values() for part in parts]
+    pools = dict.fromkeys("max pool" if "Max" in class_of(p.node) else "mean pool" for p in falls)
+    rises = [part for parts in u.rises.values() for part in parts]
+    rise = "up-conv" if any("Transpose" in class_of(part.node) for part in rises) else "upsample"
+    entries = [
+        KeyEntry(conv, color="accent blue"),
+        KeyEntry(f"conv {' / '.join(others)}".strip(), color="accent grey"),
+        KeyEntry("copy, crop" if crops else "copy", color="accent orange", dashed=True),
+        KeyEntry(_with_window("/".join(pools) or "stride", falls), "", "accent vermillion", 1),
+        KeyEntry(_with_window(rise, rises), "", "accent green", -1),
+    ]
+    return entries if others else [entries[0], *entries[2:]]
 
 
-def _legend(layout: Layout) -> str:
-    words = "; ".join(words for _, words in _arrows(layout))
-    sides = _size_text(layout.rows[0].down[-1])
+def _with_window(name: str, parts: list[Part]) -> str:
+    return " ".join([name, *[part.window for part in parts if part.window][:1]])
+
+
+def _sentences(u: UShape, key: list[KeyEntry]) -> list[str]:
+    sides = _size_text(u.rows[0].down[-1])
     plain = sides.rstrip("\u00b2")
     square = "" if plain == sides else f" ({sides}: {plain}{TIMES}{plain})"
-    return (
+    return [
         "Each box is what a layer gives: its number of channels stands above, the sides of the "
-        f"image at the left of a row{square}, at its right where they differ. "
-        "Dashed frames are copies of what the way down gave. "
-        f"Arrows: {words}."
-    )
+        f"image at the left of a row{square}, at its right where they differ.",
+        "Dashed frames are copies of what the way down gave.",
+        f"Arrows: {'; '.join(entry.words for entry in key)}.",
+    ]

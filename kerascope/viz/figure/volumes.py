@@ -14,27 +14,35 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from kerascope.errors import ArgumentError
-from kerascope.viz.figure.legends import Entry, key_of_kinds, place_key
-from kerascope.viz.figure.marks import SMALLEST, Canvas, Page, fitting_size
+from kerascope.viz.figure.drawer import FigureLayout
+from kerascope.viz.figure.legends import KeyEntry, key_of_kinds
+from kerascope.viz.figure.marks import (
+    OTHER_FONT,
+    POINTS,
+    SMALLEST,
+    Page,
+    arrow,
+    box,
+    fitting_size,
+    too_narrow,
+    words,
+)
 from kerascope.viz.figure.reading import (
     TIMES,
     Part,
     Reading,
     has_own_name,
+    members_of,
     shape_text,
-    sides_of,
 )
 from kerascope.viz.figure.words import words_of
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Data, Polygon, Sheet, data_of
-from kerascope.viz.writers.svg import MILLIMETRE as POINTS_PER_MM
+from kerascope.viz.sheet import Circle, Point, Polygon, Rectangle, Shape, data_of
 
 IMAGES = ("convolution", "pooling", "upsampling")
 MOST_SHEETS = 16  # channels that are drawn one by one
 SLANT = 0.35  # how far the depth of a volume goes to the right and up
 PAD = 2.5  # between labels
-OTHER_FONT = 1.12  # where Helvetica is not at hand, what stands for it may be wider
 
 
 def suits(reading: Reading) -> bool:
@@ -78,12 +86,12 @@ class VolumeColumn:
     @property
     def flat(self) -> bool:
         """Whether it is a row of numbers."""
-        return not sides_of(self.first.shape)[0]
+        return not self.first.sides
 
     @property
     def channels(self) -> int:
         """Number of channels, or of numbers."""
-        return sides_of(self.first.shape)[1]
+        return self.first.channels
 
     @property
     def body(self) -> float:
@@ -95,27 +103,25 @@ class VolumeColumn:
     @property
     def advance(self) -> float:
         """What it takes of the width."""
-        words = self.words if self.lowered is None else self.words * 0.55
-        return max(self.body + self.depth * 0.6, words) + PAD
+        label = self.label_width if self.lowered is None else self.label_width * 0.55
+        return max(self.body + self.depth * 0.6, label) + PAD
 
     @property
-    def words(self) -> float:
-        """How wide its label is at least."""
+    def label_width(self) -> float:
+        """The least width of its label."""
         return max(text_width(line, SMALLEST) for line in self.label) * OTHER_FONT
 
 
-def volumes(reading: Reading, page: Page) -> Sheet:
-    """Draw a chain of convolutions, poolings and dense layers."""
-    columns = _columns(reading)
-    columns = _fitting(columns, page)
-    canvas = Canvas(page)
-    first = columns[0]  # a slanted one reaches farther than what it takes of the width
+def volumes(reading: Reading, page: Page) -> FigureLayout:
+    """Lay out a chain of convolutions, poolings and dense layers."""
+    columns = _fitting(_columns(reading), page)
+    first = columns[0]  # a slanted one is wider than its share of the page
     over = max(0.0, (first.body + first.depth - first.advance) / 2)
     room = page.width - over - sum(column.advance for column in columns)
     gap = min((room - 2.4) / len(columns), 26.0)
     left = over + (room - gap * len(columns)) / 2 + gap / 2
     tall = max(_height(column) for column in columns)
-    named = columns[0].sheets and _names_fit(columns, gap)
+    named = first.sheets and _names_fit(columns, gap)
     top = 13.0 if named else 3.0
     middle = top + tall / 2
     places = []
@@ -124,21 +130,23 @@ def volumes(reading: Reading, page: Page) -> Sheet:
         left += column.advance + gap
     base = top + tall + page.size + 2.0
     size = min(_label_size(column, page) for column in columns)
+    marks: list[Shape] = []
     for column, x in zip(columns, places, strict=True):
-        _draw(canvas, column, x, middle)
-        _label(canvas, column, x, base, size)
+        marks += _volumes(column, x, middle)
+        marks += _label(column, x, base, size, page)
         if named:
             name = _name(column.first)
-            canvas.words(x, 8.0, name, size=_name_size(column, name, gap), bold=True)
-    _joints(canvas, columns, places, middle)
+            marks.append(words(x, 8.0, name, _name_size(column, name, gap) or 0.0, bold=True))
+    marks += _joints(columns, places, middle)
     lines = max(len(c.label) * (2 if c.lowered else 1) for c in columns)
     bottom = base + (lines - 1) * (page.size + 0.8) + 3.0
     if named and not page.narrow:
-        bottom = _steps(canvas, columns, places, bottom + SMALLEST + 1.0)
+        marks += _steps(columns, places, bottom + SMALLEST + 1.0)
+        bottom += SMALLEST + 4.0
     parts = [part for column in columns for part in column.parts]
-    if not columns[0].sheets or not named:
-        bottom = place_key(canvas, key_of_kinds(parts), bottom)
-    return canvas.sheet(bottom, _legend(columns, parts, page))
+    key = key_of_kinds(parts)
+    sentences = [*_sentences(columns, parts, key)]
+    return FigureLayout(marks, bottom, sentences, [] if named else key)
 
 
 def _columns(reading: Reading) -> list[VolumeColumn]:
@@ -151,7 +159,7 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
     columns = [VolumeColumn(tuple(group)) for _, group in groupby(parts, alike)]
     images = [column for column in columns if not column.flat]
     sheets = all(c.channels <= MOST_SHEETS and len(c.parts) == 1 for c in images)
-    square = all(len(sides_of(c.first.shape)[0]) == 2 for c in images)
+    square = all(len(c.first.sides) == 2 for c in images)
     return [replace(column, sheets=sheets and square) for column in columns]
 
 
@@ -166,18 +174,13 @@ def _fitting(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn]:
     low = least = page.width
     while not _fit(columns, replace(page, width=least)):
         low, least = least, 2 * least
-    while least - low > POINTS_PER_MM:  # each try lays all volumes out
+    while least - low > POINTS["mm"]:  # each try lays all volumes out
         middle = (low + least) / 2
         if _fit(columns, replace(page, width=middle)):
             least = middle
         else:
             low = middle
-    raise ArgumentError(
-        f"draw: a figure of {len(columns)} volumes, each with its size, is not "
-        f"{page.width / POINTS_PER_MM:.0f} mm wide; expected a width of at least "
-        f"{math.ceil(least / POINTS_PER_MM)} mm. Give that, or figure='blocks', which joins "
-        f"layers that repeat."
-    )
+    raise too_narrow(f"{len(columns)} volumes, each with its size,", page, least)
 
 
 def _fit(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn] | None:
@@ -215,7 +218,7 @@ class _Greatest(NamedTuple):
 
 
 def _greatest(columns: list[VolumeColumn]) -> _Greatest:
-    images = [sides_of(column.first.shape)[0] for column in columns if not column.flat]
+    images = [column.first.sides for column in columns if not column.flat]
     rows = [column.channels for column in columns if column.flat]
     return _Greatest(max(max(sides) for sides in images), max(rows, default=1))
 
@@ -223,7 +226,7 @@ def _greatest(columns: list[VolumeColumn]) -> _Greatest:
 def _sized(column: VolumeColumn, all_of_them: _Greatest, page: Page, scale: float) -> VolumeColumn:
     greatest, most = all_of_them
     high = (46.0 if page.narrow else 76.0) * scale
-    sides, channels = sides_of(column.first.shape)
+    sides, channels = column.first.sides, column.channels
     if not sides:
         share = math.log2(channels + 1) / math.log2(most + 1)
         thick = 5.0 if page.narrow else 8.0
@@ -264,92 +267,70 @@ def _as_square(column: VolumeColumn) -> tuple[str, ...]:
     return _in_two_lines(column)
 
 
-# --- drawing --------------------------------------------------------------------------------------
+# --- marks ----------------------------------------------------------------------------------------
 
 
-def _draw(canvas: Canvas, column: VolumeColumn, x: float, middle: float) -> None:
-    """Draw the volumes of a column around x."""
+def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
+    """Yield the volumes of a column around x."""
     if column.sheets and not column.flat:
-        return _draw_sheets(canvas, column, x, middle)
+        left, top = _sheet_corner(column, x, middle)
+        for sheet in range(column.channels - 1, -1, -1):
+            place, off = (column.side, column.side), sheet * column.thick
+            data = None if sheet else column.first.data
+            kind = column.first.kind
+            yield box(left + off, top - off, *place, kind, data, line_width=0.55)
+        return
     left = x - (column.body + column.depth) / 2
     for part in column.parts:
-        data = data_of(part.members, shape_text(part.shape))
-        if column.flat:
-            _draw_bar(canvas, column, part.kind, left, middle, data)
-        else:
-            _draw_solid(canvas, column, part.kind, left, middle, data)
+        yield from (_bar if column.flat else _solid)(column, part, left, middle)
         left += column.thick + 1.6
-    return None
 
 
-def _draw_bar(
-    canvas: Canvas, column: VolumeColumn, kind: str, x: float, middle: float, data: Data
-) -> None:
+def _bar(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
     top = middle - column.side / 2
-    canvas.rect(x, top, column.thick, column.side, kind, data=data)
-    _, line, hatch = canvas.look.box(kind)
+    yield box(x, top, column.thick, column.side, part.kind, part.data)
     cells = int(column.side / 5.0)
-    for cell in range(1, 0 if hatch else cells):
+    for cell in range(1, cells):
         y = top + column.side * cell / cells
-        canvas.line(((x, y), (x + column.thick, y)), color=line, width=0.35, head=False)
+        ends = (x, y), (x + column.thick, y)
+        yield arrow(*ends, color=f"cells {part.kind}", width=0.35, head=False)
 
 
-def _draw_solid(
-    canvas: Canvas, column: VolumeColumn, kind: str, x: float, middle: float, data: Data
-) -> None:
-    front, top, side = canvas.look.shades(kind)
-    _, line, hatch = canvas.look.box(kind)
-    depth, right = column.depth, x + column.thick
+def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
+    """Yield the top, the side and the front of a volume."""
+    depth, right, line = column.depth, x + column.thick, f"line {part.kind}"
     high = middle - column.side / 2 + depth / 2
     low = high + column.side
-    faces = [
-        (((x, high), (x + depth, high - depth), (right + depth, high - depth), (right, high)), top),
-        (
-            ((right, high), (right + depth, high - depth), (right + depth, low - depth),
-             (right, low)),
-            side,
-        ),
-    ]  # fmt: skip
-    for points, fill in faces if depth else []:
-        canvas.marks.append(Polygon(points, fill, line, 0.5))
-    points = ((x, high), (right, high), (right, low), (x, low))
-    canvas.marks.append(Polygon(points, front, line, 0.6, (), hatch, data))
+    if depth:
+        back, back_right = x + depth, right + depth
+        top = (x, high), (back, high - depth), (back_right, high - depth), (right, high)
+        side = (right, high), (back_right, high - depth), (back_right, low - depth), (right, low)
+        yield Polygon(top, f"top {part.kind}", line, 0.5)
+        yield Polygon(side, f"side {part.kind}", line, 0.5)
+    yield box(x, high, column.thick, column.side, part.kind, part.data, line_width=0.6)
 
 
-def _draw_sheets(canvas: Canvas, column: VolumeColumn, x: float, middle: float) -> None:
-    part = column.first
+def _sheet_corner(column: VolumeColumn, x: float, middle: float) -> Point:
+    """Return the upper left corner of the first of a column's sheets."""
     shift = (column.channels - 1) * column.thick
-    left, top = x - (column.side + shift) / 2, middle - (column.side - shift) / 2
-    for sheet in range(column.channels - 1, -1, -1):
-        off = sheet * column.thick
-        data = data_of(part.members, shape_text(part.shape))
-        canvas.rect(
-            left + off,
-            top - off,
-            column.side,
-            column.side,
-            part.kind,
-            line_width=0.55,
-            data=data if sheet == 0 else None,
-        )
+    return x - (column.side + shift) / 2, middle - (column.side - shift) / 2
 
 
-def _label(canvas: Canvas, column: VolumeColumn, x: float, base: float, size: float) -> None:
-    """Write the shape of a column's volumes below them."""
-    layers = [member for part in column.parts for member in part.members]
-    pitch = canvas.page.size + 0.8
+def _label(column: VolumeColumn, x: float, base: float, size: float, page: Page) -> Iterator[Shape]:
+    """Yield the shape of a column's volumes, below them."""
+    layers = members_of(column.parts)
+    pitch = page.size + 0.8
     if column.lowered:
-        edge = base - canvas.page.size
-        canvas.line(((x, edge), (x, edge + 2 * pitch)), color=canvas.look.thin, head=False)
+        edge = base - page.size
+        yield arrow((x, edge), (x, edge + 2 * pitch), color="thin", head=False)
         base += 2 * pitch
     for row, line in enumerate(column.label):
-        canvas.words(x, base + row * pitch, line, size=size, data=data_of(layers, line=str(row)))
+        yield words(x, base + row * pitch, line, size, data=data_of(layers, line=str(row)))
 
 
 def _label_size(column: VolumeColumn, page: Page) -> float:
     room = (column.advance * (1 if column.lowered is None else 1.8) - PAD) / OTHER_FONT
-    sizes = [fitting_size(line, room, page.size) or SMALLEST for line in column.label]
-    return min(sizes)
+    return min(fitting_size(line, room, page.size) or SMALLEST for line in column.label)
 
 
 # --- names and windows ----------------------------------------------------------------------------
@@ -369,13 +350,11 @@ def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
     return all(_name_size(column, _name(column.first), gap) for column in columns)
 
 
-def _joints(
-    canvas: Canvas, columns: list[VolumeColumn], places: list[float], middle: float
-) -> None:
-    """Draw what leads from one column to the next: the window of an op, or an arrow."""
+def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> Iterator[Shape]:
+    """Yield the connection of each column with the next: the window of an op, or an arrow."""
     for before, after, x0, x1 in zip(columns, columns[1:], places, places[1:], strict=False):
         if before.sheets and not before.flat and not after.flat:
-            _window(canvas, before, after, x0, x1, middle)
+            yield from _window(before, after, x0, x1, middle)
             continue
         start = x0 + (before.body + before.depth) / 2
         if before.depth:  # at half its height the slanted side is nearer
@@ -383,57 +362,48 @@ def _joints(
         end = x1 - (after.body + after.depth) / 2
         if end - start >= (5.0 if before.flat or before.sheets else 8.0):
             space = min(1.5, (end - start) / 5)
-            canvas.line(((start + space, middle), (end - space, middle)))
+            yield arrow((start + space, middle), (end - space, middle))
 
 
-def _steps(canvas: Canvas, columns: list[VolumeColumn], places: list[float], line: float) -> float:
-    """Write below what leads from one column to the next, where there is room; return the end."""
+def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Iterator[Shape]:
+    """Yield the names of the layers between columns, where there is room."""
     taken = 0.0
     for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
         part = after.first
-        words = "dense" if part.kind == "dense" else words_of(part)[0].split(",")[0]
-        left = (x0 + x1 - text_width(words, SMALLEST) * OTHER_FONT) / 2
+        name = "dense" if part.kind == "dense" else words_of(part)[0].split(",")[0]
+        left = (x0 + x1 - text_width(name, SMALLEST) * OTHER_FONT) / 2
         if left > taken:
-            middle, data = (x0 + x1) / 2, data_of((), says="step")
-            canvas.words(middle, line, words, size=SMALLEST, quiet=True, data=data)
+            data = data_of((), says="step")
+            yield words((x0 + x1) / 2, line, name, SMALLEST, quiet=True, data=data)
             taken = x0 + x1 - left + PAD
-    return line + 3.0
 
 
 def _window(
-    canvas: Canvas, before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
-) -> None:
-    """Draw what one number of the next volume is computed from."""
-
-    def corner(column: VolumeColumn, x: float) -> tuple[float, float]:
-        shift = (column.channels - 1) * column.thick
-        return x - (column.side + shift) / 2, middle - (column.side - shift) / 2
-
-    (left, top), (next_left, next_top) = corner(before, x0), corner(after, x1)
-    sides, _ = sides_of(before.first.shape)
+    before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
+) -> Iterator[Shape]:
+    """Yield the window from which one number of the next volume is computed."""
+    (left, top), (next_left, next_top) = (
+        _sheet_corner(column, x, middle) for column, x in ((before, x0), (after, x1))
+    )
     window = next(iter(after.first.window.split(TIMES)), "")
-    wide = before.side * (int(window) / sides[0]) if window else before.side * 0.2
+    wide = before.side * (int(window) / before.first.sides[0] if window else 0.2)
     wide = min(max(wide, 3.0), before.side * 0.6)
     x, y = left + before.side * 0.9 - wide, top + before.side * 0.5 - wide / 2
     to = next_left + after.side * 0.3, next_top + after.side * 0.62
-    ink, ground = canvas.look.text, canvas.look.ground
-    points = ((x, y), (x + wide, y), (x + wide, y + wide), (x, y + wide))
-    canvas.marks.append(Polygon(points, ground, ink, 0.6))
+    yield Rectangle(x, y, wide, wide, "ground", "text", 0.6)
     for start in (y, y + wide):
-        canvas.line(((x + wide, start), to), color=ink, width=0.4, head=False)
-    canvas.circle(*to, 0.9, ink, ink)
+        yield arrow((x + wide, start), to, color="text", width=0.4, head=False)
+    yield Circle(*to, 0.9, "text", "text")
 
 
-def _legend(columns: list[VolumeColumn], parts: list[Part], page: Page) -> str:
-    return " ".join(_sentences(columns, parts))
-
-
-def _sentences(columns: list[VolumeColumn], parts: list[Part]) -> Iterator[str]:
+def _sentences(
+    columns: list[VolumeColumn], parts: list[Part], key: list[KeyEntry]
+) -> Iterator[str]:
     if columns[0].sheets:
         yield "Each sheet is a feature map, each bar a row of numbers;"
         yield "below are height \u00d7 width \u00d7 channels of what each layer gives."
     else:
-        axes = max(len(sides_of(column.first.shape)[0]) for column in columns)
+        axes = max(len(column.first.sides) for column in columns)
         said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
         yield "Each volume is what a layer gives;"
         yield f"below are its {said} \u00d7 channels (of bars the number of units)."
@@ -448,5 +418,4 @@ def _sentences(columns: list[VolumeColumn], parts: list[Part]) -> Iterator[str]:
     windows = dict.fromkeys(f"{part.window} {part.kind}" for part in parts if part.window)
     if windows:
         yield f"Windows: {', '.join(windows)}."
-    names = [Entry(kind, words) for kind, words in key_of_kinds(parts)]
-    yield f"Kinds: {'; '.join(name.words for name in names)}."
+    yield f"Kinds: {'; '.join(entry.words for entry in key)}."
