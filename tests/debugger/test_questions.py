@@ -214,7 +214,7 @@ def test_the_page_counts_the_keys_and_names_few_tries():
     assert [*CHECKS] == [*COMMANDS]
 
 
-@answers_to("Where does the first NaN come from, and which line of mine makes it?")
+@answers_to("Where does the first NaN come from, and which line of my code makes it?")
 def the_first_nan(ask):
     _, stop = ask(fit_a_log)
     (caught,) = [line for line in stop if line.startswith("caught nan: logs/log: ")]
@@ -318,14 +318,14 @@ def the_gradients_of_zero(ask):
     assert "|x|=0 " not in rows["above/bias"]
 
 
-@answers_to("What goes through the second call of a layer?")
+@answers_to("What does the second call of a layer compute?")
 def the_second_call(ask):
     *_, stop = ask(fit_shared)
     assert stop[-1] == "breakpoint 1 hit: run:enc@1"
     assert "--Call-- node enc@1" in stop
 
 
-@answers_to("What goes through a layer when it is called for the fifth time?")
+@answers_to("What does the fifth call of a layer compute?")
 def the_fifth_time(ask):
     *_, stop = ask(fit_plain)
     assert any("batch 4 >" in line for line in stop)
@@ -362,7 +362,7 @@ def the_time_step(ask):
     assert step.startswith("   first in step 8 of 10")  # 1e40 is too large for float32
 
 
-@answers_to("What if this layer gave what it gave in another run?")
+@answers_to("What if this layer had its output of another run?")
 def an_activation_of_another_run(ask):
     said_by(lambda: fit_plain(rate=0.5), "c", "record a.jsonl")
     *_, told = ask(fit_plain)
@@ -388,19 +388,19 @@ def the_weight_that_moves_most(ask):
         assert float(rows[weight].split()[-1]) > 0
 
 
-@answers_to("How did this weight go over the run?")
+@answers_to("How did this weight change over the run?")
 def the_course_of_a_weight(ask):
     *_, table = ask(fit_plain)
     assert len([line for line in table if line[:2] == "0 "]) == 20
 
 
-@answers_to("What is inside of one time step?")
+@answers_to("What happens inside one time step?")
 def the_inside_of_a_step(ask):
     _, stop = ask(fit_lstm)
     assert "lstm/scan: step 7 of 10 (0 to 9)" in stop
 
 
-@answers_to("Does the run come out the same, bit for bit, if nothing is changed?")
+@answers_to("Is the run reproducible, bit for bit?")
 def nothing_changed(ask):
     *_, told = ask(fit_plain)
     assert told[0].startswith("timeline 2: 17 calls computed")
