@@ -1,4 +1,4 @@
-"""Going on with a run that was killed, as if nothing had happened: `BackupAndRestore`."""
+"""Continue a run that was killed, with the same numbers as without: `BackupAndRestore`."""
 
 from __future__ import annotations
 
@@ -36,67 +36,66 @@ _NEEDED = (
 
 @registry.register
 class BackupAndRestore(Callback):
-    """Lets `fit` go on where it was when it was killed, bit for bit.
+    """Lets `fit` continue from where it was killed, bit for bit.
 
-    Run the same script again: if the folder has a backup, training goes on from it, in the middle
-    of an epoch too, and ends with the very numbers of a run that nothing disturbed. When `fit` has
-    finished, the backup is deleted.
+    Run the same script again. If the folder has a backup, training continues from it, even in the
+    middle of an epoch, and ends with the same numbers as an undisturbed run. When `fit` finishes,
+    the backup is deleted.
 
     Parameters
     ----------
     backup_dir : path
-        A folder for this `fit` alone: two of one script take two. Made if it is not there.
+        A folder for this `fit` alone; a second `fit` needs another. Made if it does not exist.
     save_freq : "epoch" or int
         When a backup is written: at the end of each epoch, or after so many batches. The first one
         is written when training begins.
     double_checkpoint : bool
-        Keep the backup before the last one, too: it is taken if the last one is damaged.
+        Keep the previous backup as well. It is used if the last one is damaged.
     delete_checkpoint : bool
-        Delete the backup when `fit` has finished. If not, the script, run again, finds a run that
-        is over and trains no more, unless `epochs` has grown.
+        Delete the backup when `fit` has finished. Otherwise the same script, run again, does not
+        train, unless `epochs` is larger.
     read_forward : bool
-        An argument of ours. A generator function cannot be told to begin in the middle: by default
-        it is refused; with True it is asked for all batches that were trained on before.
+        Not in Keras. A generator function cannot start in the middle, so it is refused by default.
+        With True, it is read forward over all batches that were trained on before.
 
     Notes
     -----
-    A backup has the weights, the optimizer's slots and learning rate, the states of layers and
-    metrics, the counts of random ops, the place in the epoch and in the shuffled data, what the
-    other callbacks remember, the history (`fit` returns all of it), and the states of the global
-    generators of NumPy and of `random`. `BackupAndRestore` is told of everything after all the
-    other callbacks, so it knows what they did.
+    A backup contains the weights, the optimizer's slots and learning rate, the states of layers and
+    metrics, the counts of random ops, the place in the epoch and in the shuffled data, the states
+    of the other callbacks, the history (`fit` returns all of it), and the states of the global
+    generators of NumPy and of `random`. `BackupAndRestore` is called after all other callbacks, so
+    the backup contains what they did.
 
-    When a run goes on, every callback hears `on_train_begin`, in the middle of an epoch also
-    `on_epoch_begin`; then it is given its state of then. The state of a callback of your own is
-    all of its attributes that are numbers, texts, arrays, or containers of them. What these do not
-    tell, it can return as such data by a method `get_state()`, and get back by `set_state(state)`.
-    What it wrote into files or printed since the last backup, it does again: `CSVLogger` and
-    `TensorBoard` take their files back to where they were, `ModelCheckpoint` writes the same files
-    once more, `RemoteMonitor` sends the same figures once more.
+    When a run continues, `on_train_begin` of every callback is called, in the middle of an epoch
+    also `on_epoch_begin`. Then the callback's state is restored. The state of a callback of your
+    own is all of its attributes that are numbers, texts, arrays, or containers of them. If it needs
+    more, it returns that as such data from a method `get_state()`, and receives it in
+    `set_state(state)`. What it wrote to files or printed since the last backup, it writes again:
+    `CSVLogger` and `TensorBoard` first truncate their files, `ModelCheckpoint` writes the same
+    files again, `RemoteMonitor` sends the same logs again.
 
     Batches may come from arrays, a `Sequence`, or an iterator whose place is in its attributes, or
-    in `get_state()` and `set_state(state)`, which for a source of batches tell everything. With
-    workers, batches are made ahead: then only a `Sequence` can be backed up, and in the middle of
-    an epoch only one whose batches depend on nothing but their number.
+    in `get_state()` and `set_state(state)`, which then return and set its whole state. Workers
+    prefetch batches: then only a `Sequence` can be backed up, and in the middle of an epoch only
+    one whose batches depend on nothing but their index.
 
-    Of another model that a callback trains, as the discriminator of a GAN, only the weights that
-    are also in this one are in the backup. The rest that callback has to tell, by `get_state` and
-    `set_state`: a warning says so when such weights were changed.
+    If a callback trains another model, such as the discriminator of a GAN, the backup contains only
+    the weights that are also in this model. The callback must add the rest by `get_state` and
+    `set_state`. A warning says so when such weights were changed.
 
-    What a script draws without a seed before `fit`, such as the seed of a `Dropout`, another
-    process draws anew: a warning says if that matters. `keras.utils.set_random_seed(0)`, or
-    `np.random.seed(0)`, at its top is all that is needed.
+    Numbers that a script draws without a seed before `fit`, such as the seed of a `Dropout`, differ
+    in another process. A warning says if that matters. To avoid it, call
+    `keras.utils.set_random_seed(0)` or `np.random.seed(0)` at the top of the script.
 
     Raises
     ------
     ArgumentError
         A bad folder or frequency.
     ConfigError
-        When training begins: the backup is damaged, or is one of another model, optimizer, data
-        or batch size, or of another `fit` of the script, or in an epoch behind the last. It stays
-        as it is.
+        When training begins: the backup is damaged, or belongs to another model, optimizer, data,
+        batch size or `fit` of the script, or is in an epoch after the last. It is not changed.
     DataError
-        When training begins: nobody knows the place of the generator.
+        When training begins: the place of the generator is unknown.
     UnavailableError
         When training begins: another run uses the folder.
 
@@ -125,7 +124,7 @@ class BackupAndRestore(Callback):
     True
     """
 
-    comes_last = True  # so that the others have done what they do at the same moment
+    comes_last = True  # is called after the other callbacks
 
     def __init__(
         self,
@@ -149,19 +148,19 @@ class BackupAndRestore(Callback):
         self._place = (0, 0)
         self._has_trained = False
         self._frozen: FrozenWeights | None = None
-        self._number = 1  # of this fit, among those of the process with this folder
+        self._number = 1  # of this fit, among the fits of this process with this folder
         self._epoch = 0
         self._batches = 0  # since the last backup
-        self._is_late = False  # a backup that was due could not be written in the epoch
-        if self.save_freq != "epoch":  # else nobody is called at each batch
+        self._is_late = False  # whether a backup that was due could not be written yet
+        if self.save_freq != "epoch":  # otherwise there is no call at each batch
             vars(self)["on_batch_end"] = self._count_batch
 
     # --- the beginning of a run -------------------------------------------------------------------
 
     def set_run(self, run: Any) -> None:
-        """Receive what `fit` is about to do (an `engine.training_run.Run`); look for a backup.
+        """Receive the `engine.run.Run` of a `fit`, and look for a backup.
 
-        Nothing has been told to any callback yet, and nothing is changed if this fails.
+        No other method of any callback has been called yet. If this fails, nothing is changed.
         """
         if sum(isinstance(callback, BackupAndRestore) for callback in run.callbacks) > 1:
             raise ArgumentError(
@@ -198,7 +197,7 @@ class BackupAndRestore(Callback):
             )
 
     def _of_this_run(self, found: Found | None) -> Found | None:
-        """Return a backup that this run can go on from; one without training may be of another."""
+        """Return the backup if it is of this run; None if it contains no training yet."""
         if found is None:
             return None
         try:
@@ -215,7 +214,7 @@ class BackupAndRestore(Callback):
         self._callbacks, self._feeds = {}, None
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Write the first backup, unless there is one: the weights that training begins with."""
+        """Write the first backup, with the initial weights, unless there is a backup."""
         if self._run is None:
             raise ArgumentError(
                 "BackupAndRestore: this training has no beginning that could be moved; expected "
@@ -227,7 +226,7 @@ class BackupAndRestore(Callback):
     # --- going on ---------------------------------------------------------------------------------
 
     def _check(self, found: Found) -> None:
-        """Raise ConfigError if a backup is not one of this run."""
+        """Raise ConfigError if a backup belongs to another run."""
         state = found.state
         missing = [name for name in _NEEDED if not isinstance(state, dict) or name not in state]
         if missing:
@@ -261,7 +260,7 @@ class BackupAndRestore(Callback):
         )
 
     def _restore(self) -> None:
-        """Let everything be as it was when the backup was written."""
+        """Restore everything to the moment of the backup."""
         assert self._found is not None
         self._tell_of_differences(self._found.state)
         self._tell_of_other_fits(self._found)
@@ -312,7 +311,7 @@ class BackupAndRestore(Callback):
             warn(f"BackupAndRestore: {name}, a callback of the run that goes on, {what}.")
 
     def _tell_of_other_fits(self, found: Found) -> None:
-        """Say what nobody can know: which of the fits of a process a backup is of."""
+        """Warn if the backup may belong to another fit of this process."""
         if self._number > 1 and found.state["has_trained"]:
             warn(
                 f"BackupAndRestore: training goes on from {str(found.path)!r}, which was left by "
@@ -324,13 +323,13 @@ class BackupAndRestore(Callback):
     # --- backups ----------------------------------------------------------------------------------
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Note the epoch."""
+        """Store the epoch."""
         self._epoch = epoch
         if self._feeds is not None and self.save_freq != "epoch":
             self._feeds.note()
 
     def _count_batch(self, batch: int, logs: Logs | None = None) -> None:
-        """Write a backup, if it is time."""
+        """Write a backup if one is due."""
         self._place = (self._epoch, batch + 1)
         self._has_trained = True
         self._batches += 1
@@ -339,15 +338,15 @@ class BackupAndRestore(Callback):
             self._write()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write a backup, if it is time."""
+        """Write a backup if one is due."""
         self._place = (epoch + 1, 0)
         self._has_trained = True
         if self.save_freq == "epoch" or self._is_late:
             self._write()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Delete the backup, or leave that of the finished run."""
-        if self._found is not None:  # nobody has what is in it yet
+        """Delete the backup, or write that of the finished run."""
+        if self._found is not None:  # it was not restored, so it is still needed
             return
         if self.delete_checkpoint:
             self._folder.delete()
@@ -395,15 +394,15 @@ def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
 
 
 # --- weights that a run only reads ----------------------------------------------------------------
-# If they change, somebody else trains them.
+# If they change, a callback trains them.
 
 
 class FrozenWeights:
-    """Looks at weights from backup to backup, and says once that they changed.
+    """Compares weights from backup to backup, and warns once if they changed.
 
-    In a GAN a callback trains the discriminator, whose weights the model of `fit` has in it and
-    leaves as they are. They are in the backup, the optimizer of the discriminator is not. Of a
-    model that shares no weight with that of `fit`, nothing is.
+    In a GAN a callback trains the discriminator, which is part of the model of `fit` but frozen
+    there. Its weights are in the backup, its optimizer is not. A model that shares no weight with
+    that of `fit` is not in the backup at all.
 
     Parameters
     ----------
@@ -411,7 +410,7 @@ class FrozenWeights:
     steps_of_others : callable
         Returns how many steps every other model was trained.
     callbacks : iterable of KeptState
-        If one that a user wrote tells its state, nothing is said: its writer thought of it.
+        If one of them is a user's and has `get_state`, there is no warning.
     """
 
     def __init__(
@@ -424,15 +423,15 @@ class FrozenWeights:
         self._weights = weights
         self._steps_of_others = steps_of_others
         self._sums: list[Any] = []
-        self._steps: WeakKeyDictionary[Any, int] | None = None  # there is no first look before
+        self._steps: WeakKeyDictionary[Any, int] | None = None  # None before the first comparison
 
     def look(self) -> None:
-        """Compare the weights with those of the last time.
+        """Compare the weights with those of the previous call.
 
         Warns
         -----
         KerascopeWarning
-            They changed, or another model was trained; the first time only.
+            The weights changed, or another model was trained; only the first time.
         """
         if self._is_over:
             return
@@ -470,16 +469,16 @@ def _is_told_by_its_writer(kept: KeptState) -> bool:
     return not is_ours and keeps_state(kept.subject)
 
 
-# --- what it is given, checked --------------------------------------------------------------------
+# --- checks of the arguments ----------------------------------------------------------------------
 
 
 def check_folder_name(backup_dir: Any) -> str:
-    """Return the path of the folder as a text.
+    """Return the path of the folder as a str.
 
     Raises
     ------
     ArgumentError
-        It is no path, empty, a file, or no name that a folder can have.
+        It is empty, a file, not a path, or not a name that a folder can have.
     """
     if backup_dir is None or backup_dir == "":
         raise ArgumentError("BackupAndRestore: backup_dir is empty; expected the path of a folder.")
@@ -495,7 +494,7 @@ def check_folder_name(backup_dir: Any) -> str:
         is_file = False
     except (OSError, ValueError) as error:
         if isinstance(error, (NotADirectoryError, PermissionError)):
-            return name  # `fit` says it, when it makes the folder
+            return name  # `fit` raises when it makes the folder
         raise ArgumentError(
             f"BackupAndRestore: backup_dir {shortened(name)} is no name of a folder "
             f"({getattr(error, 'strerror', None) or error}); expected one that can be made."
@@ -513,7 +512,7 @@ def checked_frequency(save_freq: Any) -> str | int:
     Raises
     ------
     ArgumentError
-        It is neither.
+        `save_freq` is neither.
     """
     is_whole = isinstance(save_freq, (int, np.integer)) and not isinstance(save_freq, bool)
     if isinstance(save_freq, str) and save_freq == "epoch":
@@ -529,7 +528,7 @@ def checked_frequency(save_freq: Any) -> str | int:
 
 
 def difference(name: str, there: Any, here: Any) -> str:
-    """Say in words what differs between a fact of the backup and the same fact of this run."""
+    """Return a description of the difference between a fact in the backup and in this run."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in here:
             if there.get(key) != here[key]:
@@ -543,6 +542,6 @@ def difference(name: str, there: Any, here: Any) -> str:
 
 
 def shortened(value: Any) -> str:
-    """Return a value in at most 80 characters."""
+    """Return the repr of a value, at most 80 characters long."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -1,8 +1,8 @@
-"""The folder of a backup: one file that is whole or not there, and a lock.
+"""The folder of a backup: one file, which is complete or absent, and a lock.
 
-The file holds plain data, exact and harmless to read from anywhere: numbers, texts, containers of
-them, arrays and generators of random numbers. They become what JSON can hold, and a row of arrays
-beside it. Nothing else does: no pickle, so that reading calls no code that a file has chosen.
+The file contains plain data: numbers, texts, arrays, random generators, and containers of them.
+They are written as JSON, with the arrays beside it. There is no pickle in it, so reading a file
+never runs code that the file chooses.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ FORMAT = "kerascope backup of training 1"
 NAME, PREVIOUS, DAMAGED = "training.zip", "training.previous.zip", "training.damaged.zip"
 LOCK = "training.lock"
 _STATE = "state.json"
-_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the same file for the same state
-_held: dict[str, int] = {}  # the folders that runs of this process hold, and its number
-_finished: dict[str, int] = {}  # how many runs of this process came to their end with a folder
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # equal states give equal files
+_held: dict[str, int] = {}  # folders locked by runs of this process -> process id
+_finished: dict[str, int] = {}  # folder -> number of runs of this process that finished with it
 
 
 class Found(NamedTuple):
-    """A backup that was read: its file, and what is in it."""
+    """A backup that was read: its file and its state."""
 
     path: Path
     state: Any
 
 
 class BackupFolder:
-    """Where one run keeps its backup.
+    """The folder with the backup of one run.
 
     Parameters
     ----------
     path : path
     keeps_previous : bool
-        Keep the file before the last one, too.
+        Keep the previous file as well.
     """
 
     def __init__(self, path: str | os.PathLike[str], keeps_previous: bool = False) -> None:
@@ -66,11 +66,11 @@ class BackupFolder:
 
     @property
     def finished(self) -> int:
-        """How many runs of this process have come to their end with this folder."""
+        """The number of runs of this process that finished with this folder."""
         return _finished.get(self._key, 0)
 
     def count_finished(self) -> None:
-        """Note that a run has come to its end."""
+        """Count a finished run."""
         _finished[self._key] = self.finished + 1
 
     @property
@@ -81,12 +81,12 @@ class BackupFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Make the folder, and hold it: no other run may use it inside the block.
+        """Make and lock the folder; no other run may use it inside the `with` block.
 
         Raises
         ------
         UnavailableError
-            Another run holds it, or it cannot be made.
+            Another run has locked it, or it cannot be made.
         """
         try:
             key, self._is_deleted = self._key, False
@@ -110,13 +110,13 @@ class BackupFolder:
                 self.delete()
 
     def _locked(self) -> int:
-        """Return the open file of the lock, which nobody else has locked."""
+        """Return the open lock file, locked by this process."""
         while True:
             number = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 if not _try_lock(number):
                     raise self._is_held("another process")
-                with suppress(FileNotFoundError):  # who held it before may have removed it
+                with suppress(FileNotFoundError):  # the previous run may have removed it
                     if os.path.samestat(os.fstat(number), os.stat(self.path / LOCK)):
                         return number
             except BaseException:
@@ -141,7 +141,7 @@ class BackupFolder:
     # --- files ------------------------------------------------------------------------------------
 
     def write(self, state: Any) -> None:
-        """Write a backup; whatever happens, there is a whole one afterwards, the old or the new.
+        """Write a backup. Whatever happens, a complete file remains: the old or the new one.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class BackupFolder:
         _to_disk(self.path)
 
     def _make_again(self) -> None:
-        """Make the folder again, and hold it, if somebody removed it while training went on."""
+        """Make and lock the folder again if it was removed during training."""
         if self._lock is None or (self.path / LOCK).exists():
             return
         try:
@@ -173,18 +173,18 @@ class BackupFolder:
     def read(self) -> Found | None:
         """Return the last backup, or None if there is none.
 
-        If it is damaged, the one before it is taken, if there is one, and the damaged one is put
-        aside.
+        If it is damaged, the previous one is returned if it exists, and the damaged file is
+        renamed.
 
         Raises
         ------
         ConfigError
-            It is damaged. Its file stays as it is.
+            The backup is damaged, and there is no previous one. The file is not changed.
 
         Warns
         -----
         KerascopeWarning
-            The one before was taken.
+            The previous backup is used.
         """
         previous = self.path / PREVIOUS
         if not self.file.exists():
@@ -200,7 +200,7 @@ class BackupFolder:
             return found
 
     def delete(self) -> None:
-        """Remove the backup, and the folder if nothing else is in it."""
+        """Remove the backup, and the folder if it is empty then."""
         self._is_deleted = True
         for name in (NAME, PREVIOUS, LOCK):
             with suppress(OSError):  # Windows keeps an open file: the lock
@@ -210,7 +210,7 @@ class BackupFolder:
 
 
 def _try_lock(number: int) -> bool:
-    """Lock an open file for this process; tell whether that was possible."""
+    """Lock an open file for this process; return False if another process has locked it."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -219,7 +219,7 @@ def _try_lock(number: int) -> bool:
         else:
             import fcntl
 
-            # Not `flock`: a forked child would hold that on after our death.
+            # Not `flock`: a forked child would keep that lock after this process ends.
             fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
@@ -232,7 +232,7 @@ def _try_lock(number: int) -> bool:
 
 
 def _to_disk(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk; Windows does so by itself."""
+    """Wait until the names in a folder are on disk. Windows does this itself."""
     if os.name == "nt":
         return
     number = os.open(folder, os.O_RDONLY)
@@ -265,15 +265,15 @@ def read_state(path: Path) -> Any:
     Raises
     ------
     ConfigError
-        It is damaged, or no backup.
+        The file is damaged, or is not a backup.
     UnavailableError
-        It cannot be read.
+        The file cannot be read.
     """
     import zipfile
 
     damaged = (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError)
     wrong = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
-    if path.exists() and not path.is_file():  # a pipe would be waited for for ever
+    if path.exists() and not path.is_file():  # opening a pipe would block
         raise UnavailableError(
             f"BackupAndRestore: {str(path)!r} is no file; expected a backup. Move it away, or "
             "choose another backup_dir."
@@ -324,7 +324,7 @@ def _member(number: int) -> str:
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return what a .npy file of such an array begins with."""
+    """Return the header of a .npy file for such an array."""
     file = io.BytesIO()
     described = {
         "descr": np.lib.format.dtype_to_descr(dtype),
@@ -337,7 +337,7 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 @contextmanager
 def reading(found: Found) -> Iterator[None]:
-    """Say of which file it is that something in it cannot be right."""
+    """Turn errors about wrong contents inside the `with` block into one that names the file."""
     try:
         yield
     except KerascopeError:
@@ -351,7 +351,7 @@ def reading(found: Found) -> Iterator[None]:
 
 # --- plain data as text and arrays, and back again ------------------------------------------------
 
-DEEPEST = 200  # containers inside each other, where a dict counts twice
+DEEPEST = 200  # nested containers; a dict counts twice
 _KINDS = "biufcSUmM"  # of arrays that hold no objects
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
@@ -362,7 +362,7 @@ def _pairs(value: dict[Any, Any]) -> list[list[Any]]:
     return [list(pair) for pair in value.items()]
 
 
-# Type -> its name in a file, its parts as plainer data, and the value that is made of them.
+# Type -> its name in a file, a function that returns its parts, and one that builds it from them.
 _FORMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dict: ("dict", _pairs, dict),
     OrderedDict: ("ordered", _pairs, OrderedDict),
@@ -378,12 +378,12 @@ _MADE_BY_NAME = {name: made for name, _, made in _FORMS.values()}
 
 
 def as_plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
-    """Return `value` as JSON can hold it; its arrays are added to `arrays`.
+    """Return `value` as JSON data, and append its arrays to `arrays`.
 
     Raises
     ------
     DtypeError
-        It is not plain; the message names the type.
+        The value is not plain data; the message names its type.
 
     Examples
     --------
@@ -425,12 +425,12 @@ def _less_usual(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
 
 
 def from_plain(data: Any, arrays: Sequence[np.ndarray]) -> Any:
-    """Return what `as_plain` was given. Arrays are copies, which may be written to.
+    """Return the value that `as_plain` converted. Its arrays are writable copies.
 
     Raises
     ------
     ConfigError
-        `data` is nothing that `as_plain` returns.
+        `data` is not a result of `as_plain`.
     """
     try:
         return _read(data, arrays)
@@ -440,13 +440,11 @@ def from_plain(data: Any, arrays: Sequence[np.ndarray]) -> Any:
         raise ConfigError(f"plain data: cannot be read ({error}).") from None
 
 
-def _read(data: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
+def _read(data: Any, arrays: Sequence[np.ndarray]) -> Any:
     if type(data) in _AS_THEY_ARE:
         return data
-    if depth > 2 * DEEPEST:
-        raise ConfigError("plain data: containers stand too deep inside each other.")
     if type(data) is list:
-        return [_read(item, arrays, depth + 1) for item in data]
+        return [_read(item, arrays) for item in data]
     ((kind, content),) = data.items()
     if kind == "array":
         if type(content) is not int or content < 0:
@@ -459,14 +457,14 @@ def _read(data: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
         return np.frombuffer(base64.b64decode(content[1]), dtype, 1)[0]
     if kind == "path":
         return Path(content)
-    inner = _read(content, arrays, depth + 1)
+    inner = _read(content, arrays)
     if kind in _MADE_BY_NAME:
         return _MADE_BY_NAME[kind](inner)
     return _generator(kind, inner)
 
 
 def state_of_generator(value: Any) -> Any:
-    """Return the state of a generator of random numbers; None if `value` is none that is known."""
+    """Return the state of a random generator; None for any other value."""
     if type(value) is np.random.Generator:
         name = type(value.bit_generator).__name__
         return value.bit_generator.state if name in _BIT_GENERATORS else None
@@ -476,12 +474,12 @@ def state_of_generator(value: Any) -> Any:
 
 
 def set_state_of_generator(generator: Any, state: Any) -> None:
-    """Give a generator of random numbers a state of `state_of_generator`.
+    """Set the state of a random generator, as returned by `state_of_generator`.
 
     Raises
     ------
     ConfigError
-        It is a state of another kind.
+        It is the state of another kind of generator.
     """
     try:
         if isinstance(generator, np.random.Generator):
@@ -498,18 +496,18 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
 
 
 def state_of_global_generators() -> dict[str, Any]:
-    """Return the states of what `np.random.rand`, `random.random` and their kin draw from."""
+    """Return the states of the global generators of `np.random` and `random`."""
     return {"numpy": np.random.get_state(legacy=False), "python": random.getstate()}  # noqa: NPY002
 
 
 def set_state_of_global_generators(state: dict[str, Any]) -> None:
-    """Let the global generators be what they were in `state_of_global_generators`."""
+    """Set the global generators to states that `state_of_global_generators` returned."""
     np.random.set_state(_checked_state(state["numpy"]))  # noqa: NPY002
     random.setstate(state["python"])
 
 
 def _checked_state(state: Any) -> Any:
-    """Return the state of a generator of NumPy, which itself would believe any place in a table."""
+    """Return the state of a NumPy generator, after checks that NumPy does not make."""
     name = state["bit_generator"]
     if name not in _BIT_GENERATORS:
         raise ValueError(f"there is no generator of random numbers {name!r}.")
@@ -518,7 +516,7 @@ def _checked_state(state: Any) -> Any:
 
 
 def _check_like(state: Any, usual: Any, name: str) -> None:
-    """Raise ValueError if a part of a state is not such as the same part of a usual one."""
+    """Raise ValueError if a part of a state has another type, shape or range than in `usual`."""
     if isinstance(usual, dict):
         for key, value in usual.items():
             _check_like(state[key], value, key)
@@ -532,7 +530,7 @@ def _check_like(state: Any, usual: Any, name: str) -> None:
 
 
 def _generator(kind: str, state: Any) -> Any:
-    """Return a new generator of random numbers of this kind, in this state."""
+    """Return a new random generator of this kind in this state."""
     made: Any
     if kind == "Generator" and state["bit_generator"] in _BIT_GENERATORS:
         made = np.random.Generator(getattr(np.random, state["bit_generator"])())

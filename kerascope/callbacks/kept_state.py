@@ -1,11 +1,12 @@
-"""What an object has to remember when a run goes on in another process: its state, as plain data.
+"""The state of a callback or a source of batches, as plain data for a backup.
 
-Callbacks, Sequences and iterators are written by users, who think of none of this. So an object's
-state is what can be seen of it: the attributes that are plain data (`backup_folder.py`). Of these,
-what the constructor was given and training did not change is left as the script says it today.
+Users write callbacks, Sequences and iterators without a thought of backups. So the state of an
+object is all of its attributes that are plain data (`backup_folder.py`). A constructor's argument
+that training did not change keeps the value that the script gives it today.
 
-An object that knows better has `get_state()`, which returns plain data, and `set_state(state)`. For
-a callback that is beside its attributes, for a source of batches in their place.
+If that is not enough, an object defines `get_state()`, which returns plain data, and
+`set_state(state)`. For a callback this state is added to its attributes. For a source of batches it
+replaces them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from kerascope.callers import warn
 from kerascope.configured import configured_names
 from kerascope.errors import ConfigError, DataError, DtypeError, KerascopeError
 
-LARGE = 2**20  # bytes of an attribute; if training did not change it, only its checksum is kept
+LARGE = 2**20  # bytes; of a larger attribute that did not change, only the checksum is stored
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)
-_HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class that was made by `class`
+_HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class defined by a `class` statement
 
 _WITHOUT_STATE = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type),
@@ -35,18 +36,18 @@ _WITHOUT_STATE = (
 
 
 class KeptState:
-    """The state of one object, from the beginning of a run on.
+    """The state of one object, as it changes during a run.
 
     Parameters
     ----------
     subject : object
     where : str
-        What it is called in a message.
+        The name of the object in messages.
     left_out : iterable of str
-        Attributes that somebody else takes care of.
+        Attributes that are stored elsewhere.
     is_source : bool
-        It makes batches: what it was made from has to be the same in the run that goes on, and
-        `get_state` tells everything.
+        The object makes batches. Then its other attributes must be the same in the continued run,
+        and `get_state` returns the whole state.
     """
 
     def __init__(
@@ -67,13 +68,13 @@ class KeptState:
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}
 
     def _arguments_at_first(self) -> dict[str, Any]:
-        """Return the arguments that the object had when it first came to a run in this process."""
+        """Return the object's arguments at the first run of this process that used it."""
         now = {k: v for k, v in self._named().items() if self._is_configuration(k, v)}
         key = id(self.subject)
         if key not in _arguments_of:
             try:
                 weakref.finalize(self.subject, _arguments_of.pop, key, None).atexit = False
-            except TypeError:  # it knows no weak references
+            except TypeError:  # no weak reference to it can be made
                 return now
             _arguments_of[key] = now
         return _arguments_of[key]
@@ -122,15 +123,15 @@ class KeptState:
         return state
 
     def _is_configuration(self, name: str, value: Any) -> bool:
-        """Tell what the script says: it came as an argument, and nothing can have changed it."""
+        """Return whether a value is a constructor's argument that cannot be changed in place."""
         return name in self._parameters and isinstance(value, _IMMUTABLE)
 
     def _is_text_argument(self, name: str, value: Any) -> bool:
-        """Tell whether the script alone says it: where files are, no backup can decide."""
+        """Return whether only the script may set it, as it does the path of a file."""
         return name in self._parameters and isinstance(value, (str, bytes, Path))
 
     def _tell_of(self, name: str, value: Any) -> None:
-        """Say once that an attribute is not kept, if it may be a loss."""
+        """Warn once that an attribute is not in the backup, unless it has no state."""
         is_known = name in self._first and self._first[name] is value
         if name in self._told or (is_known and (self.is_source or _has_no_state(value))):
             return
@@ -147,7 +148,7 @@ class KeptState:
     # --- giving back ------------------------------------------------------------------------------
 
     def check(self, state: Any) -> None:
-        """Raise ConfigError if the object was made from something else; nothing is changed."""
+        """Raise ConfigError if the object was made from other data; change nothing."""
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():
@@ -164,12 +165,12 @@ class KeptState:
                 )
 
     def give_back(self, state: Any) -> None:
-        """Let the object be what it was.
+        """Restore the state of the object.
 
         Raises
         ------
         ConfigError
-            It cannot: its `set_state` failed.
+            The object's `set_state` failed.
         """
         for name, value in state["values"].items():
             current = getattr(self.subject, name, None)
@@ -181,7 +182,7 @@ class KeptState:
                 set_state_of_generator(current, state_of_generator(value))
             else:
                 setattr(self.subject, name, value)
-        for name in state["unchanged"]:  # but an earlier run in this process may have
+        for name in state["unchanged"]:  # an earlier run in this process may have changed it
             if name in self._first and self._is_configuration(name, self._first[name]):
                 setattr(self.subject, name, self._first[name])
         if "own" not in state:
@@ -198,7 +199,7 @@ class KeptState:
 
 
 def keeps_state(subject: Any) -> bool:
-    """Tell whether an object has both methods of the protocol.
+    """Return whether an object has both `get_state` and `set_state`.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def keeps_state(subject: Any) -> bool:
 
 
 def attributes_of(subject: Any) -> dict[str, Any]:
-    """Return the attributes of an object by their names, those in `__slots__` too."""
+    """Return the attributes of an object by name, including those in `__slots__`."""
     slots = [getattr(cls, "__slots__", ()) for cls in type(subject).__mro__]
     names = [name for slot in slots for name in ([slot] if isinstance(slot, str) else slot)]
     found = {name: getattr(subject, name) for name in names if hasattr(subject, name)}
@@ -222,7 +223,7 @@ def attributes_of(subject: Any) -> dict[str, Any]:
 
 
 def checksum(value: Any) -> tuple[int, int] | None:
-    """Return size and checksum of plain data; None if they are not plain.
+    """Return size and checksum of plain data; None for other data.
 
     Examples
     --------
@@ -245,7 +246,7 @@ def checksum(value: Any) -> tuple[int, int] | None:
 
 
 def is_in_its_attributes(subject: Any) -> bool:
-    """Tell whether all that an object is can be seen: its attributes are plain, or functions.
+    """Return whether the attributes of an object are its whole state: plain data and functions.
 
     Examples
     --------
@@ -263,7 +264,7 @@ def is_in_its_attributes(subject: Any) -> bool:
 
 
 def _has_no_state(value: Any) -> bool:
-    """Tell whether nobody misses an object that a new process makes anew."""
+    """Return whether an object needs no backup, because a new process makes an equal one."""
     if isinstance(value, _WITHOUT_STATE):
         return True
     is_ours = type(value).__module__.startswith("kerascope.")
@@ -278,12 +279,12 @@ def _are_both_nan(first: Any, second: Any) -> bool:
     return _is_number(first) and _is_number(second) and first != first and second != second
 
 
-_arguments_of: dict[int, dict[str, Any]] = {}  # of objects that runs of this process had
+_arguments_of: dict[int, dict[str, Any]] = {}  # by id, of the objects in runs of this process
 
 
-# --- where the data of a run are ------------------------------------------------------------------
-# What a backup keeps of the feeds, which `fit` makes (`engine/feeds.py`), and of what they read:
-# arrays are there again in the next process; a Sequence or an iterator has a state of its own.
+# --- feeds ----------------------------------------------------------------------------------------
+# A backup contains the place of each feed that `fit` makes (`engine/feeds.py`). Arrays exist again
+# in the next process. A Sequence or an iterator has a state, which is in the backup too.
 
 
 class KeptFeeds:
@@ -294,12 +295,12 @@ class KeptFeeds:
     feeds : dict of str to feed
         "training" and "validation".
     read_forward : bool
-        Whether an iterator of which nobody knows the place is read to it from its beginning.
+        Whether an iterator whose place is unknown is read from its beginning up to the place.
 
     Raises
     ------
     DataError
-        Nobody could bring one of them back to its place.
+        A feed cannot be brought back to its place.
     """
 
     def __init__(self, feeds: dict[str, Any], read_forward: bool) -> None:
@@ -321,7 +322,7 @@ class KeptFeeds:
     # --- backups ----------------------------------------------------------------------------------
 
     def note(self) -> None:
-        """Note what Sequences are like, while no worker reads them ahead."""
+        """Store checksums of the Sequences before workers prefetch batches."""
         self._noted = {
             name: checksum(kept.take())
             for name, kept in self._sources.items()
@@ -329,12 +330,12 @@ class KeptFeeds:
         }
 
     def is_known(self) -> bool:
-        """Tell whether a backup can be written in an epoch; say once if not.
+        """Return whether a backup can be written within an epoch; warn once otherwise.
 
         Warns
         -----
         KerascopeWarning
-            Workers, which are ahead of the training, have changed a Sequence.
+            Workers, which prefetch batches, have changed a Sequence.
         """
         changed = [
             name
@@ -365,14 +366,14 @@ class KeptFeeds:
     # --- going on ---------------------------------------------------------------------------------
 
     def check(self, taken: dict[str, Any]) -> None:
-        """Raise an error if what `take` returned is not of these feeds; nothing is changed.
+        """Raise if a result of `take` does not belong to these feeds; change nothing.
 
         Raises
         ------
         ConfigError
             The data differ.
         DataError
-            A generator that is to be read forward is not at its beginning.
+            A generator that must be read forward is not at its beginning.
         """
         if not all(isinstance(taken[name]["place"], dict) for name in self.feeds):
             raise ConfigError("BackupAndRestore: the places of the data are no places.")
@@ -386,7 +387,7 @@ class KeptFeeds:
                 )
 
     def give_back(self, taken: dict[str, Any]) -> None:
-        """Bring each feed to its place, what it reads from first."""
+        """Restore the source of each feed, then bring the feed to its place."""
         for name, feed in self.feeds.items():
             place = taken[name]["place"]
             if name in self._read_forward:
@@ -400,14 +401,14 @@ class KeptFeeds:
 
 
 def _is_known(feed: Any) -> bool:
-    """Tell whether a feed can be brought back to its place without reading."""
+    """Return whether a feed can be brought to its place without reading."""
     if not hasattr(feed, "source") or feed.is_sequence:
         return True
     return not feed.has_workers and (keeps_state(feed.source) or is_in_its_attributes(feed.source))
 
 
 def _check_source(name: str, feed: Any) -> None:
-    """Raise DataError if nobody could bring a feed back to its place."""
+    """Raise DataError if a feed cannot be brought to its place."""
     if _is_known(feed):
         return
     label = type(feed.source).__name__

@@ -21,7 +21,6 @@ from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.variables import Variable
 from kerascope.configured import plain
-from kerascope.errors import ArgumentError
 
 _NAMES_AND_CHANCE = (
     *("name", "trainable", "seed", "batch_input_shape", "batch_shape", "function"),
@@ -93,18 +92,7 @@ class Run:
         self._function = train_function
 
     def begin_at(self, epoch: int, batch: int, restore: Callable[[], None]) -> None:
-        """Let the run begin behind batch `batch` of an epoch, after `restore()`.
-
-        Raises
-        ------
-        ArgumentError
-            Another callback did so already.
-        """
-        if self.resume_point is not None:
-            raise ArgumentError(
-                "fit: two callbacks want to say where the run begins; expected one "
-                "BackupAndRestore."
-            )
+        """Start the run after batch `batch` of an epoch, once `restore()` was called."""
         self.resume_point = ResumePoint(epoch, batch, restore)
 
     @functools.cached_property
