@@ -13,14 +13,16 @@ A stage starts another one by yielding it, and receives its result as the value 
 When you walk, you step *into* an inner stage by iterating it, or *over* it by taking the next
 event: then it is run.
 
-The engine contains no `if tracing`, and without observers nothing is spent on them. A `Runner` runs
-a stage to its end; without observers it may take a shortcut to the same result. Events refer to
-live objects; an observer copies what it keeps. The names of a paused stage are those of its source:
+An active observer receives the events of every stage. Without observers, `Stage.run` drains the
+generator without calling anything, and may take a stage's `shortcut`, which computes the same
+result faster and makes no events. Code on the hot path checks `is_watched()` before it makes a
+stage at all: a function, the training loop and the model do. Events refer to live objects; an
+observer copies what it keeps. A paused stage shows the variables of its source:
 `stage.names["tensor_map"]` is the local variable that you see in `engine/network.py`.
 
-Keras has nothing like it. The library httpx writes its authentication in this way: one generator,
-with one driver for ordinary and one for asynchronous code. Lessons: chapters 2, 8, 10 and 15 walk
-through stages.
+Keras has nothing like it. The library httpx writes its authentication in this way: one generator
+with two drivers, one for ordinary and one for asynchronous code. Lessons: chapters 2, 8, 10 and 15
+walk through stages.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from kerascope.scoped import Scoped
 
 
 class Mark(Enum):
-    """What an observer receives of a stage beside its events."""
+    """What an observer receives from a stage, apart from its events."""
 
     started = "started"
     finished = "finished"
@@ -74,25 +76,25 @@ def observing(*observers: Observer) -> AbstractContextManager[None]:
 
 
 def is_watched() -> bool:
-    """Return whether there are observers."""
+    """Return whether any observer is active."""
     return bool(_observers.open.get()) and bool(_observers.values())
 
 
 class Runner:
-    """Runs stages to their end. This one does so when there are no observers."""
+    """Runs a stage to its end without observers."""
 
     def run(self, stage: Stage) -> Any:
-        """Return the result of a stage that is not done."""
+        """Run a stage that is not done: by its shortcut if possible, otherwise event by event."""
         if stage.shortcut is None or stage.is_started:
             return stage.drain()
         return stage.take(stage.shortcut)
 
 
 class WatchedRunner(Runner):
-    """Runs stages when there are observers: they receive every event."""
+    """Runs a stage to its end when there are observers: they receive every event."""
 
     def run(self, stage: Stage) -> Any:
-        """Drain the stage, and notify the observers of its start and its end."""
+        """Drain the stage, and notify the observers when it starts, finishes or fails."""
         _tell(stage, Mark.started)
         try:
             result = stage.drain()
@@ -107,7 +109,7 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 
 def current_runner() -> Runner:
-    """Return the runner for stages now. A single observer may have a `runner` of its own."""
+    """Return the runner to use now: that of the observer if it is the only one and has one."""
     if not is_watched():
         return _UNWATCHED
     observers = [one for several in _observers.values() for one in several]
@@ -135,8 +137,8 @@ class Stage:
     shortcut : callable, optional
         Computes the same result faster, without events; a runner may call it instead.
     around : callable, optional
-        Called as `around(advance)` each time that the work advances. It sets what must not stay set
-        while the work is paused, such as NumPy's float settings of a function.
+        Called as `around(advance)` each time that the work advances. It applies settings that must
+        not stay in force while the work is paused, such as a function's NumPy float settings.
 
     Attributes
     ----------
@@ -146,10 +148,10 @@ class Stage:
         True when the generator has returned.
     is_started : bool
     is_drained : bool
-        True if nobody walks it: it is run to its end, and only observers receive its events.
+        True if the stage is run to its end instead of walked: only observers see its events.
     """
 
-    # Stages are made for every batch: with defaults in the class, that is quick.
+    # Stages are made for every batch. Defaults in the class make that quick.
     result: Any = None
     done: bool = False
     is_drained: bool = False
@@ -176,7 +178,7 @@ class Stage:
         return f"<Stage {self.name} {state}>"
 
     def __iter__(self) -> Iterator[Any]:
-        """Walk: yield each event. An inner stage that was not walked is run."""
+        """Walk: yield each event. An inner stage that was not walked is run before the next one."""
         while True:
             event = self._advance()
             if self.done:
@@ -184,9 +186,9 @@ class Stage:
             yield event
 
     def _advance(self) -> Any:
-        """Resume the work until it yields the next event, or returns: then `done` is true.
+        """Resume the work until it yields the next event or returns; on return, `done` is true.
 
-        If the last event was a stage, the work receives its result, or its error.
+        If the last event was a stage, the work receives the result or the error of that stage.
         """
         if self.done or self._error is not None:
             if self._error is not None:
@@ -220,7 +222,7 @@ class Stage:
         """Run to the end, and return the result.
 
         A stage that was walked in part is finished. A stage that is done returns its result again,
-        and one that failed raises its error again.
+        and a stage that failed raises its error again.
         """
         return self.result if self.done else current_runner().run(self)
 
@@ -236,7 +238,7 @@ class Stage:
                 _tell(self, event)
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
-        """Call a shortcut, which makes no events, and take its result."""
+        """Call a shortcut, which makes no events, and store its result as that of the stage."""
         self.is_started = True
         try:
             self.result = shortcut()
@@ -269,7 +271,7 @@ class Stage:
 
     @property
     def frame(self) -> FrameType | None:
-        """The paused frame of the work, innermost generator first; None when the stage is done."""
+        """The paused frame of the work, in the innermost generator; None when the stage is done."""
         generator: Any = self._events
         while getattr(generator.gi_yieldfrom, "gi_frame", None) is not None:
             generator = generator.gi_yieldfrom
@@ -277,7 +279,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the paused work, as in its source. They are live: do not keep."""
+        """The local variables of the paused work, by name. Live objects: copy what you keep."""
         frame = self.frame
         return dict(frame.f_locals) if frame is not None else {}
 

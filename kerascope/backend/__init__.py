@@ -1,11 +1,11 @@
-"""The backend, imported as `K`: a set of functions with Keras's names, on NumPy.
+"""The backend, imported as `K`: functions with the names of the Keras backend API, on NumPy.
 
-Files, in the order of their dependence: `shapes`, `scopes`, `atomic`, `graph` (Tensor, Apply, Op),
+Files, in the order of their imports: `shapes`, `scopes`, `atomic`, `graph` (Tensor, Apply, Op),
 `ops/` (each Op with its function), `gradient` (the reverse sweep), `schedule` and `function`
 (K.function), `program/` (what a function becomes), `eager`, `state`.
 """
 
-# ruff: noqa: F401, F403 (this file is a list of names: each module's __all__ says which)
+# ruff: noqa: F401, F403 (each module's __all__ lists its public names)
 
 from kerascope.backend.eager import *
 from kerascope.backend.function import *

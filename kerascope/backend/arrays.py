@@ -1,4 +1,4 @@
-"""Arrays beside the graph: their shape and type, their memory, and how they are printed."""
+"""Helpers for plain arrays: shape and dtype, aligned memory, and how numbers are printed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 
 class Spec(NamedTuple):
-    """The shape and the type of an array."""
+    """The shape and the dtype of an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """The size in bytes."""
         return self.size * self.dtype.itemsize
 
 
@@ -29,7 +29,7 @@ ALIGNMENT = 64  # bytes; NumPy's vector loops are fastest on whole cache lines
 
 
 def aligned(n_bytes: int) -> np.ndarray:
-    """Return that many bytes from the beginning of a cache line on.
+    """Return `n_bytes` bytes of memory that begin on a cache line.
 
     Examples
     --------
@@ -43,18 +43,18 @@ def aligned(n_bytes: int) -> np.ndarray:
 
 
 def room(spec: Spec) -> np.ndarray:
-    """Return an array, from the beginning of a cache line on."""
+    """Return a new array, not yet filled, that begins on a cache line."""
     return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 
-# --- how a constant is printed: in eager mode that is every tensor --------------------------------
+# --- how a tensor with numbers is printed: in eager mode that is every tensor ---------------------
 
 
 MOST_IN_A_LINE = 12
 
 
 def name_of_numbers(array: np.ndarray) -> str:
-    """Return what a constant is called that nobody gave a name.
+    """Return the default name of a constant: its value if it is a scalar, otherwise its shape.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def name_of_numbers(array: np.ndarray) -> str:
 
 
 def with_numbers(name: str, array: np.ndarray) -> str:
-    """Return name, shape and numbers; of very many numbers the first and the last, as NumPy does.
+    """Return name, shape and numbers. Large arrays are shortened as NumPy does.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def with_numbers(name: str, array: np.ndarray) -> str:
 
 
 def with_few_numbers(name: str, array: np.ndarray) -> str:
-    """Return the same on one line; the numbers are left out where there are many.
+    """Return name, shape and numbers on one line, without the numbers if there are too many.
 
     Examples
     --------

@@ -1,24 +1,24 @@
-"""What belongs together changes together, or not at all: for other threads, and for interrupts.
+"""Atomic writes: variables that change together change all at once, or not at all.
 
-A step computes new values from old ones. So from its first look at a variable until all is written
-it holds one lock, `LOCKS.steps`; all variables have the same one, for two models may share some of
-them, as those of a GAN do, and one lock cannot be waited for crosswise. Who only reads, such as
-`predict`, does not wait for it: it looks whether its variables were written meanwhile, and if so
-computes once more, on copies that belong to one step. Only the writing itself, a single call into
-C, keeps everybody out: `LOCKS.writing`.
+This holds for other threads and for interrupts. A training step computes new values from old ones,
+so it holds one lock, `LOCKS.steps`, from its first read of a variable until all writes are done.
+All variables share this lock: two models may have variables in common, as those of a GAN do, and a
+single lock cannot deadlock. Readers such as `predict` do not take the lock. They check afterwards
+whether a variable changed, and recompute from copies if one did. Only the write itself, a single
+call into C, excludes all other threads: `LOCKS.writing`.
 
-Both are locks of C that the same thread may enter again. Always enter them by `with`: between the
-entering and the block no interrupt can come, so no lock stays locked. Nothing holds one while a
-stage waits for who walks through it: a call that is stepped through reads its variables at once,
-and writes at once; of two that overlap, the last one counts, as a whole.
+Both are reentrant locks that are written in C. Always enter them by `with`: no interrupt can come
+between the lock and the block, so no lock stays locked. No lock is held while a stage is paused: a
+call that is stepped through reads its variables at one moment and writes them at one moment. If two
+such calls overlap, the later write replaces the other, as a whole.
 
-Ctrl-C, any other signal's handler and an exception that another thread raises here all come between
-two steps of Python's own machine, never inside a call of C. So the writes that belong together are
-prepared one by one, as calls that run no Python code, and then made by a single call into C
-(`at_once`). What is raised before it finds nothing written, what is raised after it finds all.
+Ctrl-C, other signal handlers and exceptions raised from another thread arrive between two bytecode
+instructions, never inside a call into C. So the writes that belong together are prepared one by
+one, as calls that run no Python code, and then made by a single call into C (`at_once`). An
+exception before that call leaves all old values, an exception after it leaves all new ones.
 
-A signal handler may raise, note something, read and save at any moment: it sees all variables of
-one step. What it sets or trains in the middle of a step is not ordered with that step.
+A signal handler may raise, record, read and save at any moment: it sees all variables of one step.
+What it sets or trains in the middle of a step is not ordered with that step.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ import numpy as np
 # --- threads: who may read and who may write variables, and when ----------------------------------
 
 
-MOST_WRITERS = 512  # that are remembered at the same time
+MOST_WRITERS = 512  # sets of variables whose last write is remembered
 
-# `(taken,) = map(lock.acquire, WITHOUT_WAITING)` in a `try` takes a lock if it is free, and notes
-# whether it did, with no call in between; so `finally` knows what to release, whatever interrupts.
+# In a `try`, `(taken,) = map(lock.acquire, WITHOUT_WAITING)` takes a lock if it is free and stores
+# whether it did, with no call in between. So `finally` knows what to release after any interrupt.
 WITHOUT_WAITING = (False,)
 
 
@@ -49,24 +49,24 @@ class Locks:
     Attributes
     ----------
     steps : RLock
-        Of whoever computes new values from old ones, and of whoever borrows an array.
+        Held while new values are computed from old ones, and while an array is lent.
     writing : RLock
-        Of whoever writes, and of whoever copies.
+        Held while variables are written or copied.
     writes : int
         How often variables were written.
     moves : int
-        How often an array of a variable was replaced or lent: a program that saw another count
-        looks where its variables lie.
+        How often an array of a variable was replaced or lent. When this count has changed, a
+        program looks up the arrays of its variables again.
     calls : int
-        How many calls that will write in place are under way, in the thread that holds `steps`.
+        How many calls that write in place are running, in the thread that holds `steps`.
     """
 
     def __init__(self) -> None:
         self.writes = 0
         self.moves = 0
         self.calls = 0
-        self._last: dict[frozenset[int], int] = {}  # when which variables were written
-        self._forgotten = 0  # who has looked before that is told that something has changed
+        self._last: dict[frozenset[int], int] = {}  # variables written together: when
+        self._forgotten = 0  # writes up to this count are no longer stored one by one
         self._renew()
 
     def _renew(self) -> None:
@@ -74,27 +74,27 @@ class Locks:
         self.writing: Any = threading.RLock()
 
     def note(self, ids: frozenset[int]) -> None:
-        """Note that variables are going to be written; `writing` is held."""
+        """Record that variables are about to be written. `writing` must be held."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()
         self._last[ids] = number
 
     def _forget_half(self) -> None:
-        """Forget the writers that have not written for longest."""
+        """Forget the older half of the recorded writes."""
         by_time = sorted(self._last.items(), key=itemgetter(1))
         older, newer = by_time[: len(by_time) // 2], by_time[len(by_time) // 2 :]
         self._last, self._forgotten = dict(newer), older[-1][1]
 
     def has_changed(self, ids: set[int], since: int) -> bool:
-        """Tell whether one of these variables was written since a count.
+        """Return whether one of these variables was written after a count, by any thread.
 
-        By another thread, or by this one: by the handler of a signal, or by an op.
+        That includes this thread, since a signal handler or an op may write.
         """
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
-        """Return which of these variables were written since a count; all if that is forgotten."""
+        """Return which of these variables were written after a count; all if it is too old."""
         with self.writing:
             if since < self._forgotten:
                 return set(ids)
@@ -104,15 +104,15 @@ class Locks:
     # --- a process that is forked -----------------------------------------------------------------
 
     def before_fork(self) -> None:
-        """Let nobody be writing while the process is copied."""
+        """Wait until no thread is writing, before the process is copied."""
         self.writing.acquire()
 
     def after_fork(self) -> None:
-        """Go on, in the process that was copied."""
+        """Release the lock in the parent process."""
         self.writing.release()
 
     def after_fork_in_child(self) -> None:
-        """Make new locks: who holds the old ones may be a thread that is not there any more."""
+        """Make new locks: the old ones may be held by a thread that the child does not have."""
         if not self.steps.acquire(blocking=False):
             self.calls = 0
         self._renew()
@@ -121,7 +121,7 @@ class Locks:
 
 
 class Owned:
-    """Something that one call at a time may use; `lock` tells whether it is in use."""
+    """An object that only one call at a time may use; its `lock` is held during the call."""
 
     lock: Any
 
@@ -149,34 +149,34 @@ _take_all: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
 
 
 class Writable(Protocol):
-    """What is asked of a variable that is to be written or lent."""
+    """The interface of a variable that can be written and lent."""
 
     @property
     def room(self) -> np.ndarray:
-        """The array itself."""
+        """The array of the variable."""
 
     @property
     def is_lent(self) -> bool:
-        """Whether somebody else may hold the array."""
+        """Whether other objects may hold the array."""
 
     def _checked(self, value: Any) -> np.ndarray:
-        """Return a value as an array that fits, or raise."""
+        """Return a value as an array of the variable's shape and dtype, or raise."""
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls by which an array's numbers become those of the variable."""
+        """Return the calls that copy the numbers of an array into the variable."""
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return the calls by which the array itself becomes that of the variable."""
+        """Return the calls that make `array` the variable's own array."""
 
 
 def at_once(calls: Iterable[Call]) -> None:
-    """Make calls one after the other, with nothing in between.
+    """Make calls one after the other, without an interrupt or another thread between them.
 
     Parameters
     ----------
     calls : iterable of callable
         Each runs no Python code: `functools.partial` of a ufunc, `setattr`, `operator.setitem`.
-        The iterable too: a list, or what `itertools` makes of lists.
+        The iterable runs none either: use a list, or lists joined by `itertools`.
 
     Examples
     --------
@@ -190,24 +190,24 @@ def at_once(calls: Iterable[Call]) -> None:
 
 
 def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
-    """Make the calls that write variables, whose ids are given, while no other thread looks."""
+    """Make the calls that write the variables `ids`, while no other thread reads or writes them."""
     with LOCKS.writing:
         LOCKS.note(ids)
         at_once(calls)
 
 
 def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
-    """Give variables new numbers: all of them, or none if a value does not fit.
+    """Write new numbers into variables: into all of them, or into none if a value does not fit.
 
     Parameters
     ----------
     pairs : iterable of (Variable, array_like)
-        If a variable comes twice, its last value counts.
+        If a variable is given twice, its last value counts.
     """
     checked = [(variable, variable._checked(value)) for variable, value in pairs]
     ids = frozenset(id(variable) for variable, _ in checked)
     with LOCKS.steps:
-        LOCKS.calls += 1  # whoever borrows meanwhile gets a copy
+        LOCKS.calls += 1  # borrowers get a copy meanwhile
         try:
             write([one for v, array in checked for one in v._calls_to_set(array)], ids)
         finally:
@@ -215,7 +215,7 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
 
 
 def lend(variable: Writable) -> np.ndarray:
-    """Return the array of a variable, which nobody writes from then on; `LOCKS.steps` is held."""
+    """Return the array of a variable, read-only from now on. `LOCKS.steps` must be held."""
     array = variable.room
     if not variable.is_lent:
         LOCKS.moves += 1
@@ -225,22 +225,22 @@ def lend(variable: Writable) -> np.ndarray:
 
 
 def move(variable: Writable, room: np.ndarray) -> None:
-    """Let the numbers of a variable lie in another array; `LOCKS.steps` is held."""
+    """Move the numbers of a variable to another array. `LOCKS.steps` must be held."""
     room[...] = variable.room
     at_once(variable._calls_to_have(room, is_shared=False))
 
 
 def reset_together(things: Iterable[Any], *methods: str) -> None:
-    """Reset several things that keep a state, all of them at once.
+    """Reset several objects that have a state, all of them at once.
 
-    One says by `_resets()` which variable becomes what, or by `_resets_inside()` what there is to
-    reset inside of it. Where a subclass writes one of the methods anew, that is called instead.
+    An object returns (variable, value) pairs from `_resets()`, or the objects inside it that are to
+    be reset from `_resets_inside()`. A reset method that a subclass overrides is called instead.
 
     Parameters
     ----------
     things : iterable
     *methods : str
-        The names of the method that resets; the first is called.
+        The names of the reset method; the first one is called if a subclass has overridden it.
     """
     set_values(list(_resets_of(things, methods)))
 
@@ -260,7 +260,7 @@ def _resets_of(
 
 
 def take_over(pairs: Iterable[tuple[Writable, np.ndarray]]) -> None:
-    """Let arrays of the right shapes and types be those of variables: all of them at once."""
+    """Make arrays of the right shapes and dtypes the arrays of variables: all of them at once."""
     pairs = [(variable, np.require(array, requirements="C")) for variable, array in pairs]
     with LOCKS.steps:
         calls = [one for v, array in pairs for one in v._calls_to_have(array, is_shared=True)]

@@ -1,10 +1,10 @@
-"""Sums of gradients, where lazy switches choose between branches.
+"""Sums of gradients for graphs with lazy switches, which compute only one of two branches.
 
-A tensor that several ops read gets the sum of what they send back. For most graphs that is all
-there is to `Sums`: it adds. But of a switch only the branch that its condition chooses is computed
-(`Op.lazy`), and so is only that branch's gradient. Inside a branch the sweep goes on as if that
-branch were chosen. Where a gradient leaves the branch it is switched, as the values are: with
-zeros, or with the gradient of the other branch.
+A tensor that several ops read gets the sum of the gradients that they send back. In most graphs
+`Sums` only adds. But a lazy switch (`Op.lazy`) computes only the branch that its condition chooses,
+and so only the gradient of that branch. Inside a branch the sweep assumes that the branch is
+chosen. Where a gradient leaves the branch, a switch is put around it, as around the values: it
+chooses between the gradient and zeros, or the gradient of the other branch.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
 
-# The branches that a gradient lies in, from the outermost on, each as (condition, value that
+# The branches that contain a gradient, the outermost first, each as (condition, the value that
 # chooses it). The gradient holds if all of them are chosen, and is 0 otherwise.
 Branches = tuple[tuple[Tensor, bool], ...]
 
 
 class Sums:
-    """The gradients of a sweep, and the branches that each of them lies in.
+    """The gradients of a sweep, and the branches that contain each of them.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Sums:
         self._here: Branches = ()
 
     def of_outputs(self, apply: Apply) -> list[Tensor]:
-        """Return d loss / d output of each output of an op, whose terms are added next."""
+        """Return d loss / d output for each output of an op; `add` then takes the op's terms."""
         grads, inside = self.grads, self._inside
         here = self._here = shared([inside.get(y, ()) for y in apply.outputs if y in grads])
         return [
@@ -53,14 +53,14 @@ class Sums:
         self.grads[x], self._inside[x] = term, own
 
     def leave_branches(self, wrt: Iterable[Tensor]) -> None:
-        """Switch the gradients of these tensors, so that they hold whichever branch is chosen."""
+        """Wrap the gradients of these tensors in switches: valid whichever branch is chosen."""
         for x in dict.fromkeys(wrt):
             if self._inside.get(x):
                 self.grads[x] = switched(x, self.grads[x], self._inside.pop(x))
 
 
 def entered(branches: Branches, apply: Apply, position: int) -> Branches:
-    """Return the branches of what an op sends to an input: one more if the op is a switch."""
+    """Return the branches of the gradient for an input: one more if the op is a lazy switch."""
     if position not in apply.op.lazy:
         return branches
     branch = (apply.inputs[0], apply.op.lazy[position])
@@ -68,7 +68,7 @@ def entered(branches: Branches, apply: Apply, position: int) -> Branches:
 
 
 def shared(several: Sequence[Branches]) -> Branches:
-    """Return the outermost branches that all of these have in common."""
+    """Return the outermost branches that all items have in common."""
     if len(several) == 1:
         return several[0]
     alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))
@@ -76,7 +76,7 @@ def shared(several: Sequence[Branches]) -> Branches:
 
 
 def switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches = ()) -> Tensor:
-    """Return a gradient of `x` that lies in branches `inside` as one that lies in `outside`."""
+    """Move a gradient of `x` from branches `inside` to the outer ones: 0 in the other branches."""
     for condition, wanted in reversed(inside[len(outside) :]):
         zeros = zeros_like(x)
         gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))
@@ -86,7 +86,7 @@ def switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches = 
 def _sum_for(
     x: Tensor, first: tuple[Tensor, Branches], second: tuple[Tensor, Branches]
 ) -> tuple[Tensor, Branches]:
-    """Return the sum of two gradients of `x`, and the branches that it lies in."""
+    """Return the sum of two gradients of `x`, and the branches that contain it."""
     common = shared([first[1], second[1]])
     rests = [inside[len(common) :] for _, inside in (first, second)]
     are_two_sides = all(len(rest) == 1 for rest in rests) and rests[0][0][0] is rests[1][0][0]

@@ -1,8 +1,8 @@
-"""Arrays of ones that are known as such: the weights of samples of which nothing is said.
+"""Shared arrays of ones, the default sample weights, which a function recognizes.
 
-All of them are views of a few arrays that nobody can write to. So a function that is given one
-knows its numbers without looking, and can leave out what multiplies by them; rows of known ones are
-known ones themselves, however many shapes of batches there are.
+All of them are read-only views of a few arrays. A function that is given one knows its numbers
+without a look at them, and can leave out the multiplication. Slices of such an array are recognized
+too, so batches of any size share the same few arrays.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from kerascope.backend.graph import Placeholder
 from kerascope.settings import config
 
-MOST_ELEMENTS = 4096  # of known ones: with more, a function has other work than looking at them
-_sources: dict[tuple[np.dtype, int], np.ndarray] = {}  # by type and size, a power of two
+MOST_ELEMENTS = 4096  # in a shared array; larger arrays of ones are made on request
+_sources: dict[tuple[np.dtype, int], np.ndarray] = {}  # by dtype and size, a power of two
 
 
 def ones_of(shape: tuple[int, ...]) -> np.ndarray:
-    """Return ones of the default float type that nobody can write to.
+    """Return a read-only array of ones of the default float type.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def ones_of(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def are_known_ones(array: np.ndarray) -> bool:
-    """Tell whether an array is what `ones_of` gave, or rows of it, unless that were too many.
+    """Return whether an array is a view of the shared ones: up to 4096 elements of `ones_of`.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def _made(size: int, dtype: np.dtype) -> np.ndarray:
 
 
 def are_mostly_ones(tensor: object) -> bool:
-    """Tell whether a tensor is a placeholder whose default is ones, as that of sample weights.
+    """Return whether a tensor is a placeholder whose default is all ones, as sample weights are.
 
     Examples
     --------

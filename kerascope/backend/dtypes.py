@@ -1,8 +1,9 @@
-"""The types of a tensor's elements: their names, which of them win, and what becomes a number.
+"""Dtypes: their names, type promotion, and conversion of Python values to arrays.
 
-A dtype is NumPy's name of it, as in Keras: `"float32"`, `"int64"`, `"bool"`. Where two tensors
-meet, floats win over integers, and the wider float over the narrower (`common_dtype`); a plain
-Python number takes the type of the tensor beside it (`constant_dtype`), so `x * 2` stays what x is.
+A dtype is given by its NumPy name, as in Keras: `"float32"`, `"int64"`, `"bool"`. When two tensors
+are combined, floats win over integers, and the wider float over the narrower (`common_dtype`). A
+plain Python number takes the dtype of the tensor that it is combined with (`constant_dtype`), so
+`x * 2` has the dtype of x.
 
 Lesson: chapter 3.
 """
@@ -20,13 +21,13 @@ from kerascope.settings import config
 
 
 def is_float(dtype: str) -> bool:
-    """Tell whether a dtype can carry a gradient."""
+    """Return whether a dtype is a floating-point type, which can carry a gradient."""
     return dtype.startswith(("float", "bfloat"))
 
 
-@lru_cache  # asked for every op of a graph, with few different types
+@lru_cache  # called for every op of a graph, with few different types
 def common_dtype(*dtypes: str) -> str:
-    """Return the type of an operation on these types: floats win over integers of any width.
+    """Return the result dtype of an operation: floats win over integers of any width.
 
     Examples
     --------
@@ -41,12 +42,12 @@ _NAMES = frozenset({"float16", "float32", "float64", "int32", "int64", "uint8", 
 
 
 def checked_dtype(dtype: Any) -> str:
-    """Return NumPy's name of a type.
+    """Return the NumPy name of a dtype.
 
     Raises
     ------
     DtypeError
-        It is no type of numbers or booleans.
+        It is not a numeric or boolean type.
     """
     if isinstance(dtype, str) and dtype in _NAMES:
         return dtype
@@ -57,31 +58,31 @@ def checked_dtype(dtype: Any) -> str:
     if found.kind not in "fiub":
         remedy = " StringLookup and TextVectorization turn text into numbers before a model."
         raise DtypeError(
-            f"dtype: {dtype!r} is no numeric type; expected 'float32', 'int32', ..."
+            f"dtype: expected a numeric type such as 'float32' or 'int32', got {dtype!r}."
             f"{remedy if dtype == 'string' else ''}"
         )
     return found.name
 
 
-# What NumPy would read as a number if it stands in an array of objects, and is none.
+# Objects that NumPy would convert to a number, although they are not real numbers.
 _NO_NUMBERS = (str, bytes, type(None), np.complexfloating, np.datetime64, np.timedelta64)
 
 
 def as_numbers(value: Any, where: str, dtype: str = "float64") -> np.ndarray:
-    """Return numbers or booleans as an array, of their own type.
+    """Return numbers or booleans as an array of their own dtype.
 
-    Numbers that NumPy has no type for, as `Decimal`, `10**30` and bfloat16, become `dtype`.
+    Numbers for which NumPy has no dtype, such as `Decimal`, `10**30` and bfloat16, become `dtype`.
 
     Raises
     ------
     DtypeError
-        They are something else, or lists of different lengths.
+        The value is not numeric, or it contains lists of different lengths.
     """
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise DtypeError(
-            f"{where}: {shortened(value)} is no rectangular array ({error})."
+            f"{where}: {shortened(value)} is not a rectangular array ({error})."
         ) from None
     if array.dtype.kind in "fiub":
         return array
@@ -89,29 +90,29 @@ def as_numbers(value: Any, where: str, dtype: str = "float64") -> np.ndarray:
         return _converted(array, dtype)
     except (TypeError, ValueError, OverflowError):
         raise DtypeError(
-            f"{where}: {shortened(value)}, of type {type(value).__name__}, cannot become {dtype}; "
-            f"expected a tensor, an array or a number."
+            f"{where}: expected a tensor, an array or a number, got {shortened(value)}, of type "
+            f"{type(value).__name__}, which cannot become {dtype}."
         ) from None
 
 
 def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
-    """Return objects that stand for numbers, or numbers of a type from outside NumPy, as `dtype`.
+    """Convert objects that represent numbers, or numbers of an extension type, to `dtype`.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        They stand for none, or for one that `dtype` has no room for.
+        They do not represent numbers, or `dtype` is too small for one of them.
     """
     is_foreign = array.dtype.kind == "V" and array.dtype.isbuiltin == 2  # ml_dtypes' bfloat16
     is_objects = array.dtype.kind == "O" and not any(isinstance(x, _NO_NUMBERS) for x in array.flat)
     if not is_foreign and not is_objects:
-        raise TypeError("no numbers")
-    array.astype("float64")  # "bool" would take everything
+        raise TypeError("not numbers")
+    array.astype("float64")  # raises for other objects; "bool" would accept them
     return array.astype(dtype)
 
 
 def constant_dtype(value: Any, array: np.ndarray, like: str | None) -> str:
-    """Return the dtype that a plain value takes beside a tensor of dtype `like`."""
+    """Return the dtype of a plain value that is combined with a tensor of dtype `like`."""
     wanted = like if like is not None else config.floatx
     if array.dtype.kind == "f":
         return wanted if is_float(wanted) else config.floatx

@@ -1,13 +1,12 @@
-"""Eager mode computes at once; `compiled(function)` goes back from there to a graph.
+"""Eager mode computes ops at once; `compiled(function)` returns to graphs from there.
 
 A layer that is called on arrays runs its body in eager mode: every K function inside returns a
-tensor whose numbers are known already, so `print(x)` in the middle of a `call` shows them, and
-`K.get_value(x)` returns them. TensorFlow 2 works so by default.
+tensor that already has numbers, so `print(x)` in the middle of a `call` shows them, and
+`K.get_value(x)` returns them. TensorFlow 2 does this by default.
 
-A compiled function runs once on symbols, then only the graph that it left, as TensorFlow's
-`tf.function` does: the body runs once for each *signature* (the types and ranks of the arguments,
-and their sizes but for the batch); every later call with such arguments runs the compiled graph and
-not a line of the body.
+A compiled function runs its body once on symbolic tensors and keeps the graph, as TensorFlow's
+`tf.function` does. The body runs once for each *signature* (the dtypes and ranks of the arguments,
+and their sizes except the batch size). Later calls with the same signature run only the graph.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ __all__ = ["compiled"]
 
 @contextmanager
 def eager_mode() -> Iterator[None]:
-    """Let ops compute at once inside the `with` block."""
+    """Compute ops at once inside the `with` block."""
     token = EAGER.set(_evaluate)
     try:
         yield
@@ -54,12 +53,12 @@ def eager_mode() -> Iterator[None]:
 
 
 def value_of(x: Any) -> Any:
-    """Return the numbers behind a tensor now.
+    """Return the numbers of a tensor: those it has, or computed from its graph.
 
     Raises
     ------
     DtypeError
-        It is a placeholder, which has none.
+        It is a placeholder without a default, which has no numbers.
     """
     tensor = as_tensor(x)
     if isinstance(tensor, Constant):
@@ -80,11 +79,11 @@ def value_of(x: Any) -> Any:
 
 @contextmanager
 def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Variable, Tensor]]:
-    """Keep what is assigned to variables inside the `with` block, for who is to write it.
+    """Collect assignments to variables inside the `with` block instead of writing them.
 
-    Inside, ops and readers find what was assigned last, also outside of the block, and what is
-    `given`. So a body that says `total.assign_add(x)` and reads `total` is run on numbers without
-    writing before its end, or once on symbols, and gives the update pairs of a function.
+    Inside, ops and readers see the last assigned value, including values that an outer block or
+    `given` assigned. So a body that calls `total.assign_add(x)` and then reads `total` can run on
+    numbers and write at its end, or run on symbols and yield the update pairs of a function.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Vari
 
 
 def _fitting(variable: Variable, value: Any) -> Tensor:
-    """Return what a variable becomes by an assignment, in its type.
+    """Return the tensor that a variable is set to by an assignment, in the variable's dtype.
 
     Raises
     ------
@@ -117,8 +116,8 @@ def _fitting(variable: Variable, value: Any) -> Tensor:
     sizes = zip(value.shape, variable.shape, strict=False)
     if value.ndim != variable.ndim or any(size not in (None, own) for size, own in sizes):
         raise ShapeError(
-            f"variable '{variable.name}': new value has shape {value.shape}; "
-            f"expected {variable.shape}.",
+            f"variable '{variable.name}': expected a new value of shape {variable.shape}, "
+            f"got {value.shape}.",
             subject=variable,
         )
     return cast(value, variable.dtype)
@@ -128,9 +127,9 @@ Written = TypeVar("Written", bound=Callable[..., Any])
 
 
 def at_once_on_arrays(function: Written) -> Written:
-    """Return a function of tensors that in dialect "3" takes arrays, too, and returns numbers.
+    """Return a function of tensors that in dialect "3" also takes arrays, and returns numbers.
 
-    `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is 9.0 there; in the others it is a symbol.
+    `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is 9.0 there; in other dialects a tensor.
     """
     names = function.__code__.co_varnames
     kinds = {name: str(kind) for name, kind in function.__annotations__.items()}
@@ -154,14 +153,14 @@ def at_once_on_arrays(function: Written) -> Written:
 
 
 def assign(variable: Variable, value: Any) -> Variable:
-    """Replace the numbers of a variable: what `variable.assign(value)` does.
+    """Replace the numbers of a variable: `variable.assign(value)` calls this.
 
-    They are replaced now, but inside of `assigning` when that ends.
+    They are written at once; inside an `assigning` block, they are only collected.
 
     Raises
     ------
     GraphError
-        A layer's or loss's graph is being made, in which the new value has no numbers yet.
+        The graph of a layer or a loss is being built, where the new value has no numbers yet.
     """
     assigned = ASSIGNED.get()
     if assigned is not None:
@@ -171,9 +170,9 @@ def assign(variable: Variable, value: Any) -> Variable:
     is_symbol = isinstance(value, Tensor) and not isinstance(value, Constant)
     if is_symbol and current_scope().makes_graph and not is_eager():
         raise GraphError(
-            f"variable '{variable.name}': assign writes at once, but here a graph is made, in "
+            f"variable '{variable.name}': assign writes at once, but here a graph is built, in "
             f"which the new value has no numbers yet. Assign in the call of a layer, or write "
-            f"there self.add_update(K.update(variable, new_value), inputs).",
+            f"self.add_update(K.update(variable, new_value), inputs) there.",
             subject=variable,
         )
     variable.set_value(value_of(value) if isinstance(value, Tensor) else value)
@@ -181,9 +180,9 @@ def assign(variable: Variable, value: Any) -> Variable:
 
 
 def _number(kind: type) -> Callable[[Tensor], Any]:
-    """Return what makes a Python number of a tensor that was computed from no placeholder.
+    """Return the conversion of a tensor to a Python number, if it depends on no placeholder.
 
-    So `float(layer.losses[0])` after a layer was called on arrays.
+    It makes `float(layer.losses[0])` work after a layer was called on arrays.
     """
 
     def convert(x: Tensor) -> Any:
@@ -203,7 +202,7 @@ OPERATORS.update(assign=assign, float=_number(float), int=_number(int))
 
 
 def _evaluate(op: Op, tensors: list[Tensor]) -> Any:
-    """Perform an op on the numbers of its inputs; what stands in for `Op.__call__`'s Apply."""
+    """Perform an op on the numbers of its inputs. In eager mode this replaces `Op.__call__`."""
     op.infer_shape(*tensors)  # the same errors as in a graph
     with np.errstate(all="ignore"):
         perform = op.perform if is_ours(type(op)) else on_read_only(op)
@@ -224,7 +223,7 @@ Signature = tuple[tuple[str, tuple[int | None, ...]], ...]
 
 
 def compiled(body: Callable[..., Any]) -> Compiled:
-    """Make a function of tensors into one of arrays, traced once per signature; a decorator.
+    """Decorate a function of tensors to take and return arrays; it is traced once per signature.
 
     Parameters
     ----------
@@ -252,27 +251,27 @@ def compiled(body: Callable[..., Any]) -> Compiled:
 
 
 class Compiled:
-    """What `compiled` returns.
+    """A function of tensors that runs on arrays as a compiled graph; returned by `compiled`.
 
     Attributes
     ----------
     body : callable
-        The function as it was written.
+        The original function.
     functions : dict
         The compiled `Function` for each signature.
     traces : int
-        How often the body has run.
+        How often the body has been traced.
     """
 
     def __init__(self, body: Callable[..., Any]) -> None:
         self.body = body
         self.functions: dict[Signature, Function] = {}
         self.traces = 0
-        update_wrapper(self, body, updated=())  # what a layer has as attributes stays its own
+        update_wrapper(self, body, updated=())  # without the attributes of a layer
 
     @property
     def name(self) -> str:
-        """What the body is called; a layer has a name of its own, `__name__` is a function's."""
+        """The name of the function or of the layer."""
         for attribute in ("__name__", "name"):
             if hasattr(self.body, attribute):
                 return str(getattr(self.body, attribute))
@@ -289,7 +288,7 @@ class Compiled:
     def _as_array(self, argument: Any) -> np.ndarray:
         if isinstance(argument, Tensor):
             raise DtypeError(
-                f"compiled {self.name}: got the tensor '{argument.name}'; expected arrays. "
+                f"compiled {self.name}: expected arrays, got the tensor '{argument.name}'. "
                 f"Call the function itself on tensors: {self.name}.body(x)."
             )
         constant = as_tensor(argument)

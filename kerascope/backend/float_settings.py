@@ -1,14 +1,14 @@
-"""How numbers are computed while a function computes: tiny ones are zero, and NaN is no warning.
+"""Float settings while a function computes: subnormal numbers are zero, no NaN warnings.
 
-Infinities and NaN come without a warning of NumPy: the training loop reports them.
+NumPy's warnings about infinities and NaN are off: the training loop reports them.
 
-Below 1.2e-38 a float32 has no full precision any more: it is *subnormal*, and processors compute
-with such numbers 35 to 70 times slower. A gradient that vanishes, or a moment that decays, gets
-there after some hundred steps, and training that slows down for no visible reason is the result. So
-the processor is told to take them as 0, as TensorFlow tells it.
+Below 1.2e-38 a float32 no longer has full precision: it is *subnormal*, and processors compute with
+such numbers 35 to 70 times slower. A vanishing gradient or a decaying moment gets there after some
+hundred steps, and training becomes slower for no visible reason. So the processor is set to treat
+subnormal numbers as 0, as TensorFlow does.
 
-That is done where C's `fesetenv` is known to hold the switch: on x86-64 with the GNU C library.
-Elsewhere nothing is done.
+This is done only where C's `fesetenv` is known to contain the switch: on x86-64 with the GNU C
+library.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ import numpy as np
 Result = TypeVar("Result")
 
 FLUSH = 0x8040  # in the MXCSR register: results become 0, and operands count as 0
-MXCSR = 7  # its place in the GNU C library's fenv_t, in units of 4 bytes
+MXCSR = 7  # its index in the GNU C library's fenv_t, in units of 4 bytes
 
 
 @cache
 def _library() -> Any:
-    """Return the C library's mathematics; None where the register cannot be reached."""
+    """Return the C library's `libm`, or None where the register cannot be reached."""
     if platform.machine() not in ("x86_64", "AMD64") or platform.libc_ver()[0] != "glibc":
         return None
     try:
-        library = ctypes.PyDLL("libm.so.6")  # so short a call need not give up Python's lock
+        library = ctypes.PyDLL("libm.so.6")  # the call is too short to release Python's lock
         return library if hasattr(library, "fesetenv") else None
     except OSError:
         return None
 
 
 class _Switch(threading.local):
-    """The state of one thread: its settings outside and inside, and how deep it is inside."""
+    """The float settings of one thread, outside and inside functions, and the nesting depth."""
 
     def __init__(self) -> None:
         library = _library()
-        self.depth = 0 if library is not None else 1  # where nothing can be done, always inside
+        self.depth = 0 if library is not None else 1  # 1: nothing to switch
         self.outside = (ctypes.c_uint32 * 8)()
         if library is not None:
             self.set = library.fesetenv
@@ -60,9 +60,9 @@ _switch = _Switch()
 
 @np.errstate(all="ignore")
 def with_float_settings(compute: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what a call computes, with the settings of a function.
+    """Call `compute` with the float settings of a function, and return its result.
 
-    What was before comes back, whatever interrupts.
+    The previous settings are restored afterwards, also after an exception.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""`K.function`: from a graph to something that computes.
+"""`K.function`: compile a graph into a callable that computes.
 
 A call has three parts. It computes every output and every new value, op by op in the order of
-the schedule; it checks the new values; and only then it writes them into their variables, all at
-once. So the outputs of a call belong to the weights *before* it, and a call that raised, or was
-abandoned while it was stepped through, has changed nothing. Even Ctrl-C cannot divide the writing:
-see `atomic.py`. If an op itself writes a variable of its function, it is not promised whether ops
-after it read the old value or the new one.
+the schedule. It checks the new values. Only then it writes them into their variables, all at once.
+So the outputs of a call belong to the weights *before* it, and a call that raised, or was abandoned
+while it was stepped through, has changed nothing. Even Ctrl-C cannot divide the write: see
+`atomic.py`. If an op itself writes a variable of its function, it is undefined whether later ops
+read the old value or the new one.
 
 `Function._events` is the whole of a call. Observers get an event for each of its steps. Without
 observers, the third call with arrays of the same shapes runs as a NumPy program, which computes
@@ -64,17 +64,18 @@ def function(
         Usually placeholders.
     outputs : Tensor or list of Tensor
     updates : iterable of (Variable, Tensor), optional
-        Of several pairs of a variable the first one counts, but the pairs that calls of layers have
-        added are applied one after the other: see `update_order.py`.
+        If a variable has several pairs, the first one counts. Pairs that layer calls have added
+        are all applied, one after the other: see `update_order.py`. Variables with a default
+        update, such as a Dropout's count of draws, are updated too in calls that read them.
     name : str, optional
-        Its name in traces.
+        The name of the function in traces.
     rewrites : list of str, optional
         The rules that may shorten its program; by default all. With `()` the program contains
-        every op of the graph as it is. The results are the same.
+        every op of the graph. The results are the same.
     verify : bool, optional
         Whether each result of a program is compared bit for bit with that of the steps before it is
-        used. A loop is compared with its interpreter; if it is rewritten, up to rounding.
-        By default as in the environment variable KERASCOPE_VERIFY: 1 or 0.
+        used. A loop is compared with its interpreter; if it is rewritten, up to rounding. The
+        default is the environment variable KERASCOPE_VERIFY: 1 or 0.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def function(
     DisconnectedGraphError
         An output needs a placeholder that is not among the inputs.
     VerificationError
-        By a call with `verify`: the results differ. No variable was changed.
+        Raised by a call with `verify` if the results differ. No variable was changed.
 
     Examples
     --------
@@ -101,8 +102,8 @@ def function(
     verify = kwargs.pop("verify", None)
     if kwargs:
         raise ArgumentError(
-            f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
-            f"expected inputs, outputs, updates, name, rewrites or verify."
+            f"K.function: expected inputs, outputs, updates, name, rewrites or verify, "
+            f"got the unknown argument {sorted(kwargs)[0]!r}."
         )
     given = () if updates is None else updates
     return Function(inputs, outputs, given, name=name, rewrites=rewrites, verify=verify)
@@ -115,9 +116,9 @@ class Function(Inspectable):
     ----------
     inputs, outputs : list of Tensor
     updates : list of Update
-        One for each variable that a call writes.
+        One for each variable that a call may write, including default updates.
     schedule : Schedule
-        The ops in order.
+        The ops in the order in which a call computes them.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class Function(Inspectable):
         for v, nv in updates:
             if v not in unique_updates:
                 unique_updates[v] = checked_update(v, nv)
-        # Variables that bring an update of their own, such as the number of draws of a Dropout.
+        # Variables with an update of their own, such as the number of draws of a Dropout.
         followers = default_updates(unique_updates, self.outputs)
         self.updates = [*unique_updates.values(), *followers.values()]
         new_values = [update.new_value for update in self.updates]
@@ -150,14 +151,14 @@ class Function(Inspectable):
 
     @functools.cached_property
     def _input_dtypes(self) -> list[tuple[Tensor, np.dtype]]:
-        """The inputs, each with the type of its numbers."""
+        """The inputs, each with its dtype."""
         return [(x, np.dtype(x.dtype)) for x in self.inputs]
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"
 
     def __call__(self, inputs: Sequence[Any] = ()) -> Any:
-        """Compute the outputs, then write the new values.
+        """Compute the outputs, then write the new values; see the module's docstring.
 
         Parameters
         ----------
@@ -167,12 +168,12 @@ class Function(Inspectable):
         Returns
         -------
         list of np.ndarray
-            A NumPy scalar for a tensor without axes. They share no memory with other arrays.
+            A NumPy scalar for a tensor without axes. The arrays share no memory with others.
 
         Raises
         ------
         DataError
-            There are too many arrays or too few.
+            The number of arrays is wrong.
         ShapeError
             An array does not fit its tensor.
         """
@@ -185,22 +186,23 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
-        """Return one call as a stage; events: each `Step` when it is done, then each `Update`.
+        """Return one call as a stage. Its events are each `Step` once computed, then each `Update`.
 
-        A step that no switch needs in this call has no event.
+        A step that no lazy switch needs in this call has no event.
         """
         compute = functools.partial(with_float_settings, self._compute, inputs)
         events = self._events(inputs)
         return Stage(self.name, events, self, shortcut=compute, around=with_float_settings)
 
-    # The whole of a call. `values` contains one array for each slot. `foreign` contains the arrays
-    # that callers, variables and constants hold: a result that is one of them is copied (`owned`).
-    # `reading` says which array of a variable is used: its own one (BORROWED), which observers may
-    # keep, or a copy.
+    # The whole of a call. `values` holds one array for each slot. A step may return an array that
+    # is
+    # not its own: an input of the caller, a variable's array, a constant. `borrowed` holds these,
+    # and `unshared` copies a result that is one of them. With `ReadMode.SHARED` steps read the
+    # variables' own arrays, which observers may keep; otherwise they read copies.
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
     ) -> Generator[Any, Any, Any]:
-        """Compute each step, check the new values, write them all; return the outputs."""
+        """Compute each step, check the new values, write them all at once; return the outputs."""
         schedule = self.schedule
         values = [] if values is None else values
         values[:] = schedule.start(self._arrays(inputs), reading)
@@ -237,12 +239,12 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
-        """Return whether a new value is written: a follower's only if its variable was read."""
+        """Return whether an update is applied; a default update only if its variable was read."""
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)
 
     def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
-        """Compute a call step by step for `Programs`, which may look at the values of each step."""
+        """Compute a call step by step for `Programs`, which may inspect the values of each step."""
         values: list[Any] = []
         events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
         result = Programs.run_steps(events, values, facts)
@@ -251,13 +253,13 @@ class Function(Inspectable):
     def _arrays(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         if not isinstance(inputs, (list, tuple)):
             raise DtypeError(
-                f"{self.name}: inputs come as a list, one array for each of {self.inputs}; "
+                f"{self.name}: expected a list of inputs, one array for each of {self.inputs}, "
                 f"got {type(inputs).__name__}."
             )
         if len(inputs) != len(self.inputs):
             raise DataError(
-                f"{self.name}: {len(inputs)} arrays came; expected {len(self.inputs)}, "
-                f"one for each of {self.inputs}."
+                f"{self.name}: expected {len(self.inputs)} arrays, one for each of {self.inputs}, "
+                f"got {len(inputs)}."
             )
         return [
             x

@@ -1,4 +1,4 @@
-"""What a function checks: its arguments, the arrays of every call, and new values."""
+"""Checks of a function: its arguments, the input arrays of each call, and new values."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from kerascope.registry import did_you_mean
 
 
 class Update(NamedTuple):
-    """The event that a new value was written: which variable, and the tensor that computed it."""
+    """The event that a variable was written: the variable, and the tensor of its new value."""
 
     variable: Variable
     new_value: Tensor
 
 
 def checked_inputs(inputs: Any) -> list[Tensor]:
-    """Return the inputs of a new function, after a check that they are tensors."""
+    """Return the inputs of a new function, or raise if one is not a tensor."""
     if isinstance(inputs, Tensor):
-        raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
+        raise ArgumentError(f"K.function: expected a list of inputs, got a tensor: [{inputs}].")
     for x in inputs:
         if not isinstance(x, Tensor):
-            remedy = " K.set_learning_phase has fixed the phase: leave it out."
+            remedy = " K.set_learning_phase has fixed the phase, so leave it out."
             raise ArgumentError(
-                f"K.function: inputs has {x!r}; expected symbolic tensors."
+                f"K.function: expected symbolic tensors as inputs, got {x!r}."
                 f"{remedy if isinstance(x, int) else ''}"
             )
     return list(inputs)
 
 
 def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
-    """Return the names of rules, after a check that there are such."""
+    """Return the names of rewrite rules as a list, or raise if a rule is unknown."""
     if names is None:
         return None
     names = [names] if isinstance(names, str) else list(names)
@@ -48,26 +48,26 @@ def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
         if name not in RULE_NAMES:
             near, known = did_you_mean(str(name), RULE_NAMES), ", ".join(RULE_NAMES)
             raise ArgumentError(
-                f"K.function: rewrites has {name!r}. {near}Expected names of {known}."
+                f"K.function: unknown rewrite {name!r}. {near}Use some of: {known}."
             )
     return names
 
 
 @functools.lru_cache(maxsize=4096)
 def fits(shape: Shape, wanted: Shape) -> bool:
-    """Tell whether an array of this shape may be fed to a tensor of that one."""
+    """Return whether an array of shape `shape` may be fed to a tensor of shape `wanted`."""
     return merge_shapes(shape, wanted) is not None
 
 
 def as_input(value: Any, tensor: Tensor) -> np.ndarray:
-    """Return what was fed as an array of the tensor's type, in C's order.
+    """Return an input value as an array of the tensor's dtype, contiguous in C order.
 
     Raises
     ------
     DtypeError
-        It cannot be read as such.
+        The value cannot be converted to that dtype.
     ShapeError
-        It does not fit.
+        The array does not fit the shape of the tensor.
     """
     try:
         array = np.asarray(fed_array(value, tensor), dtype=tensor.dtype, order="C")
@@ -77,33 +77,33 @@ def as_input(value: Any, tensor: Tensor) -> np.ndarray:
         ) from None
     if not fits(array.shape, tensor.shape):
         raise ShapeError(
-            f"input '{tensor.name}': array of shape {array.shape}; expected {tensor.shape}.",
+            f"input '{tensor.name}': expected an array of shape {tensor.shape}, got {array.shape}.",
             subject=tensor,
         )
     return array
 
 
 def checked_update(v: Any, nv: Any) -> Update:
-    """Return the update of a variable; raise if its new value cannot be the variable's."""
+    """Return the update of a variable, or raise if the new value does not fit the variable."""
     if not isinstance(v, Variable):
-        raise DtypeError(f"updates: only a variable can be updated; got {v!r}.", subject=v)
+        raise DtypeError(f"updates: expected a variable, got {v!r}.", subject=v)
     new_value = cast(as_tensor(nv, like=v), v.dtype)
     if merge_shapes(v.shape, new_value.shape) is None:
         raise ShapeError(
-            f"updates: new value '{new_value.name}' of variable '{v.name}' has shape "
-            f"{new_value.shape}; expected {v.shape}.",
+            f"updates: expected a new value of shape {v.shape} for variable '{v.name}', "
+            f"got '{new_value.name}' of shape {new_value.shape}.",
             subject=v,
         )
     return Update(v, new_value)
 
 
 def pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, Any]]:
-    """Yield the pairs; a new value alone does not say what it is for."""
+    """Yield the (variable, new value) pairs; raise for a tensor without its variable."""
     for update in [updates] if isinstance(updates, Tensor) else updates:
         if isinstance(update, Tensor):
             raise DtypeError(
-                f"updates: '{update.name}' is one tensor; expected pairs (variable, new value). "
-                f"Write updates=[(v, {update.name})] with the variable v that is to get it.",
+                f"updates: expected pairs (variable, new value), got the tensor '{update.name}'. "
+                f"Write updates=[(v, {update.name})], where v is the variable to update.",
                 subject=update,
             )
         yield update
@@ -112,7 +112,7 @@ def pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, A
 def default_updates(
     updates: dict[Variable, Update], outputs: list[Tensor]
 ) -> dict[Variable, Update]:
-    """Return the updates that variables bring along: the draw counts of random ops."""
+    """Return the default updates of variables that the graph reads: draw counts of random ops."""
     needed = leaves([*outputs, *(update.new_value for update in updates.values())])
     return {
         v: checked_update(v, v.default_update)
@@ -122,7 +122,7 @@ def default_updates(
 
 
 def owned(array: Any, foreign: dict[int, Any]) -> Any:
-    """Return the array, or a copy if somebody else could see it change."""
+    """Return the array, or a copy if other objects may share its memory."""
     array = np.asarray(array)
     if array.ndim == 0:
         return array[()]
@@ -133,12 +133,12 @@ def owned(array: Any, foreign: dict[int, Any]) -> Any:
 
 
 def new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray:
-    """Return the array that a variable takes over; raise ShapeError if it does not fit."""
+    """Return the array that a variable will own, or raise ShapeError if it does not fit."""
     v = update.variable
     if np.shape(array) != v.shape:
         raise ShapeError(
-            f"update of variable '{v.name}': new value has shape {np.shape(array)}; "
-            f"expected {v.shape}. No variable was changed.",
+            f"update of variable '{v.name}': expected a new value of shape {v.shape}, "
+            f"got {np.shape(array)}. No variable was changed.",
             subject=v,
         )
     return np.asarray(owned(array, foreign))

@@ -2,13 +2,13 @@
 
 The sweep visits every op between the loss and the given tensors, the last one first. At each op
 d loss / d output is complete, because every op that reads the output was visited before. The op's
-`grad` returns d loss / d input, and that is added to what the other readers of the same input have
-sent. Nothing is computed here: the result is a graph, which can be run, drawn, stepped through and
-differentiated again. Theano's `T.grad` and TensorFlow's `tf.gradients` do the same; `K.gradients`
-is Keras's name for it.
+`grad` returns d loss / d input, which is added to the gradients that the other readers of the same
+input have sent. The sweep computes no numbers: the result is a graph, which can be run, drawn,
+stepped through and differentiated again. Theano calls this `T.grad`, TensorFlow `tf.gradients`,
+Keras `K.gradients`.
 
-Read `sweep`, then `backpropagate`, which begins it. Where a switch chooses between branches, sums
-are more than additions: see `branches.py`.
+Read `sweep`, then `backpropagate`, which starts it. Graphs with lazy switches need more than a
+plain sum: see `branches.py`.
 
 Lessons: chapters 13 (symbolic differentiation) and 14 (gradients become updates).
 """
@@ -31,7 +31,7 @@ __all__ = ["gradients"]
 
 
 class Seeded(NamedTuple):
-    """The event that the sweep begins: d loss / d loss is one."""
+    """The event that the sweep begins: d loss / d loss is 1."""
 
     loss: Tensor
     gradient: Tensor
@@ -45,10 +45,10 @@ class Swept(NamedTuple):
     apply : Apply
         The call whose inputs received gradients.
     output_grads : list of Tensor
-        d loss / d output for each output, complete. In a branch of a switch, its value if that
-        branch is chosen.
+        d loss / d output for each output, complete. Inside a branch of a lazy switch, the value
+        that holds if the branch is chosen.
     terms : list of Tensor or None
-        What the op sends to each of its inputs: of the input's shape, None where nothing flows.
+        The gradient that the op sends to each input, of the input's shape; None if no gradient.
     """
 
     apply: Apply
@@ -75,7 +75,7 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
     Raises
     ------
     GradientError
-        The loss is not a tensor of floats, or it was computed in eager mode, which keeps no graph.
+        The loss is not a float tensor, or it was computed in eager mode, which keeps no graph.
 
     Examples
     --------
@@ -95,20 +95,20 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
 
 
 def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
-    """Return the sweep as a stage; its events are one `Seeded`, then a `Swept` for each op."""
+    """Return the sweep as a stage. Its events are one `Seeded`, then a `Swept` for each op."""
     wrt = [variables] if isinstance(variables, Tensor) else list(variables)
     for x in wrt:
         if not isinstance(x, Tensor):
             raise DtypeError(
-                f"K.gradients: cannot differentiate with respect to {x!r} of type "
-                f"{type(x).__name__}; expected tensors, such as layer.trainable_weights."
+                f"K.gradients: expected tensors to differentiate with respect to, such as "
+                f"layer.trainable_weights, got {x!r} of type {type(x).__name__}."
             )
     loss = as_tensor(loss)
     if is_eager() and isinstance(loss, Constant):
         raise GradientError(
             f"K.gradients: the loss '{loss.name}' was computed in eager mode: it is a number, and "
-            f"the way back to the variables was not kept. Make a graph: call the layer on an "
-            f"Input, or put the function into ks.compiled.",
+            f"its graph was not kept. To get a graph, call the layer on an Input, or put the "
+            f"function into ks.compiled.",
             subject=loss,
         )
     return Stage("gradients", backpropagate(loss, wrt), loss)
@@ -116,11 +116,11 @@ def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
 
 @boundary
 def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[Tensor | None]]:
-    """Sweep from `loss` back to `wrt`: return d loss / d x for each x, None if there is none."""
+    """Sweep from `loss` back to `wrt`; return d loss / d x for each x, None without a gradient."""
     if not is_float(loss.dtype):
         raise GradientError(
-            f"gradients: the loss '{loss.name}' is of type {loss.dtype}; expected floats. "
-            f"K.cast() it first.",
+            f"gradients: expected a loss of floats, got '{loss.name}' of dtype {loss.dtype}. "
+            f"Convert it with K.cast() first.",
             subject=loss,
         )
     with gradient_scope(loss.owner, named=False):
@@ -158,32 +158,33 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
 
 
 def checked_terms(apply: Apply, given: Any) -> list[Tensor | None]:
-    """Return what an op's `grad` gave as a list: one gradient for each input, of its rank."""
+    """Return the gradients that an op's `grad` gave as a list, or raise if they do not fit."""
     if given is None or isinstance(given, Tensor):
         what = "nothing" if given is None else f"the tensor '{given.name}'"
         raise GradientError(
-            f"{apply!r}: grad returned {what}; expected a list with one gradient for each input. "
-            f"For one input: return [gradient].",
+            f"{apply!r}: expected a list with one gradient for each input from grad, got {what}. "
+            f"If there is one input, return [gradient].",
             subject=apply,
         )
     terms = list(given)
     if len(terms) != len(apply.inputs):
         raise GradientError(
-            f"{apply!r}: grad returned {len(terms)} tensors; "
-            f"expected one for each of {len(apply.inputs)} inputs.",
+            f"{apply!r}: expected one gradient for each of {len(apply.inputs)} inputs from grad, "
+            f"got {len(terms)}.",
             subject=apply,
         )
     for x, term in zip(apply.inputs, terms, strict=True):
         if term is not None and term.ndim != x.ndim:
             raise ShapeError(
-                f"{apply!r}: gradient of '{x.name}' has shape {term.shape}; expected {x.shape}.",
+                f"{apply!r}: expected a gradient of shape {x.shape} for '{x.name}', "
+                f"got {term.shape}.",
                 subject=apply,
             )
     return terms
 
 
 def blocking_ops(loss: Tensor, variable: Tensor) -> list[Apply]:
-    """Return the calls between `variable` and `loss` whose ops let no gradient pass.
+    """Return the calls between `variable` and `loss` whose ops pass no gradient on.
 
     Empty if the loss does not depend on the variable at all.
     """

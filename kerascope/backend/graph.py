@@ -12,7 +12,7 @@ tensor without numbers is a `KerasTensor`.
 Tensors hash and compare by identity, so `x in inputs` is true for this very tensor only. `K.equal`
 compares values.
 
-Read the tensors first, then Op and Apply, then the walks over the graph that they make.
+Read the tensors first, then Op and Apply, then the walks over the graph that they form.
 
 Lessons: chapters 2 (the backend), 3 (data types) and 13 (symbolic differentiation).
 """
@@ -47,25 +47,25 @@ from kerascope.settings import config
 
 
 class Tensor(Operators):
-    """A symbolic value: its shape and type are known, its numbers are not.
+    """A symbolic value: its shape and dtype are known, its numbers are not.
 
     Parameters
     ----------
     shape : tuple of int or None
         None for an axis whose size is known only when a function is called.
     dtype : str
-        NumPy's name of the element type.
+        The NumPy name of the element type.
     name : str
         For messages and pictures; need not be unique.
     owner : Apply, optional
-        The call that computes it.
+        The call that computes the tensor; None for placeholders, variables and constants.
     index : int
-        Which of the owner's outputs it is.
+        The position among the owner's outputs.
 
     Attributes
     ----------
     _keras_history : KerasHistory or None
-        (layer, node_index, tensor_index), set by the layer that made it.
+        (layer, node_index, tensor_index), set by the layer call that made the tensor.
     _keras_mask : Tensor or None
         The mask of a tensor without a history.
     """
@@ -111,7 +111,7 @@ class Tensor(Operators):
         return self.shape
 
     def get_shape(self) -> Shape:
-        """Return the shape; TensorFlow's spelling."""
+        """Return the shape, as in TensorFlow."""
         return self.shape
 
     def __repr__(self) -> str:
@@ -139,22 +139,22 @@ class Tensor(Operators):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise DtypeError(
-            f"tensor '{self.name}': a symbolic tensor holds no numbers, so NumPy cannot use it. "
-            f"Use the function of K, or K.eval(x).",
+            f"tensor '{self.name}': a symbolic tensor has no numbers, so NumPy cannot use it. "
+            f"Use the K function instead, or K.eval(x).",
             subject=self,
         )
 
 
 class Placeholder(Tensor):
-    """A tensor that gets its value at each call of a function: `Input` makes one.
+    """A tensor that gets its value at each call of a function; `Input` makes one.
 
     Parameters
     ----------
     shape, dtype, name
         As for `Tensor`.
     default : float or array, optional
-        Value in functions that do not have it among their inputs. The learning phase has one, and
-        so do sample weights.
+        The value in functions that do not have the placeholder among their inputs. The learning
+        phase and sample weights have defaults.
     """
 
     __slots__ = ("default",)
@@ -172,7 +172,7 @@ class Constant(Tensor):
     Parameters
     ----------
     value : array_like
-        Copied, and never written again.
+        The value is copied, and the copy is read-only.
     """
 
     __slots__ = ("value",)
@@ -181,7 +181,7 @@ class Constant(Tensor):
         array = np.array(value, dtype=dtype, order="C")
         if array.dtype.kind not in "fiub":
             raise DtypeError(
-                f"constant: {value!r} is of type {array.dtype}; expected numbers or booleans."
+                f"constant: expected numbers or booleans, got {value!r} of dtype {array.dtype}."
             )
         array.flags.writeable = False
         self.value = array
@@ -192,29 +192,29 @@ class Constant(Tensor):
         return with_numbers(printable(self.name), self.value)
 
     def __repr__(self) -> str:
-        """Return the same on one line, for lists and messages; without numbers if they are many."""
+        """Return name, shape and numbers on one line, for lists and messages; few numbers only."""
         return with_few_numbers(self.name, self.value)
 
     def __bool__(self) -> bool:
-        """Return whether a single number is not 0: so `if K.sum(x) > 0` works in eager mode."""
+        """Return whether a single number is not 0: `if K.sum(x) > 0` works in eager mode."""
         if self.value.size == 1:
             return bool(self.value)
         raise ShapeError(
-            f"tensor '{self.name}' of shape {self.shape}: {self.value.size} numbers are neither "
+            f"tensor '{self.name}': {self.value.size} numbers, of shape {self.shape}, are neither "
             f"true nor false together. Use K.all or K.any.",
             subject=self,
         )
 
 
-TensorLike = Tensor | ArrayLike  # what becomes a tensor
+TensorLike = Tensor | ArrayLike  # what `as_tensor` accepts
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     """Return `value` as a tensor: numbers become a Constant, a list of tensors is stacked.
 
-    A Python number, or an array of floats, takes the float type of `like` (by default
-    `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
-    graph into float64. Whole numbers of Python are int32, as in Keras, unless they are too large.
+    A Python number or an array of floats takes the float type of `like` (by default
+    `config.floatx`). So `x * 2` keeps the dtype of x, and a stray float64 does not turn a whole
+    graph into float64. Python integers are int32, as in Keras, unless they are too large.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
 # In eager mode, the function that computes an op at once, without an Apply: see `eager.py`.
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
 
-# Values that were assigned to variables and are not written yet: see `eager.assigning`.
+# Values assigned to variables that are not written yet: see `eager.assigning`.
 ASSIGNED: ContextVar[dict[Any, Tensor] | None] = ContextVar("assigned", default=None)
 
 _Kind = TypeVar("_Kind")
@@ -246,8 +246,8 @@ _Kind = TypeVar("_Kind")
 class Op(OpHints):
     """The definition of a function on tensors.
 
-    A subclass defines the four methods below. If it has parameters, it is a frozen dataclass too,
-    with the parameters as fields; pictures show them.
+    A subclass defines the four methods below. If it has parameters, it is a frozen dataclass,
+    with the parameters as fields. Pictures show them.
 
     - `infer_shape(*inputs)`: the output's shape;
     - `infer_dtype(*inputs)`: its type; by default that of the first input;
@@ -255,12 +255,12 @@ class Op(OpHints):
     - `grad(inputs, outputs, output_grads)`: one tensor for each input, or None where no gradient
       flows. They are symbolic, so a gradient is again a graph.
 
-    What else a compiled function may ask has defaults in the base class, `OpHints`.
+    Optional hints for compiled functions have defaults in the base class, `OpHints`.
 
-    An op with several outputs sets `n_outputs`; its shapes, types and arrays then come in tuples.
+    An op with several outputs sets `n_outputs`; its shapes, dtypes and arrays are then tuples.
     An op that uses an input only if its first input is true declares that in `lazy`: the switch has
-    `{1: True, 2: False}`, for it uses input 1 if input 0 is true, and input 2 if it is false. For
-    such an input, `grad` returns the gradient of the case that the input is used.
+    `{1: True, 2: False}`, because it uses input 1 if input 0 is true, and input 2 if it is false.
+    For such an input, `grad` returns the gradient for the case that the input is used.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class Op(OpHints):
     """
 
     n_outputs: ClassVar[int] = 1
-    lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # position -> what the first must be
+    lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # position -> value of the first
 
     @property
     def name(self) -> str:
@@ -302,7 +302,7 @@ class Op(OpHints):
 
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""
-        raise NotImplementedError(f"op {type(self).__name__} does not define infer_shape")
+        raise NotImplementedError(f"Op {type(self).__name__} does not define infer_shape.")
 
     def infer_dtype(self, *inputs: Any) -> Any:
         """Return the output's dtype (for several outputs, a tuple of them)."""
@@ -311,7 +311,7 @@ class Op(OpHints):
 
     def perform(self, *arrays: Any) -> Any:
         """Compute the output array (for several outputs, a tuple); never write into an input."""
-        raise NotImplementedError(f"op {type(self).__name__} does not define perform")
+        raise NotImplementedError(f"Op {type(self).__name__} does not define perform.")
 
     def grad(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_grads: Sequence[Tensor]
@@ -321,7 +321,7 @@ class Op(OpHints):
         Parameters
         ----------
         inputs, outputs : list of Tensor
-            Of one call of the op.
+            The tensors of one call of the op.
         output_grads : list of Tensor
             d loss / d output for each output, of its shape.
 
@@ -357,7 +357,7 @@ _parameter_names: Callable[[Any], tuple[str, ...]] = cache(
 
 @dataclass_transform(frozen_default=True)
 def parametric(kind: type[_Kind]) -> type[_Kind]:
-    """Make a class of ops with parameters a frozen dataclass that compares and prints as an Op."""
+    """Make an op class a frozen dataclass that keeps the comparison and the repr of `Op`."""
     return dataclass(frozen=True, eq=False, repr=False)(kind)
 
 
@@ -365,15 +365,15 @@ class ShapeOfFirst(Op):
     """An op whose result has the shape of its first input."""
 
     def infer_shape(self, x: Tensor, *others: Tensor) -> Shape:
-        """Return that shape."""
+        """Return the shape of the first input."""
         return x.shape
 
 
 class ShapeOfLast(Op):
-    """An op whose result has the shape of its last input; often it reads nothing else of it."""
+    """An op whose result has the shape of its last input, often the only use of that input."""
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
-        """Return that shape."""
+        """Return the shape of the last input."""
         return inputs[-1].shape
 
 
@@ -381,16 +381,16 @@ class Apply:
     """One call of an op.
 
     Its inputs exist before it, and it makes its outputs itself. So no op can depend on its own
-    output, and a graph of ops has no cycle.
+    output, and an op graph has no cycle.
 
     Attributes
     ----------
     op : Op
     inputs, outputs : list of Tensor
     scope : Scope
-        The name scopes that were open, such as the layer's.
+        The scope that was open, with names such as the layer's.
     frames : Frames
-        The lines of the user's code that made it: in a function, a layer's `call`, a loss.
+        The lines of the user's code that led to the call: a function, a layer's `call`, a loss.
     """
 
     __slots__ = ("frames", "inputs", "op", "outputs", "scope")
@@ -398,9 +398,9 @@ class Apply:
     def __init__(self, op: Op, inputs: list[Tensor], name: str | None = None) -> None:
         self.op = op
         self.inputs = inputs
-        count_op(op)  # a model from a file may make only so many
+        count_op(op)  # the number of ops is limited for models from files
         self.scope: Scope = current_scope()
-        self.frames = frames_up_from(_getframe(2))  # over `Op.__call__`
+        self.frames = frames_up_from(_getframe(2))  # skip `Op.__call__`
         full_name = self.scope.join(name or op.name)
         shape, dtype = op.infer_shape(*inputs), op.infer_dtype(*inputs)
         if op.n_outputs == 1:
@@ -428,7 +428,7 @@ def is_eager() -> bool:
 
 @contextmanager
 def graph_mode() -> Iterator[None]:
-    """Let ops make a graph inside the `with` block, also in eager mode."""
+    """Build a graph inside the `with` block, also in eager mode."""
     token = EAGER.set(None)
     try:
         yield
@@ -442,10 +442,10 @@ def graph_mode() -> Iterator[None]:
 
 
 def applies_in_order(outputs: Iterable[Tensor], fed: Iterable[Tensor] = ()) -> list[Apply]:
-    """Return every Apply that `outputs` need, each after those that it needs itself.
+    """Return every Apply that `outputs` need, each after the ones that it needs itself.
 
-    Applies that only `fed` tensors need are left out. The order is that of a depth-first search
-    through the inputs from left to right, so it is the same in every process.
+    The search stops at the tensors `fed`, whose values are given. The order is that of a
+    depth-first search through the inputs from left to right, so it is the same in every process.
 
     Examples
     --------
@@ -485,7 +485,7 @@ def leaves(outputs: Iterable[Tensor]) -> list[Tensor]:
 
 
 def applies_between(wrt: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Apply]:
-    """Return, in order, the applies through which `outputs` depend on `wrt`."""
+    """Return the calls through which `outputs` depend on `wrt`, in order of computation."""
     dependent: set[Tensor] = set(wrt)
     between = []
     for apply in applies_in_order(outputs):

@@ -1,6 +1,7 @@
-"""Functions of the backends of Keras 1 and 3 that Keras 2's has not. They are loaded late.
+"""Backend functions of Keras 1 and Keras 3 that the Keras 2 backend does not have.
 
-Those that only changed their name (`lesser`, `deconv2d`) stand in `state`.
+They are imported on first use. Functions that were only renamed, such as `lesser` and `deconv2d`,
+are in `state`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 
-# --- Keras 1: what later ones say in other words --------------------------------------------------
+# --- Keras 1: functions that Keras 2 replaced by others -------------------------------------------
 
 
 def asymmetric_temporal_padding(x: Tensor, left_pad: int = 1, right_pad: int = 1) -> Tensor:
-    """Return sequences (batch, steps, features) with zeros before and after.
+    """Return sequences (batch, steps, features) padded with zeros before and after.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def asymmetric_spatial_2d_padding(
     right_pad: int = 1,
     dim_ordering: str = "default",
 ) -> Tensor:
-    """Return images with so many rows and columns of zeros at each edge."""
+    """Return images with rows and columns of zeros added at each edge."""
     pairs = ((top_pad, bottom_pad), (left_pad, right_pad))
     return spatial_2d_padding(x, pairs, normalize_data_format(dim_ordering))
 
@@ -54,9 +55,9 @@ def atrous_conv2d(
     image_shape: Any = None,
     filter_shape: Any = None,
 ) -> Tensor:
-    """Return a convolution whose kernel sees every `rate`-th place.
+    """Return a convolution with a dilated kernel: it reads every `rate`-th pixel.
 
-    `image_shape` and `filter_shape`, of use to Theano, say nothing here.
+    `image_shape` and `filter_shape` are ignored; they are hints for Theano.
     """
     layout = normalize_data_format(dim_ordering)
     return conv2d(x, kernel, padding=border_mode, data_format=layout, dilation_rate=(rate, rate))
@@ -66,14 +67,14 @@ _legacy = {"weight_ordering": False}
 
 
 def set_legacy_weight_ordering(value: bool) -> None:
-    """Say in which order the weights of a recurrent layer are meant; it is kept, and nothing more.
+    """Set the order of the weights of recurrent layers. The flag is stored and has no effect.
 
-    Files of any Keras 1 are read by what stands in them.
+    Files of Keras 1 are read according to their own content.
 
     Raises
     ------
     ArgumentError
-        It is neither True nor False.
+        The value is neither True nor False.
     """
     if value not in (True, False):
         raise ArgumentError(f"set_legacy_weight_ordering: expected True or False, got {value!r}.")
@@ -81,23 +82,23 @@ def set_legacy_weight_ordering(value: bool) -> None:
 
 
 def legacy_weight_ordering() -> bool:
-    """Return what `set_legacy_weight_ordering` was told."""
+    """Return the flag that `set_legacy_weight_ordering` has set."""
     return _legacy["weight_ordering"]
 
 
-# --- Keras 3: types of elements -------------------------------------------------------------------
+# --- Keras 3: dtypes ------------------------------------------------------------------------------
 
 
 _OF_PYTHON = {int: "int32", "int": "int32", bool: "bool"}
 
 
 def standardize_dtype(dtype: Any) -> str:
-    """Return the name of a type; None and `float` are `K.floatx()`, `int` is int32.
+    """Return the name of a dtype. None and `float` mean `K.floatx()`, `int` means int32.
 
     Raises
     ------
     DtypeError
-        It is no type of numbers or booleans; no tensor holds others here.
+        It is not a numeric or boolean type.
 
     Examples
     --------
@@ -107,17 +108,17 @@ def standardize_dtype(dtype: Any) -> str:
     """
     if dtype is None or dtype is float:
         return config.floatx
-    # NumPy reads more words than Keras, as "double", and some otherwise, as "int".
+    # NumPy accepts more names than Keras, such as "double", and reads "int" as int64.
     if isinstance(dtype, (str, type)) and dtype in _OF_PYTHON:
         return _OF_PYTHON[dtype]
     name = checked_dtype(dtype)
     if isinstance(dtype, str) and dtype != name:
-        raise DtypeError(f"dtype: got {dtype!r}; expected {name!r}.")
+        raise DtypeError(f"dtype: expected {name!r}, got {dtype!r}.")
     return name
 
 
 def is_float_dtype(dtype: Any) -> bool:
-    """Tell whether a type has fractions.
+    """Return whether a dtype is a floating-point type.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def is_float_dtype(dtype: Any) -> bool:
 
 
 def is_int_dtype(dtype: Any) -> bool:
-    """Tell whether a type is one of integers.
+    """Return whether a dtype is an integer type.
 
     Examples
     --------
@@ -139,9 +140,9 @@ def is_int_dtype(dtype: Any) -> bool:
 
 
 def result_type(*dtypes: Any) -> str:
-    """Return the type that an operation on tensors of these types has.
+    """Return the dtype of an operation on tensors of these dtypes.
 
-    That of float64 or int64 is as wide here; on JAX, Keras halves them.
+    float64 and int64 keep their width here; with the JAX backend, Keras halves it.
 
     Examples
     --------

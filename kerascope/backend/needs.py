@@ -24,7 +24,7 @@ MOST_CONDITIONS = 8
 
 
 def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
-    """Return for each Apply, of which later ones use earlier ones, when `results` need it.
+    """Return when `results` need each Apply; `applies` are in order of computation.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 
 
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Return when `need` holds and the condition is as wanted.
+    """Return the need that holds if `need` holds and the condition has the wanted value.
 
-    Switches may be nested by the hundred. Conditions beyond `MOST_CONDITIONS` are dropped: the op
+    Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped: the op
     is then computed more often than needed, never less often.
     """
     possible = [c for c in need if (condition, not wanted) not in c]
@@ -80,7 +80,7 @@ def simplified(need: Need) -> Need:
 
 
 def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return the conjunction with this condition the other way round."""
+    """Return the conjunction with the wanted value of this condition negated."""
     return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
 
 

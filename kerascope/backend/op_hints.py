@@ -1,6 +1,6 @@
-"""What a compiled function may ask of an op: each answer has a default, which is always right.
+"""Optional properties of ops that help a compiled function. The defaults are always correct.
 
-An op that defines none of this computes by its `perform`. See `backend/program/`.
+An op that sets none of these is computed by its `perform`. See `backend/program/`.
 """
 
 from __future__ import annotations
@@ -12,48 +12,49 @@ import numpy as np
 
 from kerascope.backend.arrays import Spec
 
-FIRST_INPUT = ((0, 0),)  # what `OpHints.may_share` says of most ops that share anything
+FIRST_INPUT = ((0, 0),)  # `OpHints.may_share` of most ops that share memory
 Kernel = str | Callable[..., None] | None
 _Input = TypeVar("_Input")
 
 
 class OpHints:
-    """The base of `Op`: by what its program becomes shorter, or takes less memory."""
+    """The base of `Op`: hints that make a compiled program shorter or reduce its memory."""
 
-    ufunc: ClassVar[np.ufunc | None] = None  # `perform` is one call of it on the inputs
-    is_view: ClassVar[bool] = False  # `perform` returns the first input's own memory
-    is_pure: ClassVar[bool] = True  # the same inputs give the same output, and nothing else happens
-    may_refuse: ClassVar[bool] = False  # some numbers make it raise, whatever their shapes
-    needs_only_shapes: ClassVar[bool] = False  # of its inputs; their numbers do not matter
-    is_exact: ClassVar[bool] = False  # each element is rounded once, from those at its place
+    ufunc: ClassVar[np.ufunc | None] = None  # `perform` is one call of this ufunc
+    is_view: ClassVar[bool] = False  # `perform` returns a view of the first input
+    is_pure: ClassVar[bool] = True  # equal inputs give equal outputs, without side effects
+    may_refuse: ClassVar[bool] = False  # `perform` may raise because of values
+    needs_only_shapes: ClassVar[bool] = False  # the values of its inputs do not matter
+    is_exact: ClassVar[bool] = False  # elementwise, rounded only once
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Which inputs, from 0, count by their shape alone: their memory may be used again."""
+        """The numbers of the inputs whose values do not matter, only their shapes."""
         return frozenset()
 
     def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return those of the inputs, be they tensors or slots, whose numbers count."""
+        """Return the inputs whose values matter, as tensors or slots."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
 
     def may_share(
         self, inputs: Sequence[Spec], outputs: Sequence[Spec]
     ) -> Collection[tuple[int, int]]:
-        """Return which outputs `perform` may leave in the memory of which inputs.
+        """Return which outputs of `perform` may share memory with which inputs.
 
-        An output that simply is an input counts, too. What is not declared lies in memory of its
-        own: a compiled function may then use the input's memory again while the output is read.
+        This includes an output that is the input itself. Without a declaration, a compiled function
+        assumes that an output has its own memory: it may reuse the input's memory while the output
+        is read.
 
         Parameters
         ----------
         inputs, outputs : sequence of Spec
-            The shapes and types of the arrays.
+            The shapes and dtypes of the arrays.
 
         Returns
         -------
         collection of (int, int)
-            Pairs of an output and an input, both by number from 0.
+            Pairs (output, input), both numbered from 0.
 
         Examples
         --------
@@ -65,29 +66,29 @@ class OpHints:
         return FIRST_INPUT if self.is_view else ()
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return what computes into given arrays, for arrays of these shapes; None if nothing can.
+        """Return code that computes into given arrays of these shapes, or None if there is none.
 
-        A compiled function calls it in place of `perform`, and gives it memory that it uses again
-        and again. It must compute the same numbers bit for bit, and never write into an input.
+        A compiled function calls it instead of `perform`, with output memory that is reused in
+        every call. It must compute the same numbers bit for bit, and never write into an input.
 
         Parameters
         ----------
         inputs, outputs : sequence of Spec
-            The shapes and types of the arrays that will come.
+            The shapes and dtypes of the arrays.
 
         Returns
         -------
         str or callable or None
             A NumPy call as text, such as "np.dot({0}, {1}, {out})" or "np.maximum({0}, 0, {out})";
-            or a function of (out, *inputs), which may own what room it needs besides. For several
-            outputs, `out` is a tuple of arrays.
+            or a function of (out, *inputs), which may allocate working memory of its own. For
+            several outputs, `out` is a tuple of arrays.
         """
         return None
 
     def leaner(self, wanted: Sequence[int]) -> Any:
-        """Return an op that gives only some of this op's outputs, by number; None if there is none.
+        """Return an op that computes only the outputs `wanted` (by number), or None.
 
-        A compiled function asks for it where nobody reads the others. The numbers stay the same bit
-        for bit.
+        A compiled function uses it if the other outputs are not read. The numbers must stay the
+        same bit for bit.
         """
         return None

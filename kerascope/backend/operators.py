@@ -1,7 +1,7 @@
-"""Python's operators on tensors: `x ** 2` calls `K.pow(x, 2)`, as `np.ones(3) * x` calls `K.mul`.
+"""Python's operators on tensors: `x ** 2` calls `K.pow(x, 2)`, `np.ones(3) * x` calls `K.mul`.
 
-The functions stand in the table `OPERATORS`, which the files of `ops/` fill: so the tensors need
-none of the ops. NumPy's ufuncs lead to the same table.
+The functions are in the table `OPERATORS`, which the files of `ops/` fill, so `Tensor` does not
+import the ops. NumPy's ufuncs use the same table.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 from kerascope.errors import DtypeError
 
-# By Python's name of an operator, its function; also "stack", "assign" and "identity".
+# The name of an operator in Python: its function. Also "stack", "assign" and "identity".
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
-# NumPy's names of the same operators.
+# NumPy's ufuncs for the same operators.
 _UFUNCS = {
     **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow"},
     **{"matmul": "matmul", "negative": "neg", "absolute": "abs"},
@@ -22,7 +22,7 @@ _UFUNCS = {
     **{"equal": "eq", "not_equal": "ne", "floor_divide": "floordiv", "remainder": "mod"},
     **{"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "invert": "invert"},
 }
-# What calls such an operator along an axis: np.sum(x) reaches a tensor as np.add.reduce(x).
+# Reductions: np.sum(x) reaches a tensor as np.add.reduce(x), and the remedy is K.sum.
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"} | {
     "logical_and": "all",
     "logical_or": "any",
@@ -45,7 +45,7 @@ def _both_ways(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 class Operators:
-    """The base of `Tensor`: its operators."""
+    """The base of `Tensor`, which defines its operators."""
 
     __slots__ = ()
     __array_priority__ = 1000  # np.ones(3) * tensor calls the tensor's operator
@@ -75,7 +75,7 @@ class Operators:
         return OPERATORS["!="](self, other)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Take over NumPy's operators, `np.ones(3) * tensor`; refuse its other functions."""
+        """Handle NumPy's operators, such as `np.ones(3) * tensor`; raise for other ufuncs."""
         name = _UFUNCS.get(ufunc.__name__)
         if name is not None and method == "__call__" and not kwargs:
             return OPERATORS[name](*inputs)
@@ -83,7 +83,7 @@ class Operators:
         if method == "reduce":
             written = _REDUCTIONS.get(written, written)
         raise DtypeError(
-            f"tensor '{self.name}': np.{written} needs numbers, and a symbolic tensor holds "
-            f"none. Use the function of K: K.{written} if there is one.",
+            f"tensor '{self.name}': np.{written} needs numbers, and a symbolic tensor has "
+            f"none. Use the K function instead: K.{written} if it exists.",
             subject=self,
         )

@@ -1,15 +1,15 @@
-"""Which line of the user's is shown for an op: every stop, report and picture asks here.
+"""The line of user code that is shown for an op at stops, in reports and in pictures.
 
-An op knows the user's code that made it (`Apply.frames`), and its scope what was being done then
-(`scopes.Origin`): a layer called, a model compiled, an optimizer asked for updates, another op
-differentiated. Its line is, in this order:
+An op stores the user's code that made it (`Apply.frames`), and its scope stores the task that led
+to it (`scopes.Origin`): a layer call, compiling a model, updates of an optimizer, the gradient of
+another op. The line that is shown is, in this order:
 
 - the innermost line of the user's own code: in a layer's `call`, in a loss, in a Lambda;
-- for an op of a library's layer, the line that made the layer;
-- for an op of a library's loss or metric, and for one of an update, the line of `compile`;
-- for the gradient of an op, the line of that op; a `grad` of the user's own comes first.
+- for an op of a built-in layer, the line that made the layer;
+- for an op of a built-in loss or metric, and for an op of an update, the line of `compile`;
+- for the gradient of an op, the line of that op, unless the user's own `grad` made it.
 
-What the line is to the op is told with it.
+A `Provenance` also says how the line is related to the op.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ WORDS = {
 
 
 class Provenance(NamedTuple):
-    """The user's line that is shown for an op, and what it is to the op.
+    """The line of user code that is shown for an op, and how it is related to the op.
 
     Attributes
     ----------
     line : Line
     kind : {"op", "layer", "compile", "updates"}
-        Whether the line made the op itself, or its layer, or compiled the model.
+        Whether the line made the op itself, made its layer, or compiled the model.
     name : str
-        Of the layer or the model.
+        The name of the layer or the model.
     gradient_of : str
-        The name of the op whose gradient it belongs to; "" if it is of none.
+        The name of the op whose gradient it belongs to, otherwise "".
     made_by : tuple of Line
-        All lines of the user's own code that made the op, the innermost first; of a gradient none,
-        unless they are in a `grad` of his.
+        All lines of the user's code that made the op, the innermost first. For a gradient, only
+        the lines in a user's own `grad`.
     called_from : tuple of Line
-        Where that was asked for from outside, the innermost first: the layer called, the one
-        around it in whose `call` that is, the model compiled.
+        The lines that called the layer (and the layers around it) or compiled the model, the
+        innermost first.
     """
 
     line: Line
@@ -58,18 +58,18 @@ class Provenance(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the line is to the op, if it has not made it itself: "made dense_1"."""
+        """How the line is related to the op, if it did not make the op itself: "made dense_1"."""
         told = f"gradient of {self.gradient_of}" if self.gradient_of else ""
         return ", ".join(filter(None, (told, self.role)))
 
     @property
     def role(self) -> str:
-        """The same without the gradient."""
+        """The relation without the gradient."""
         return "" if self.kind == OWN else WORDS[self.kind].format(name=self.name).strip()
 
 
 def provenance_of(apply: Apply) -> Provenance | None:
-    """Return the user's line of an op; None where no code of anybody but kerascope's led to it.
+    """Return the user's line of an op, or None if only kerascope's code led to it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def provenance_of(apply: Apply) -> Provenance | None:
         kind = OWN if level.kind == GRADIENT else level.kind
         line = _line_of(level)
         if line is not None:
-            own = [level] if level.made_on is not None else []  # its frames are where it is called
+            own = [level] if level.made_on is not None else []  # its frames say where it is called
             outer = [*own, *(x for x in levels[place + 1 :] if x.kind != GRADIENT)]
             called = tuple(x.frames.lines[0] for x in outer if x.frames)
             return Provenance(line, kind, level.name, gradient_of, made_by, called)
@@ -96,19 +96,19 @@ def provenance_of(apply: Apply) -> Provenance | None:
 
 
 def line_of(apply: Apply) -> tuple[str, int] | None:
-    """Return file and line of the same."""
+    """Return the file and the line number that `provenance_of` finds, or None."""
     found = provenance_of(apply)
     return None if found is None else (found.line.file, found.line.line)
 
 
 def told(apply: Apply) -> str:
-    """Return an op's line and what it is to it, on one line of text; "" if there is none."""
+    """Return an op's line and its relation to the op as one line of text; "" if unknown."""
     found = provenance_of(apply)
     return "" if found is None else words_for(found)
 
 
 def short_line(apply: Apply) -> str:
-    """Return an op's line for a column of a table: "train.py:11"; "" if there is none.
+    """Return an op's line for a table column, such as "train.py:11"; "" if unknown.
 
     Examples
     --------
@@ -120,18 +120,18 @@ def short_line(apply: Apply) -> str:
 
 
 def short_place(place: tuple[str, int] | None) -> str:
-    """Return "train.py:11" of a file and a line, as layers have them; "" of none."""
+    """Return a (file, line) pair as text, such as "train.py:11"; "" for None."""
     return "" if place is None else f"{base_name(place[0])}:{place[1]}"
 
 
 def words_for(found: Provenance, file: str | None = None) -> str:
-    """Return a line and what it is on one line of text.
+    """Return the line of an op and its relation to the op as one line of text.
 
     Parameters
     ----------
     found : Provenance
     file : str, optional
-        What the file is called; by default its name without folders.
+        The text for the file; by default its name without folders.
 
     Examples
     --------
@@ -148,17 +148,17 @@ def words_for(found: Provenance, file: str | None = None) -> str:
 
 
 def base_name(file: str) -> str:
-    """Return a file's name without its folders, whichever way they are written."""
+    """Return a file's name without its folders, also for a Windows path."""
     return file.replace("\\", "/").rpartition("/")[2]
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the line that a level stands for: a layer's is the one that made it."""
+    """Return the line of an origin: for a layer, the line that made it."""
     return level.made_on or level.frames.first
 
 
 def _arounds(apply: Apply) -> Iterator[Origin]:
-    """Yield what was being done when an op was made, from the inside out."""
+    """Yield the origins of an op, the innermost first."""
     around = apply.scope.around
     while around is not None:
         yield around

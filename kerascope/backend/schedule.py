@@ -1,9 +1,9 @@
-"""The schedule of a function: which ops to perform, in which order, and where each array lies.
+"""The schedule of a function: the order of its ops, and a slot for each array.
 
-Every tensor of the function gets a *slot*, a place in one list of arrays. A step performs one op:
-it takes arrays from its input slots and puts the result into its output slots. The order and the
-slots are fixed once, when the function is made. Theano's linkers and TensorFlow's sessions have the
-same task.
+Every tensor of the function gets a *slot*, an index in one list of arrays. A step performs one op:
+it reads the arrays in its input slots and stores the result in its output slots. The order and the
+slots are fixed once, when the function is made. Theano's linkers and TensorFlow's sessions do the
+same.
 
 Not every op is performed in every call. `K.switch(condition, x, y)` with a scalar condition uses
 one of its branches, and ops that only the other branch needs are not computed in this call: in test
@@ -57,7 +57,7 @@ class Phase(IntEnum):
 
     @property
     def word(self) -> str:
-        """The phase as events name it: gradients are clipped in the backward phase."""
+        """The phase as events name it; clipping gradients is part of the backward phase."""
         return "backward" if self is Phase.CLIP else self.name.lower()
 
 
@@ -70,7 +70,7 @@ PHASE_OF_SCOPE = {
 
 
 def phase_of_scope(scope: str) -> Phase:
-    """Return the phase that a scope names; by default the forward phase.
+    """Return the phase of a scope name; by default the forward phase.
 
     Examples
     --------
@@ -87,17 +87,17 @@ def phase_of_scope(scope: str) -> Phase:
 
 
 def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply, Phase]:
-    """Return the phase of each call; it is never earlier than that of a call whose output it reads.
+    """Return the phase of each call. A call is never in an earlier phase than its inputs.
 
-    Calls that only new values need belong to the update, such as the moving averages of a layer.
-    Only new values need gradients too, but gradients keep their own phase.
+    Calls that only new values need belong to the update phase, such as those of a layer's moving
+    averages. Gradients keep their own phase, although only new values need them.
 
     Parameters
     ----------
     applies : list of Apply
-        In an order in which they can be computed.
+        In order of computation.
     outputs : list of Tensor
-        Those of the function.
+        The outputs of the function.
     """
     needed = {tensor.owner for tensor in outputs}
     own: dict[Apply, Phase] = {}
@@ -115,10 +115,10 @@ def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply
 
 
 def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Apply]:
-    """Return the calls sorted by phase, each still after those that it needs.
+    """Return the calls sorted by phase; each call still comes after the calls that it needs.
 
-    The backward phase begins with the last layer and all of its gradients. In the other phases the
-    order stays as it was.
+    The backward phase starts with all gradients of the last layer. Inside the other phases the
+    order is unchanged.
 
     Examples
     --------
@@ -145,9 +145,27 @@ def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Appl
 def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
     """Return the calls of the backward phase, those of the last layer first.
 
-    The order is built from its end. Each time, a call is taken whose readers are all in the order
-    already, and put before them; if there are several, the one of the first layer. Inside a layer,
-    and without layers, the order is that of a depth-first search.
+    The order is built from its end: the next call is one whose readers are all placed already. If
+    there are several, it is the one of the first layer. Inside a layer, and without layers, the
+    order is that of a depth-first search.
+
+    Examples
+    --------
+    Two layers and a loss give this order: the gradients of the loss, of `second`, of `first`.
+
+    >>> from kerascope import backend as K
+    >>> from kerascope.backend.graph import applies_in_order
+    >>> x, v, w = K.variable(1.0), K.variable(2.0), K.variable(3.0)
+    >>> with K.name_scope("first"):
+    ...     hidden = K.exp(x * v)
+    >>> with K.name_scope("second"):
+    ...     y = K.square(hidden * w)
+    >>> forward = applies_in_order([y])
+    >>> slopes = K.gradients(y, [v, w])
+    >>> backward = [one for one in applies_in_order(slopes) if one not in forward]
+    >>> order = _last_first(backward, forward)
+    >>> [one.scope.name.removeprefix("gradients").strip("/") or "loss" for one in order]
+    ['loss', ...]
     """
     place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
     found = {apply: number for number, apply in enumerate(_searched(applies))}
@@ -176,7 +194,7 @@ def _outer(scope: str) -> str:
 
 
 def _searched(applies: Sequence[Apply]) -> list[Apply]:
-    """Return calls in the order of a depth-first search that begins at their last result."""
+    """Return calls in the order of a depth-first search that starts at the last result."""
     own = set(applies)
     read = {x for apply in applies for x in apply.inputs}
     fed = [x for x in read if x.owner not in own]
@@ -191,7 +209,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of some conjunction have the values they must have."""
+    """Return whether a step is needed: all conditions of one conjunction have their values."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -211,7 +229,7 @@ class Step(NamedTuple):
     inputs, outputs : tuple of int
         Slots.
     last_uses : tuple of int
-        Slots that no later step reads: their arrays are freed.
+        Slots that no later step reads; their arrays are freed after this step.
     guards : tuple
         The step is needed if any of these conjunctions holds. Each consists of pairs (slot of a
         condition, value it must have). Empty: always needed.
@@ -235,18 +253,18 @@ class Step(NamedTuple):
 
 
 class CustomStep(Step):
-    """A step of an op from outside kerascope: it cannot write into its input arrays."""
+    """A step of a custom op, one from outside kerascope: its input arrays are read-only."""
 
     __slots__ = ()
 
     @property
     def perform(self) -> Callable[..., Any]:
-        """The op's `perform`, on read-only views."""
+        """The op's `perform`, called on read-only views."""
         return on_read_only(self.apply.op)
 
 
 def perform_on(step: Step, values: list[Any]) -> None:
-    """Perform a step on the arrays in its input slots; its results go into its output slots."""
+    """Perform a step on the arrays in its input slots, and store its results."""
     result = step.perform(*[values[slot] for slot in step.inputs])
     several = (result,) if len(step.outputs) == 1 else result
     for slot, array in zip(step.outputs, several, strict=True):
@@ -259,12 +277,12 @@ class Schedule:
     Parameters
     ----------
     inputs : list of Tensor
-        Any tensors, whose arrays come with each call; ops that only they need are left out.
+        Tensors whose arrays are given at each call; ops that only they need are left out.
     results : list of Tensor
-        Outputs and new values of variables.
+        The outputs, then the new values of variables.
     followers : dict of Variable to Tensor, optional
-        New values of variables that change only if a step has read them, such as the number of
-        draws of a Dropout. Other updates are always written.
+        New values of variables that are written only if a step has read the variable, such as
+        the number of draws of a Dropout. Other updates are always written.
     n_outputs : int, optional
         How many of the results are outputs; the others are new values. By default all.
 
@@ -273,9 +291,9 @@ class Schedule:
     steps : list of Step
     slots : dict of Tensor to int
     variables : list of (int, Variable)
-        Read at the start of each call.
+        The slots of variables, which are read at the start of each call.
     guards_of_followers : dict of Variable to Guards
-        A follower is written if any of these conjunctions holds; if there are none, never.
+        A follower is written if any of its conjunctions holds; never if it has none.
 
     Raises
     ------
@@ -321,7 +339,7 @@ class Schedule:
         return self.slots.setdefault(tensor, len(self.slots))
 
     def _admit(self, tensor: Tensor, apply: Apply | None) -> None:
-        """Give a slot to a tensor that is read, and note where its array comes from."""
+        """Give a slot to a tensor that is read, and record where its array comes from."""
         if tensor in self.slots:
             return
         if isinstance(tensor, Variable):
@@ -334,13 +352,13 @@ class Schedule:
             needed_by = f"{apply!r}" if apply is not None else "an output"
             listed = ", ".join(x.name for x in self.inputs) or "none"
             raise DisconnectedGraphError(
-                f"function: '{tensor.name}' is needed by {needed_by} but is not fed; "
-                f"inputs are: {listed}. Add it to the inputs.",
+                f"function: '{tensor.name}' is needed by {needed_by} but is not fed. "
+                f"Add it to the inputs, which are: {listed}.",
                 subject=tensor,
             )
 
     def _guards(self, applies: Sequence[Apply], needs: Mapping[Apply, Need]) -> list[Guards]:
-        """Return the guards of each step, with conditions that are computed before it."""
+        """Return the guards of each step, made of conditions that are computed before it."""
         positions = {apply: position for position, apply in enumerate(applies)}
         known = [
             known_before(needs[apply], position, positions) for apply, position in positions.items()
@@ -360,7 +378,7 @@ class Schedule:
         applies: Sequence[Apply],
         results: Iterable[Tensor],
     ) -> dict[Variable, Guards]:
-        """Return when each follower is written: when a step that reads its variable is needed."""
+        """Return when each follower is written: if a step that reads its variable is needed."""
         own = set(followers.values())
         needs = needs_of(applies, [tensor for tensor in results if tensor not in own])
         read: dict[Variable, Need] = dict.fromkeys(followers, NEVER)
@@ -379,7 +397,7 @@ class Schedule:
         kept = set(self.results)
         kept.update(slots_of(self.guards_of_followers.values()))
         steps: list[Step] = []
-        equal: dict[tuple[int, ...], tuple[int, ...]] = {}  # one for all, for there are very many
+        equal: dict[tuple[int, ...], tuple[int, ...]] = {}  # equal tuples share memory
         for apply, own in zip(reversed(applies), reversed(guards), strict=True):
             inputs = tuple(self.slots[x] for x in apply.inputs)
             outputs = tuple(self.slots[y] for y in apply.outputs)
@@ -393,7 +411,7 @@ class Schedule:
         return steps
 
     def start(self, arrays: Sequence[np.ndarray], reading: Reading = Reading.BORROWED) -> list[Any]:
-        """Return the slots at the start of a call: inputs, constants and variables filled in."""
+        """Return the slots at the start of a call, filled with inputs, constants and variables."""
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
         for slot, array in self.fixed:
@@ -402,9 +420,9 @@ class Schedule:
         return values
 
     def foreign(self, values: list[Any], reading: Reading) -> dict[int, Any]:
-        """Return the arrays that belong to callers, variables and constants, by their ids.
+        """Return the arrays that callers, variables and constants own, by their ids.
 
-        The dict holds the arrays as well, so that no other array gets one of these ids.
+        The dict keeps the arrays alive, so that no new array gets one of these ids.
         """
         found = [values[slot] for slot in range(len(self.inputs))]
         if reading is not Reading.COPIED:
@@ -414,7 +432,7 @@ class Schedule:
 
 
 def slots_of(several: Iterable[Guards]) -> Iterator[int]:
-    """Yield the slots of all conditions of some guards."""
+    """Yield the slots of all conditions in these guards."""
     for guards in several:
         for conjunction in guards:
             for slot, _ in conjunction:

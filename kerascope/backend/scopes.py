@@ -1,8 +1,8 @@
-"""Where we are while a graph is being made: the names that are open, and whose line opened them.
+"""Name scopes while a graph is built: the open names, and the user's lines that opened them.
 
-A layer opens a scope with its own name before it calls its `call`, so its ops are named
-`dense_1/dot`. The scope also remembers the line of the user's script that made the layer: a
-run-time error can then say which line to look at.
+A layer opens a scope with its own name before its `call`, so its ops are named `dense_1/dot`. The
+scope also stores the line of the user's script that made the layer: a run-time error can then name
+the line to look at.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ LAYER, COMPILE, UPDATES, GRADIENT = "layer", "compile", "updates", "gradient"
 
 
 class Origin(NamedTuple):
-    """What the engine is given to do while ops are made, and where the user gave it.
+    """The task during which ops are made, and where the user requested it.
 
     Attributes
     ----------
     kind : {"layer", "compile", "updates", "gradient"}
         A layer is called; a model compiled; an optimizer asked for updates; an op differentiated.
     name : str
-        Of the layer, or of the op.
+        The name of the layer, the model or the op.
     made_on : Line or None
         The line that made the layer.
     frames : Frames
-        The user's, from where this was asked for outwards; of a gradient those of the op.
+        The user's frames that led to the task, the innermost first; for a gradient, the op's.
     outer : Origin or None
-        What was being done when this was asked for; of a gradient what was around the op.
+        The surrounding task, or None; for a gradient, the task around the op.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Origin(NamedTuple):
     outer: Origin | None
 
 
-# Made of one tuple, in half the time that the constructor by names takes.
+# Made from one tuple: this takes half the time of the constructor with names.
 new_around: Callable[[Iterable[Any]], Origin] = partial(tuple.__new__, Origin)
 
 
@@ -52,13 +52,13 @@ class Scope(NamedTuple):
     Attributes
     ----------
     name : str
-        Names from the outermost in, joined by "/"; empty at the top.
+        The names of the open scopes, joined by "/", the outermost first; "" at the top.
     made_at : tuple of (str, int) or None
-        File and line of the user's script that made the innermost layer.
+        The file and line of the user's script that made the innermost layer.
     makes_graph : bool
-        Whether one of the scopes is kerascope's own, in which a part of a model is made.
+        Whether one of the scopes is kerascope's own, inside which a model is built.
     around : Origin or None
-        What is being done.
+        The current task.
     """
 
     name: str = ""
@@ -67,7 +67,7 @@ class Scope(NamedTuple):
     around: Origin | None = None
 
     def join(self, name: str) -> str:
-        """Return `name` inside this scope; a name that starts with the scope stays as it is.
+        """Return `name` inside this scope, unchanged if it already starts with the scope.
 
         Examples
         --------
@@ -88,7 +88,7 @@ def current_scope() -> Scope:
 
 
 def scoped(name: str) -> str:
-    """Return `name` behind the names of the open scopes, unless it starts with them."""
+    """Return `name` with the names of the open scopes before it, unless it starts with them."""
     return current_scope().join(name)
 
 
@@ -99,18 +99,18 @@ def name_scope(
     makes_graph: bool = True,
     around: Origin | None = None,
 ) -> Iterator[Scope]:
-    """Put `name/` before the names of all that is made inside the `with` block.
+    """Put `name/` before the names of everything that is made inside the `with` block.
 
     Parameters
     ----------
     name : str
         Usually a layer's name.
     made_at : tuple of (str, int), optional
-        File and line of the script that made the layer; by default that of the scope around.
+        The file and line of the script that made the layer; by default those of the outer scope.
     makes_graph : bool
-        False for a scope that only gives names.
+        False for a scope that only affects names.
     around : Origin, optional
-        What is done inside; by default what is done already.
+        The task inside the block; by default that of the outer scope.
     """
     outer = _scope.get()
     inner = Scope(
@@ -127,13 +127,13 @@ def name_scope(
 
 
 def users_name_scope(name: str) -> AbstractContextManager[Scope]:
-    """Put `name/` before the names of all that is made inside the `with` block: K.name_scope."""
+    """Put `name/` before the names of everything made inside the block: K.name_scope."""
     return name_scope(name, makes_graph=False)
 
 
 @contextmanager
 def root_scope(scope: Scope | None = None) -> Iterator[None]:
-    """Leave all open scopes (or go back into the one given) inside the `with` block."""
+    """Leave all open scopes inside the `with` block, or enter only the given one."""
     token = _scope.set(scope or Scope())
     try:
         yield
@@ -145,17 +145,17 @@ _GRADIENTS = Scope("gradients", None, True)
 
 
 def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextManager[None]:
-    """Let what is made inside the `with` block belong to the gradient of an op.
+    """Mark everything made inside the `with` block as part of the gradient of an op.
 
     Parameters
     ----------
     apply : Apply, optional
     named : bool
-        Whether the scope of the op is part of the names.
+        Whether names include the scope of the op.
     """
     if apply is None:
         return root_scope(_GRADIENTS)
-    output = apply.outputs[0].name  # of several outputs with a number; made quickly, for each op
+    output = apply.outputs[0].name  # fast: this runs for each op
     around = new_around((GRADIENT, output, None, apply.frames, apply.scope.around))
     if not named:
         return root_scope(_GRADIENTS._replace(around=around))
@@ -163,26 +163,26 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
     return root_scope(Scope(name, apply.scope.made_at, True, around))
 
 
-# --- what is done, and where the user asked for it ------------------------------------------------
+# --- the current task, and where the user requested it --------------------------------------------
 
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
-    """Return an origin whose line is the one of the user that led to the caller of the caller."""
+    """Return an origin whose line is the user's line that led to the caller's caller."""
     return Origin(kind, name, made_on, users_frames(2), _scope.get().around)
 
 
 def current_origin() -> Origin | None:
-    """Return the origin of the ops that are made now; None outside of all calls and compiling."""
+    """Return the origin of ops that are made now; None outside of layer calls and compiling."""
     return _scope.get().around
 
 
 def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
-    """Return a `with` block; all ops that are made inside have this origin."""
+    """Return a context manager in which all new ops have this origin."""
     return root_scope(_scope.get()._replace(around=origin))
 
 
 def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:
-    """Return the same for a stage, each time that it advances: what `Stage` calls `around`."""
+    """Return an `around` for a `Stage`: each time the stage advances, new ops have this origin."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
         with with_origin(origin):

@@ -1,8 +1,8 @@
-"""Arithmetic on shapes in which a size may be unknown.
+"""Shape arithmetic with sizes that may be unknown.
 
-A shape is a tuple of sizes; `None` is a size that only a run will tell (most often the batch).
-NumPy's own `broadcast_shapes` rejects None, so the few rules that we need stand here as plain
-functions.
+A shape is a tuple of sizes. `None` is a size that is known only when a function runs, usually the
+batch size. NumPy's own `broadcast_shapes` rejects None, so the few rules needed are plain functions
+here.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Shapes = Shape | list[Shape]  # of one tensor, or of several
 
 
 class UnknownShape(tuple[Size, ...]):
-    """The shape of a tensor whose number of axes is not known; equal to none but itself.
+    """The shape of a tensor whose number of axes is unknown; it equals only itself.
 
-    A file may hold a layer that cannot be run here, and not say what comes out of it.
+    Files may contain layers that cannot run here, and whose output shape they do not state.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class UnknownShape(tuple[Size, ...]):
 
 UNKNOWN = UnknownShape()
 
-# Equal shapes are one tuple: a deep net has thousands of tensors, and few shapes.
+# Equal shapes share one tuple: a deep network has thousands of tensors, but few shapes.
 MOST_KNOWN = 4096
 _known: dict[Shape, Shape] = {}
 
@@ -59,7 +59,7 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
     Raises
     ------
     ArgumentError
-        A size is negative or no whole number.
+        A size is negative or not a whole number.
     """
     if shape is UNKNOWN:
         return UNKNOWN
@@ -78,7 +78,7 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
             whole = -1
         if whole is not None and (whole < 0 or whole != size):
             raise ArgumentError(
-                f"shape {sizes}: bad size {size!r}; expected a whole number >= 0 or None."
+                f"shape {sizes}: expected sizes that are whole numbers >= 0 or None, got {size!r}."
             )
         checked.append(whole)
     if len(_known) >= MOST_KNOWN:
@@ -88,22 +88,22 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
 
 
 def placeholder_shape(shape: Iterable[int | None] | None, ndim: int | None) -> Shape:
-    """Return the shape of a placeholder from either argument.
+    """Return the shape of a placeholder from `shape`, or from `ndim` with all sizes unknown.
 
     Raises
     ------
     ArgumentError
-        Neither was given.
+        Neither argument is given.
     """
     if shape is not None:
         return as_shape(shape)
     if ndim is None:
-        raise ArgumentError("K.placeholder: expected shape=(None, 20) or ndim=2; got neither.")
+        raise ArgumentError("K.placeholder: expected shape=(None, 20) or ndim=2, got neither.")
     return (None,) * ndim
 
 
 def product(shape: Iterable[Size]) -> Size:
-    """Return the number of elements, None if a size is unknown."""
+    """Return the number of elements, or None if a size is unknown."""
     total = 1
     for size in shape:
         if size is None:
@@ -113,26 +113,26 @@ def product(shape: Iterable[Size]) -> Size:
 
 
 def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
-    """Return a possibly negative axis as one in [0, ndim).
+    """Return an axis as a number in [0, ndim); a negative axis counts from the end.
 
     Raises
     ------
     ArgumentError
-        There is no such axis.
+        The tensor has no such axis.
     """
     try:
         is_there = -ndim <= axis < ndim
-    except TypeError:  # no number
+    except TypeError:  # not a number
         is_there = False
     if not is_there:
         raise ArgumentError(
-            f"{where}: no axis {axis} in a tensor of {ndim} axes; expected {-ndim} to {ndim - 1}."
+            f"{where}: expected {-ndim} to {ndim - 1} for a tensor of {ndim} axes, got {axis}."
         )
     return int(axis) % ndim
 
 
 def normalize_axes(axis: Axes, ndim: int, where: str) -> tuple[int, ...]:
-    """Return axes as a sorted tuple; None means all of them."""
+    """Return axes as a sorted tuple of non-negative numbers; None means all axes."""
     if axis is None:
         return tuple(range(ndim))
     listed = axis if isinstance(axis, Iterable) else (axis,)
@@ -140,14 +140,14 @@ def normalize_axes(axis: Axes, ndim: int, where: str) -> tuple[int, ...]:
 
 
 def broadcast_size(a: Size, b: Size) -> Size:
-    """Return the size of two axes laid over each other.
+    """Return the size of an axis that is broadcast from sizes `a` and `b`.
 
-    An unknown size against 1 stays unknown; against n > 1 it must be n (or 1), so the result is n.
+    An unknown size with 1 stays unknown. With n > 1 it must be n or 1, so the result is n.
 
     Raises
     ------
     ValueError
-        Both are known, differ, and neither is 1.
+        Both sizes are known, they differ, and neither is 1.
     """
     if a == b or b == 1:
         return a
@@ -182,14 +182,14 @@ def broadcast_shapes(*shapes: Shape, where: str = "broadcast") -> Shape:
             except ValueError:
                 listed = " and ".join(map(str, shapes))
                 raise ShapeError(
-                    f"{where}: shapes {listed} do not fit at axis {axis - ndim}; expected equal "
+                    f"{where}: shapes {listed} do not fit at axis {axis - ndim}: expected equal "
                     f"sizes or 1, got {result[axis]} and {size}."
                 ) from None
     return tuple(result)
 
 
 def merge_shapes(a: Shape, b: Shape) -> Shape | None:
-    """Return the shape that says what both say, None if they contradict each other."""
+    """Return the shape that combines the known sizes of both, or None if they contradict."""
     if len(a) != len(b):
         return None
     if any(x is not None and y is not None and x != y for x, y in zip(a, b, strict=True)):
@@ -198,7 +198,7 @@ def merge_shapes(a: Shape, b: Shape) -> Shape | None:
 
 
 def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape:
-    """Return the shape after a reduction over `axes` (non-negative).
+    """Return the shape after a reduction over `axes`, which must be non-negative.
 
     Examples
     --------
@@ -211,19 +211,19 @@ def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape
 
 
 def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
-    """Return the shape of tensors joined along `axis` (non-negative).
+    """Return the shape of tensors concatenated along `axis`, which must be non-negative.
 
     Raises
     ------
     ShapeError
-        The tensors differ in another axis.
+        The tensors differ in number of axes, or in the size of another axis.
     """
     merged: list[Size] = list(shapes[0])
     for shape in shapes[1:]:
         if len(shape) != len(merged):
             raise ShapeError(
-                f"{where}: shapes {', '.join(map(str, shapes))} have different numbers of axes; "
-                f"expected {len(merged)} in each. Use expand_dims or reshape first."
+                f"{where}: expected {len(merged)} axes in each tensor, got shapes "
+                f"{', '.join(map(str, shapes))}. Use expand_dims or reshape first."
             )
         rest = merge_shapes(
             (*merged[:axis], *merged[axis + 1 :]), (*shape[:axis], *shape[axis + 1 :])
@@ -231,8 +231,8 @@ def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
         if rest is None:
             listed = ", ".join(map(str, shapes))
             raise ShapeError(
-                f"{where}: shapes {listed} differ outside axis {axis}; "
-                f"expected equal sizes there. Reshape or crop them first."
+                f"{where}: expected equal sizes outside axis {axis}, got shapes {listed}. "
+                f"Reshape or crop them first."
             )
         merged = [*rest[:axis], _sum_sizes(merged[axis], shape[axis]), *rest[axis:]]
     return tuple(merged)
@@ -243,12 +243,12 @@ def _sum_sizes(a: Size, b: Size) -> Size:
 
 
 def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape:
-    """Return `target` with its -1 replaced by what `shape` leaves for it, if that is known.
+    """Return `target` with its -1 replaced by the remaining size, None if it is unknown.
 
     Raises
     ------
     ShapeError
-        The numbers of elements differ, or there are several -1.
+        The numbers of elements differ, or `target` contains several -1.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape
     (None, 3)
     """
     if target.count(-1) > 1:
-        raise ShapeError(f"{where}: target shape {target}; expected at most one -1.")
+        raise ShapeError(f"{where}: expected at most one -1 in the target shape, got {target}.")
     total = product(shape)
     known = product(size for size in target if size != -1)
     if total is None or known is None:
@@ -271,6 +271,6 @@ def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape
         rest = total // known if fits else -1
     if not fits:
         raise ShapeError(
-            f"{where}: {total} elements of shape {shape} do not fill the target shape {target}."
+            f"{where}: expected a target shape of {total} elements for shape {shape}, got {target}."
         )
     return tuple(rest if size == -1 else size for size in target)

@@ -1,6 +1,6 @@
-"""What the backend remembers: settings, unique names, the learning phase, numbers in variables.
+"""Backend functions for settings, unique names, the learning phase and values of variables.
 
-Keras keeps these in each backend file. All that `clear_session` forgets lives in one object.
+Everything that `clear_session` resets is in one object, `_state`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ __all__ = [
 
 
 class LearningPhase(Placeholder):
-    """0 in test and 1 in training, fed at each call."""
+    """The learning phase: 0 in test and 1 in training, fed at each call."""
 
     __slots__ = ()
 
@@ -92,12 +92,12 @@ class LearningPhase(Placeholder):
         )
 
 
-# One for the process: models made before a `clear_session` are fed through it afterwards too.
+# One for the whole process: models made before a `clear_session` still feed it afterwards.
 PHASE = LearningPhase()
 
 
 class _State:
-    """Everything that `clear_session` forgets."""
+    """The state that `clear_session` resets."""
 
     def __init__(self) -> None:
         self.uids: defaultdict[str, int] = defaultdict(int)
@@ -108,27 +108,27 @@ class _State:
 
 
 def floatx() -> str:
-    """Return the type of new float tensors: "float32" unless it was set otherwise."""
+    """Return the dtype of new float tensors, by default "float32"."""
     return config.floatx
 
 
 def set_floatx(floatx: str) -> None:
-    """Set the type of new float tensors: "float16", "float32" or "float64"."""
+    """Set the dtype of new float tensors: "float16", "float32" or "float64"."""
     config.floatx = floatx
 
 
 def epsilon() -> float:
-    """Return the fuzz factor that keeps logarithms and divisions finite."""
+    """Return the small number that keeps logarithms and divisions finite."""
     return config.epsilon
 
 
 def set_epsilon(e: float) -> None:
-    """Set the fuzz factor."""
+    """Set the small number that keeps logarithms and divisions finite."""
     config.epsilon = e
 
 
 def image_data_format() -> str:
-    """Return "channels_last" or "channels_first"."""
+    """Return the layout of images: "channels_last" or "channels_first"."""
     return config.image_data_format
 
 
@@ -138,7 +138,7 @@ def set_image_data_format(data_format: str) -> None:
 
 
 def cast_to_floatx(x: Any) -> np.ndarray:
-    """Return an array converted to the float type of the settings."""
+    """Return an array converted to `floatx()`."""
     return np.asarray(x, dtype=config.floatx)
 
 
@@ -146,18 +146,18 @@ def cast_to_floatx(x: Any) -> np.ndarray:
 
 
 def get_uid(prefix: str = "") -> int:
-    """Return 1, then 2, ...: a number not given before for this prefix."""
+    """Return the next number for this prefix: 1, then 2, ..."""
     _state.uids[prefix] += 1
     return _state.uids[prefix]
 
 
 def reset_uids() -> None:
-    """Start again counting names from 1."""
+    """Restart the numbering of names at 1."""
     _state.uids.clear()
 
 
 def clear_session() -> None:
-    """Forget names and the learning phase, as if kerascope had just been imported."""
+    """Reset names and the learning phase, as if kerascope had just been imported."""
     global _state
     _state = _State()
 
@@ -177,24 +177,24 @@ def learning_phase() -> Placeholder | int:
 
 
 def phase_is_open() -> bool:
-    """Tell whether numbers are computed and nobody has said for which phase."""
+    """Return whether ops compute at once (eager mode) and no learning phase is set."""
     is_fixed = _phase_in_scope.get() is not None or not isinstance(_state.phase, Placeholder)
     return is_eager() and not is_fixed
 
 
 @contextmanager
 def learning_phase_scope(value: int | Tensor) -> Iterator[None]:
-    """Fix the learning phase to 0, 1 or `PHASE` for what is built inside the `with` block."""
+    """Fix the learning phase to 0, 1 or `PHASE` for everything built inside the `with` block."""
     before = _phase_in_scope.get()
     try:
-        _phase_in_scope.set(value)  # inside: an interrupt right after it is undone as well
+        _phase_in_scope.set(value)  # in the `try`: undone after any interrupt
         yield
     finally:
         _phase_in_scope.set(before)
 
 
 def set_learning_phase(value: int) -> None:
-    """Fix the learning phase to 0 (test) or 1 (train) for all that is built from now on.
+    """Fix the learning phase to 0 (test) or 1 (train) for everything built from now on.
 
     Raises
     ------
@@ -216,25 +216,25 @@ def placeholder(
     sparse: bool = False,
     name: str | None = None,
 ) -> Placeholder:
-    """Return a tensor that is fed at each call.
+    """Return a tensor that is fed at each call of a function.
 
     Parameters
     ----------
     shape : tuple of int or None, optional
-        None marks a free size.
+        None for a size that may differ between calls.
     ndim : int, optional
-        Number of axes, where the shape is not known.
+        The number of axes, if the shape is unknown.
     dtype : str, optional
         Default `floatx()`.
     sparse : bool
-        Whether it may be fed with a matrix of `scipy.sparse`: see `ops/sparse.py`.
+        Whether it also accepts a matrix of `scipy.sparse`: see `ops/sparse.py`.
     name : str, optional
         Default `placeholder_1`, `placeholder_2`, ...
 
     Raises
     ------
     ArgumentError
-        Neither `shape` nor `ndim` was given.
+        Neither `shape` nor `ndim` is given.
     """
     dtype = checked_dtype(dtype or config.floatx)
     shape = placeholder_shape(shape, ndim)
@@ -257,7 +257,7 @@ def variable(
         Default `floatx()`.
     name : str, optional
     constraint : callable, optional
-        What the optimizer applies to each new value.
+        The optimizer applies it to each new value.
     """
     if is_sparse_matrix(value):
         return SparseVariable(value.toarray(), dtype, name, constraint)
@@ -272,12 +272,12 @@ def constant(
     shape: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Constant:
-    """Return a tensor of fixed value, repeated to fill `shape` if one is given.
+    """Return a tensor with a fixed value; a scalar is repeated to fill `shape`.
 
     Raises
     ------
     ShapeError
-        `value` is an array of another number of elements than `shape`.
+        `value` is an array whose number of elements does not fit `shape`.
     """
     dtype = checked_dtype(dtype or config.floatx)
     array = as_numbers(value, "K.constant", dtype).astype(dtype)
@@ -289,31 +289,31 @@ def constant(
     return Constant(array.reshape(reshaped_shape(array.shape, sizes, "K.constant")), name=name)
 
 
-# --- asking tensors -------------------------------------------------------------------------------
+# --- properties of tensors ------------------------------------------------------------------------
 
 
 def is_tensor(x: Any) -> bool:
-    """Tell whether `x` is a symbolic tensor."""
+    """Return whether `x` is a symbolic tensor."""
     return isinstance(x, Tensor)
 
 
 def is_variable(x: Any) -> bool:
-    """Tell whether `x` holds state."""
+    """Return whether `x` is a variable."""
     return isinstance(x, Variable)
 
 
 def is_placeholder(x: Any) -> bool:
-    """Tell whether `x` is fed at each call."""
+    """Return whether `x` is a placeholder."""
     return isinstance(x, Placeholder)
 
 
 def is_keras_tensor(x: Any) -> bool:
-    """Tell whether `x` was made by `Input` or by a layer.
+    """Return whether `x` is an output of `Input` or of a layer.
 
     Raises
     ------
     ArgumentError
-        `x` is no symbolic tensor at all.
+        `x` is not a symbolic tensor.
     """
     if not isinstance(x, Tensor):
         raise ArgumentError(
@@ -334,12 +334,12 @@ def ndim(x: Any) -> int:
 
 
 def dtype(x: Any) -> str:
-    """Return the element type: "float32", ..."""
+    """Return the dtype, such as "float32"."""
     return as_tensor(x).dtype
 
 
 def count_params(x: Variable) -> int:
-    """Return the number of numbers in a variable."""
+    """Return the number of elements of a variable."""
     return math.prod(get_variable_shape(x))
 
 
@@ -362,17 +362,17 @@ def get_value(x: Any) -> Any:
 
 
 def set_value(x: Variable, value: Any) -> None:
-    """Replace the numbers of a variable; a wrong shape raises ShapeError and changes nothing."""
+    """Replace the numbers of a variable. A wrong shape raises ShapeError and changes nothing."""
     if not isinstance(x, Variable):
         raise DtypeError(
-            f"K.set_value: {getattr(x, 'name', repr(x))} holds no state; expected a variable.",
+            f"K.set_value: expected a variable, got {getattr(x, 'name', repr(x))}.",
             subject=x,
         )
     x.set_value(value)
 
 
 def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
-    """Return the numbers of several variables, all after the same step."""
+    """Return the numbers of several variables, all from the same training step."""
     xs = list(xs)
     with LOCKS.writing:
         values = [x.get_value() if isinstance(x, Variable) else None for x in xs]
@@ -380,7 +380,7 @@ def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
 
 
 def batch_set_value(tuples: Iterable[tuple[Variable, Any]]) -> None:
-    """Replace the numbers of several variables: all of them at once, or with a wrong shape none."""
+    """Replace the numbers of several variables at once; if a shape is wrong, of none."""
     set_values(tuples)
 
 
@@ -400,7 +400,7 @@ def eval(x: Any) -> Any:
 
 
 def update(x: Variable, new_x: Any) -> tuple[Variable, Any]:
-    """Return the pair (variable, new value): what a function's `updates` and `add_update` take."""
+    """Return the pair (x, new_x), as `K.function(updates=...)` and `add_update` take it."""
     return (x, new_x)
 
 
@@ -417,7 +417,7 @@ def update_sub(x: Variable, decrement: Any) -> tuple[Variable, Any]:
 _state = _State()
 
 
-# --- a choice by the learning phase ---------------------------------------------------------------
+# --- choosing by the learning phase ---------------------------------------------------------------
 
 
 def in_train_phase(x, alt, training=None):
@@ -426,14 +426,14 @@ def in_train_phase(x, alt, training=None):
     Parameters
     ----------
     x, alt : Tensor or callable
-        A callable is called without arguments, and only if it can be chosen.
+        A callable is called without arguments, and only if its result may be chosen.
     training : Tensor, int or bool, optional
-        The phase; default `K.learning_phase()`.
+        The phase; by default `K.learning_phase()`.
 
     Returns
     -------
     Tensor
-        With a number as phase the chosen one itself; otherwise a switch between both.
+        If the phase is a number, the chosen value; otherwise a switch between both.
     """
     training = learning_phase() if training is None else training
     if not isinstance(training, Tensor):
@@ -450,19 +450,19 @@ def _made(x):
     return as_tensor(x() if callable(x) else x)
 
 
-# --- what only old scripts say --------------------------------------------------------------------
+# --- functions of old scripts ---------------------------------------------------------------------
 
 
 _LAYOUTS = {"tf": "channels_last", "th": "channels_first"}
 
 
 def backend() -> str:
-    """Return what computes: always "numpy"."""
+    """Return the name of the backend, always "numpy"."""
     return "numpy"
 
 
 def image_dim_ordering() -> str:
-    """Return "tf" or "th": Keras 1's words for the layout that `image_data_format` says.
+    """Return the image layout as Keras 1 names it: "tf" (channels last) or "th" (first).
 
     Examples
     --------
@@ -473,22 +473,22 @@ def image_dim_ordering() -> str:
 
 
 def set_image_dim_ordering(dim_ordering: str) -> None:
-    """Set the layout of images by Keras 1's words: "tf" (channels last) or "th" (first).
+    """Set the image layout as Keras 1 names it: "tf" (channels last) or "th" (first).
 
     Raises
     ------
     ArgumentError
-        It is neither.
+        `dim_ordering` is neither.
     """
     if dim_ordering not in _LAYOUTS:
         raise ArgumentError(
-            f"K.set_image_dim_ordering: no such layout; expected 'tf' or 'th', "
-            f"got {dim_ordering!r}. K.set_image_data_format takes today's words."
+            f"K.set_image_dim_ordering: expected 'tf' or 'th', got {dim_ordering!r}. "
+            f"K.set_image_data_format takes the current names."
         )
     config.image_data_format = _LAYOUTS[dim_ordering]
 
 
-# --- Keras 1's names and keywords of other functions ----------------------------------------------
+# --- names and keywords of Keras 1 for other functions --------------------------------------------
 
 _NAMES = {
     "lesser": "less",
@@ -499,12 +499,12 @@ _NAMES = {
 
 
 def enter_old_names(functions: dict[str, Any]) -> None:
-    """Add Keras 1's names to the backend's, and let its functions understand Keras 1's keywords.
+    """Add Keras 1's names to the backend, and make its functions accept Keras 1's keywords.
 
     Parameters
     ----------
     functions : dict
-        The names of `kerascope.backend`; the table of keywords is that of `spellings`.
+        The namespace of `kerascope.backend`. The keywords come from `spellings.KEYWORDS`.
     """
     for where in KEYWORDS:
         module, _, name = where.rpartition(".")
@@ -524,7 +524,7 @@ def _with_old_keywords(function: Callable[..., Any], where: str) -> Callable[...
 
 @contextmanager
 def fresh_names() -> Iterator[None]:
-    """Count layers and operations from 1 in the `with` block; then go on with the old counts."""
+    """Count layers and ops from 1 inside the `with` block; restore the old counts afterwards."""
     kept, uids = _state, dict(_state.uids)
     kept.uids.clear()
     try:

@@ -1,4 +1,4 @@
-"""The types in the signatures of ops and of K's functions."""
+"""Type aliases for the signatures of ops and K functions."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ __all__ = [
 ]
 
 Tensors = Sequence[Tensor]
-Gradients = Sequence[Tensor | None]  # of an op's inputs; None where none flows
+Gradients = Sequence[Tensor | None]  # for the inputs of an op; None without a gradient
 Specs = Sequence[Spec]

@@ -1,9 +1,9 @@
-"""Updates of one variable by several calls: each starts from the result of the call before it.
+"""Several updates of one variable by layer calls: each starts from the result of the previous one.
 
-A layer that is called twice computes two new values of its moving mean, each from the variable. A
-function writes a variable once. So `chained` computes the second new value again, from the first
-one in place of the variable. Only the ops between the inputs of the second call and its new value
-are repeated, and of these only those that read the variable.
+A layer that is called twice computes two new values of its moving mean, each from the variable. But
+a function writes a variable once. So `chained` computes the second new value again, from the first
+new value instead of the variable. Only the ops between the inputs of the second call and its new
+value are repeated, and of these only the ones that depend on the variable.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from kerascope.backend.variables import Variable
 
 
 class CallUpdate(tuple[Variable, Any]):
-    """A pair (variable, new value) that a call of a layer has added.
+    """A pair (variable, new value) that a layer call has added.
 
     Attributes
     ----------
     inputs : list of Tensor
         The inputs of the call.
     chain : list of Tensor or None
-        If the call assigned the new value, as Keras 3 does, the inputs of the outermost call or of
-        the model whose calls follow each other. What was assigned there before is in it already.
+        For values that were assigned during the call, as in Keras 3: the inputs of the outermost
+        call or model. Assignments in the same chain already contain the earlier ones.
     """
 
     inputs: list[Tensor]
@@ -33,14 +33,14 @@ class CallUpdate(tuple[Variable, Any]):
 
     @classmethod
     def of(cls, pair: Any, inputs: list[Tensor], chain: list[Tensor] | None = None) -> CallUpdate:
-        """Return the pair with the calls that it belongs to."""
+        """Return an update pair with the inputs of its call and of its chain."""
         made = cls(pair)
         made.inputs, made.chain = inputs, chain
         return made
 
 
 def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
-    """Return the pairs; the `CallUpdate`s of a variable have one value, that of the last call.
+    """Return the pairs; all `CallUpdate`s of a variable get the value after the last call.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]
 
 
 def _started_from(value: Any, update: CallUpdate) -> Tensor:
-    """Return the new value of an update, computed from `value` in place of the variable."""
+    """Return the new value of an update, computed from `value` instead of the variable."""
     variable, new_value = update[0], as_tensor(update[1], like=update[0])
     new: dict[Tensor, Tensor] = {variable: as_tensor(value, like=variable)}
     for apply in applies_in_order([new_value], fed=update.inputs):
@@ -75,7 +75,7 @@ def _started_from(value: Any, update: CallUpdate) -> Tensor:
 
 
 def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
-    """Return the same call of an op on other inputs, with the name and the origin of the first."""
+    """Return a copy of an Apply on other inputs, with the same name, scope and user frames."""
     with root_scope(apply.scope):
         repeated = Apply(apply.op, inputs, apply.name)
     repeated.frames = apply.frames
@@ -85,7 +85,7 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
-    """Return a variable that was assigned by calls which do not see each other's values."""
+    """Return a variable that is assigned in different chains, which ignore each other, or None."""
     chains: dict[Variable, int] = {}
     for pair in pairs:
         chain = pair.chain if isinstance(pair, CallUpdate) else None
@@ -95,7 +95,7 @@ def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable
 
 
 def depend_on(values: Iterable[Any], inputs: list[Tensor]) -> bool:
-    """Return whether one of the values is computed from one of the inputs."""
+    """Return whether one of the values depends on one of the inputs."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     used = [x for apply in applies_in_order(tensors, fed=inputs) for x in apply.inputs]
     return not {*tensors, *used}.isdisjoint(inputs)

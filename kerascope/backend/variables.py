@@ -1,9 +1,9 @@
 """Variables: the tensors that hold state, such as the weights of a layer.
 
-A variable owns an array. `set_value` writes into it, and so do the updates of a function, when all
-of them are computed. `get_value` returns a copy, or with `borrow` an array that never changes: the
-variable gets another array for its next value. Theano calls variables shared variables; Keras 3's
-`Variable` has the methods `assign` and `numpy`, and the property `value`.
+A variable owns an array. `set_value` writes into it, and a function writes its updates into it once
+all of them are computed. `get_value` returns a copy, or with `borrow` an array that never changes:
+for its next value the variable gets another array. Theano calls variables shared variables; Keras
+3's `Variable` has the methods `assign` and `numpy`, and the property `value`.
 
 All variables share two locks: see `atomic.py`.
 
@@ -35,19 +35,19 @@ class Variable(Tensor):
     Parameters
     ----------
     value : array_like
-        Initial value; copied.
+        The initial value; copied.
     dtype : str, optional
         Default `config.floatx`.
     name : str, optional
         For messages and pictures.
     constraint : callable, optional
-        Kept for the optimizer, which applies it to each new value.
+        Stored for the optimizer, which applies it to each new value.
 
     Attributes
     ----------
     default_update : Tensor or None
-        New value in every function that uses the variable and has no update of its own for it. A
-        random op counts its draws so. (Theano's shared variables have the same attribute.)
+        The new value in every function that reads the variable and has no other update for it.
+        Random ops count their draws with it. Theano's shared variables have the same attribute.
     """
 
     __slots__ = ("_is_shared", "_value", "constraint", "default_update")
@@ -67,9 +67,9 @@ class Variable(Tensor):
         super().__init__(self._value.shape, dtype, name or scoped("variable"))
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
-        """Return the numbers: a copy, or with `borrow` the array itself, to be read only.
+        """Return the numbers: a copy, or with `borrow` a read-only array.
 
-        A borrowed array never changes: the variable gets another one with its next value.
+        A borrowed array never changes: for its next value the variable gets another array.
         """
         assigned = ASSIGNED.get()
         if assigned is not None and self in assigned:
@@ -78,7 +78,7 @@ class Variable(Tensor):
             with LOCKS.writing:
                 return self._value.copy()
         with LOCKS.steps:
-            if LOCKS.calls:  # in the middle of a call that writes in place
+            if LOCKS.calls:  # a call that writes in place is running
                 return self._value.copy()
             return lend(self)
 
@@ -88,40 +88,40 @@ class Variable(Tensor):
         Raises
         ------
         ShapeError
-            `value` has another shape; the variable keeps its own.
+            `value` has another shape; the variable is unchanged.
         """
         set_values([(self, value)])
 
     def _checked(self, value: Any) -> np.ndarray:
-        """Return a value as an array of the variable's shape and type.
+        """Return a value as an array of the variable's shape and dtype.
 
         Raises
         ------
         ShapeError
-            It has another shape.
+            The value has another shape.
         """
         array = as_numbers(value, f"variable '{self.name}'", self.dtype)
         array = array.astype(self.dtype, copy=False)
         if array.shape != self._value.shape:
             raise ShapeError(
-                f"variable '{self.name}': new value has shape {array.shape}; "
-                f"expected {self._value.shape}.",
+                f"variable '{self.name}': expected a new value of shape {self._value.shape}, "
+                f"got {array.shape}.",
                 subject=self,
             )
         return array
 
     def commit(self, array: np.ndarray) -> None:
-        """Take over an array that a function has computed, without writing into it any more."""
+        """Make an array the variable's own, without a copy; it is not written any more."""
         take_over([(self, array)])
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls by which the numbers become those of an array."""
+        """Return the calls that copy the numbers of an array into the variable."""
         if self.is_lent:
             return self._calls_to_have(np.array(array, order="C"), is_shared=False)
         return [partial(setitem, self._value, ..., array)]
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return the calls by which an array of the right kind becomes the variable's own."""
+        """Return the calls that make `array` the variable's own array."""
         return [
             partial(setattr, self, "_value", array),
             partial(setattr, self, "_is_shared", is_shared),
@@ -130,7 +130,7 @@ class Variable(Tensor):
 
     @property
     def room(self) -> np.ndarray:
-        """The array itself, for a compiled function: it may change at any time."""
+        """The array itself, for a compiled function. Its numbers may change at any time."""
         return self._value
 
     @property
@@ -139,24 +139,24 @@ class Variable(Tensor):
         return self._is_shared or not self._value.flags.writeable
 
     def move_to(self, room: np.ndarray) -> None:
-        """Let the numbers lie in `room` from now on, which a compiled function writes in place.
+        """Move the numbers to the array `room`, which a compiled function writes in place.
 
         Parameters
         ----------
         room : array
-            Of the variable's shape and type, C-contiguous, and written by nothing else.
+            C-contiguous, of the variable's shape and dtype, and not used by anything else.
         """
         with LOCKS.steps:
             move(self, room)
 
     @property
     def path(self) -> str:
-        """The name, behind that of the layer: Keras 3's word for it."""
+        """The name with that of the layer, as in Keras 3."""
         return self.name
 
     @property
     def value(self) -> Any:
-        """The numbers, as in Keras 3; where a graph is being made, a tensor with that value."""
+        """The numbers, as in Keras 3; while a graph is built, a tensor with the value."""
         if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
             return OPERATORS["identity"](self)
         return self.get_value()
@@ -167,7 +167,7 @@ class Variable(Tensor):
         Raises
         ------
         GraphError
-            A metric's graph is being made, which will run again for each batch.
+            The graph of a metric is being built, which will run again for each batch.
         """
         return self.get_value() if ASSIGNED.get() is None or is_eager() else self._only_numbers()
 
@@ -177,13 +177,13 @@ class Variable(Tensor):
         Raises
         ------
         GraphError
-            It is none.
+            The value is not a constant.
         """
         if isinstance(value, Constant):
             return value.value.copy()
         raise GraphError(
-            f"variable '{self.name}': its numbers are asked for, but here a graph is made, which "
-            f"will run again for each batch. Use keras.ops on the variable itself.",
+            f"variable '{self.name}': here a graph is built, which will run again for each batch, "
+            f"so the numbers are not known yet. Use keras.ops on the variable itself.",
             subject=self,
         )
 
@@ -199,15 +199,15 @@ class Variable(Tensor):
         return int(self.__array__())
 
     def assign(self, value: Any) -> Any:
-        """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
+        """Replace the numbers by an array's or a tensor's, as in Keras 3: see `eager.assign`."""
         return OPERATORS["assign"](self, value)
 
     def assign_add(self, value: Any) -> Any:
-        """Add to the numbers."""
+        """Add to the numbers, as in Keras 3."""
         return self.assign(self + value)
 
     def assign_sub(self, value: Any) -> Any:
-        """Subtract from the numbers."""
+        """Subtract from the numbers, as in Keras 3."""
         return self.assign(self - value)
 
 
@@ -217,15 +217,15 @@ class Variable(Tensor):
 class Reading(Enum):
     """Which array of a variable a call computes with."""
 
-    BORROWED = "its own, which never changes from then on: the caller may keep it"
+    BORROWED = "the variable's array, which is never written again: observers may keep it"
     COPIED = "a copy, because another thread may write the variable"
-    IN_PLACE = "its own, which no other thread writes and no caller keeps"
+    IN_PLACE = "the variable's array; no other thread writes it, and no caller keeps it"
 
 
 def read_together(
     variables: Iterable[tuple[int, Variable]], reading: Reading, values: list[Any]
 ) -> None:
-    """Put the arrays of variables into their slots in `values`, all of them as of one step."""
+    """Put the arrays of variables into their slots in `values`, all from the same step."""
     with LOCKS.steps if reading is Reading.BORROWED else LOCKS.writing:
         for slot, variable in variables:
             if reading is Reading.IN_PLACE:

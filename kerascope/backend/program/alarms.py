@@ -1,18 +1,18 @@
-"""A call that is left before it writes numbers that became infinite or NaN, at full speed.
+"""Alarms: stop a call at full speed before it writes numbers that became infinite or NaN.
 
-NumPy tells of an overflow, a division by zero and an invalid result when it happens, by the flags
-of the processor. So the program of a function runs as always, and what the flags say is only noted.
-Before new values are written that is looked at: if anything was noted the call is left by an
-exception, and every variable keeps what it had. The values are written by one call into C, in which
-nothing may come in between; what is noted there is told afterwards.
+NumPy reports overflow, division by zero and invalid results through the processor's floating-point
+flags. So the program of a function runs as usual, and its flags are only recorded. Before new
+values are written, an exception stops the call if a flag was recorded, and every variable keeps its
+value. The values are written by one call into C, which nothing can interrupt; flags of that call
+are reported afterwards.
 
-Flags count in the lines of a program's text, each of which is one op. What a kernel does inside is
-its own affair, large products are computed by several threads, each with flags of its own, and the
-products of some libraries raise none: such results are looked at. So are the arrays that are fed,
-and all that is computed without a program.
+Flags are reliable in the lines of a program's text, each of which is one op. They are not inside
+kernels, in large products, which several threads compute with their own flags, and in products of
+some BLAS libraries: there the results are inspected instead. The same holds for fed arrays and for
+everything that is computed without a program.
 
-An alarm says that it is worth to hear the call (`trace/journal.py`): what is computed step by step,
-with all that is known of what went in, has the last word.
+An alarm only means that the call is worth recording (`trace/journal.py`): the steps, computed one
+by one with all their inputs, decide whether a number really became infinite or NaN.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.schedule import Step
 
-KINDS = {"nan": ("invalid",), "inf": ("over", "divide")}  # and the flags that tell of them
-FEW = 32, 64, 64  # rows, terms and columns of a product that one thread computes
+KINDS = {"nan": ("invalid",), "inf": ("over", "divide")}  # kind: its floating-point flags
+FEW = 32, 64, 64  # rows, terms, columns of a product small enough for one thread
 FEW_OF_VECTOR = 8192
 
 _current: ContextVar[Alarms | None] = ContextVar("alarms", default=None)
 
 
 class Alarm(BaseException):
-    """A call makes a number infinite or NaN; nothing was written.
+    """Raised when a call would make a number infinite or NaN. Nothing was written.
 
-    It is no Exception: a program that fails is computed once more, step by step.
+    It does not derive from Exception, so a failed program is not computed again step by step.
     """
 
 
 def alarms_now() -> Alarms | None:
-    """Return what is to be told of the call that is being computed; None if nobody asks."""
+    """Return the alarms of the call that is being computed, or None."""
     return _current.get()
 
 
 class Alarms:
-    """Computes calls of functions, and leaves those in which numbers become infinite or NaN.
+    """Computes calls of functions, and stops a call in which a number becomes infinite or NaN.
 
     Parameters
     ----------
     kinds : collection of str
-        Of KINDS: which numbers.
+        The kinds of numbers to report: "nan", "inf".
 
     Attributes
     ----------
@@ -78,17 +78,17 @@ class Alarms:
 
     def __init__(self, kinds: Collection[str]) -> None:
         self.kinds = frozenset(kinds)
-        self._noted: dict[str, int] = {}  # what the flags have told in this call
+        self._noted: dict[str, int] = {}  # the flags of this call
         flags: Any = dict.fromkeys(("under", "over", "divide", "invalid"), "ignore")
         flags.update({flag: "call" for kind in self.kinds for flag in KINDS[kind]})
-        # What notes runs no Python code: it may be called while variables are written.
+        # The recording runs no Python code: it may be called while variables are written.
         flagged = np.errstate(**flags, call=self._noted.__setitem__)
         self._with_flags = flagged(with_float_settings.__wrapped__)  # type: ignore[attr-defined]
 
     # --- a call -----------------------------------------------------------------------------------
 
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
-        """Return what a call of a function gives, and whether it rang while it was written.
+        """Return the outputs of a call, and whether an alarm occurred while it wrote.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Alarms:
         Raises
         ------
         Alarm
-            It rang before; nothing was written.
+            An alarm occurred before that; nothing was written.
         """
         before = _current.set(self)
         try:
@@ -109,21 +109,22 @@ class Alarms:
     def _compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
         arrays = function._arrays(inputs)
         self.look(arrays)
-        self._noted.clear()  # looking leaves flags, too
+        self._noted.clear()  # the inspection sets flags, too
         outs, is_same = function._programs.guarded(arrays, self)
         if self._noted and not function.updates:
             raise Alarm(*self._noted)
         return outs[0] if function._single else outs, bool(self._noted) or not is_same
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- inspecting arrays
+    # ----------------------------------------------------------------------------
 
     def look(self, made: Iterable[Any], of: Iterable[Any] = ()) -> None:
-        """Look at arrays that bring no flags, and at those that they were made of.
+        """Inspect arrays that set no flags, together with the arrays they were computed from.
 
         Raises
         ------
         Alarm
-            One of them has numbers of a kind that none of the others has.
+            One has infinite or NaN numbers, and none of the arrays `of` has such numbers.
         """
         spoilt = [x for x in made if not _is_sound(x)]
         if not spoilt or _current.get() not in (None, self):  # another thread's call
@@ -134,24 +135,24 @@ class Alarms:
                 raise Alarm(kind)
 
     def look_at_step(self, step: Step, values: list[Any]) -> None:
-        """Look at what a step has computed that no program computes.
+        """Inspect the results of a step that was computed without a program.
 
         Raises
         ------
         Alarm
-            It gives what did not go in.
+            The results contain infinite or NaN numbers, and the inputs do not.
         """
         self.look([values[slot] for slot in step.outputs], [values[slot] for slot in step.inputs])
         self._noted.clear()
 
     def looking(self, compute: Callable[..., Any], into: bool) -> Callable[..., Any]:
-        """Return what computes the same, and looks at it.
+        """Wrap a function so that its results are inspected.
 
         Parameters
         ----------
         compute : callable
         into : bool
-            Whether it computes into its first argument; else its result counts.
+            Whether it computes into its first argument; otherwise its result is inspected.
         """
         quiet = self.quiet(compute)
 
@@ -167,7 +168,7 @@ class Alarms:
         return looks
 
     def looking_if_no_flags(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Return what computes the same product, and looks at it unless its flags are heard."""
+        """Wrap a product so that its result is inspected if its flags are not reliable."""
 
         def looks(x: Any, y: Any, out: Any) -> Any:
             product(x, y, out)
@@ -179,7 +180,7 @@ class Alarms:
         return looks
 
     def quiet(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what computes the same, and whose flags do not count."""
+        """Wrap a function so that its flags are ignored."""
 
         def quietly(*arrays: Any, **options: Any) -> Any:
             noted = self._noted.copy()
@@ -194,15 +195,16 @@ class Alarms:
             self._noted.clear()
             self._noted.update(noted)
 
-    # --- the code of a program that looks ---------------------------------------------------------
+    # --- the code of a program with inspections
+    # -------------------------------------------------------
 
     def guarded(self, run: Callable[..., Any], text: str) -> Callable[..., Any]:
-        """Return the code of a text with looks at what brings no flags.
+        """Return the code of a program text, with inspections where flags are not reliable.
 
         Parameters
         ----------
         run : function
-            Its own code.
+            The function whose code it is.
         text : str
         """
         tree = function_of(text, run.__name__)
@@ -210,7 +212,7 @@ class Alarms:
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Return what writes, unless flags have told of anything until then."""
+        """Wrap the function that writes new values: it raises if a flag was recorded before."""
 
         def write_if_sound() -> None:
             if self._noted and _current.get() is self:
@@ -221,7 +223,7 @@ class Alarms:
 
 
 class _Guarded(ast.NodeTransformer):
-    """Lets calls look that bring no flags."""
+    """Adds inspections to the calls whose flags are not reliable."""
 
     def __init__(self, alarms: Alarms, scope: dict[str, Any]) -> None:
         self._alarms = alarms
@@ -229,12 +231,12 @@ class _Guarded(ast.NodeTransformer):
         self._into = False
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Take note that nobody uses the result of a call."""
+        """Mark the call as one that computes into its first argument: its result is not used."""
         self._into = True
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Let a call look, if that is needed."""
+        """Wrap a call in an inspection if necessary."""
         into, self._into = self._into, False
         self.generic_visit(node)
         match node.func:
@@ -246,12 +248,13 @@ class _Guarded(ast.NodeTransformer):
                 if not self._brings_flags(name, node.args):
                     self._let(node, name, lambda f: self._alarms.looking_if_no_flags(f, name))
             case ast.Attribute(ast.Name("np"), "exp") if isinstance(node.args[0], ast.Call):
-                # The power inside a sigmoid: of an infinite one it makes 0, as it should be.
+                # The exponential inside a sigmoid may overflow: the sigmoid is then 0, which is
+                # correct.
                 self._let(node, "exp", self._alarms.quiet)
         return node
 
     def _let(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
-        """Let a call be one of what is made of its function."""
+        """Make a call use the wrapped function `made(function)`."""
         thing = self._scope[name] if isinstance(node.func, ast.Name) else getattr(np, name)
         while name in self._scope:
             name += "_"
@@ -259,7 +262,7 @@ class _Guarded(ast.NodeTransformer):
         node.func = ast.Name(name, ast.Load())
 
     def _brings_flags(self, name: str, operands: list[ast.expr]) -> bool:
-        """Return whether a product has shapes that are known, and its flags are heard."""
+        """Return whether a product has known shapes for which flags are reliable."""
         x, y, out = map(self._shape, operands)
         if out is None or (x is None and y is None):
             return False
@@ -267,7 +270,7 @@ class _Guarded(ast.NodeTransformer):
         return _are_flags_heard(name, out, terms)
 
     def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
-        """Return the shape of an array that is known before a call."""
+        """Return the shape of an operand that exists before the call, or None."""
         try:
             array = eval(ast.unparse(operand), self._scope)
         except NameError:
@@ -277,14 +280,14 @@ class _Guarded(ast.NodeTransformer):
 
 
 def _looks_itself(thing: Any) -> bool:
-    """Tell whether what a text calls needs no look: it is a loop, or it returns a view."""
+    """Return whether a called object needs no inspection: a loop, or an op that returns a view."""
     return getattr(thing, "looks_itself", False) or getattr(
         getattr(thing, "__self__", None), "is_view", False
     )
 
 
 def _are_flags_heard(name: str, shape: tuple[int, ...], terms: int) -> bool:
-    """Return whether a product is so small that one thread computes it, and flags come from it."""
+    """Return whether flags of a product are reliable: it is small enough for one thread."""
     is_of_vector = len(shape) < 2 or 1 in shape[-2:]
     few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
     return math.prod(shape) * terms <= few and _products_bring_flags(name)
@@ -292,9 +295,9 @@ def _are_flags_heard(name: str, shape: tuple[int, ...], terms: int) -> bool:
 
 @cache
 def _products_bring_flags(name: str) -> bool:
-    """Return whether NumPy raises the flags of small products of a function, "dot" or "matmul".
+    """Return whether NumPy sets flags for small products of `name`, "dot" or "matmul".
 
-    That depends on its version and on its BLAS: the dot of NumPy 2.0 raises none.
+    This depends on NumPy's version and its BLAS: `dot` of NumPy 2.0 sets none.
     """
     product: Callable[..., Any] = getattr(np, name)
     noted: dict[str, int] = {}
@@ -311,16 +314,16 @@ def _products_bring_flags(name: str) -> bool:
     return all(heard)
 
 
-# --- what an array has ----------------------------------------------------------------------------
+# --- properties of arrays -------------------------------------------------------------------------
 
 
 def _is_sound(x: Any) -> bool:
-    """Tell whether one look shows that all numbers are finite."""
+    """Return whether all numbers of an array are finite, with a fast test first."""
     if x.__class__ is not np.ndarray:
         x = np.asarray(x)
     if x.dtype.kind not in "fc":
         return True
-    # The square of a number may overflow, but no number that is not finite has a finite one.
+    # The sum of squares may overflow for finite numbers; it is finite only if all numbers are.
     numbers = x.ravel("K")
     return math.isfinite(abs(numbers.dot(numbers))) or bool(np.isfinite(x).all())
 

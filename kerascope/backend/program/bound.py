@@ -1,8 +1,8 @@
-"""A schedule bound to the shapes of its inputs: what is left to do when these are known.
+"""A schedule bound to the shapes of its inputs: the ops that remain to be computed.
 
-Binding goes through the steps once, in order. It decides the branches whose conditions are known,
-finds each array's shape, and lets the rules of `rules.py` take away what these shapes make
-needless. None of that changes a bit of any result.
+Binding visits the steps once, in order. It decides branches whose conditions are known, infers the
+shape of each array, and lets the rules of `rules.py` remove ops that are not needed for these
+shapes. Every result stays the same bit for bit.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from kerascope.backend.program.foreign import is_own, is_pure, trusted
 from kerascope.backend.schedule import Guards, Schedule, Step, slots_of
 from kerascope.errors import KerascopeError
 
-# --- what one plain run tells of arrays: shapes, types, who shares memory -------------------------
+# --- facts from one interpreted run: shapes, dtypes, shared memory --------------------------------
 
 
 class Fact(NamedTuple):
-    """What is known of the array of a slot.
+    """The shape, dtype and memory layout of the array in a slot.
 
     Attributes
     ----------
     spec : Spec
     strides : tuple of int
-        How the array that `perform` returned lies in memory.
+        The strides of the array that `perform` returned.
     shares : tuple of int
-        Inputs of its step, by slot, in whose memory it may lie.
+        The input slots of its step with which it may share memory.
     """
 
     spec: Spec
@@ -43,7 +43,7 @@ Facts = dict[int, Fact]
 
 
 def note(facts: Facts, step: Step, values: Sequence[Any]) -> None:
-    """Note the results of a step that has just been performed.
+    """Record the facts about the results of a step that was just performed.
 
     Examples
     --------
@@ -61,9 +61,9 @@ def note(facts: Facts, step: Step, values: Sequence[Any]) -> None:
 
 
 def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) -> Fact:
-    """Return what is known of an array that was computed from the slots `inputs`.
+    """Return the facts about an array that was computed from the slots `inputs`.
 
-    A number of NumPy's lies in memory of its own; an array without axes may be a view.
+    A NumPy scalar has its own memory; an array without axes may be a view.
     """
     array = np.asarray(value)
     shares = [
@@ -75,23 +75,23 @@ def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) 
 
 
 class Trial:
-    """What a program is written from: the inputs of one run, and what that has told.
+    """The facts of one interpreted run, from which a program is compiled.
 
-    It is kept beside the program, which may have to be written once more, or be explained. So it is
-    small: equal facts are one, and of most inputs there are only shape and type.
+    They are stored with the program, which may be compiled again or explained. To save memory,
+    equal facts are stored once, and most inputs are reduced to their shape and dtype.
 
     Parameters
     ----------
     arrays : list of array
-        The inputs.
+        The inputs of the run.
     numbers : dict of int to array
-        Those inputs whose numbers count, such as conditions; nobody changes them.
+        The inputs whose numbers matter, such as conditions; they must not change.
     facts : dict of int to Fact
 
     Attributes
     ----------
     specs : list of Spec
-        Of the inputs.
+        The shapes and dtypes of the inputs.
     numbers : dict of int to array
 
     Examples
@@ -118,23 +118,23 @@ class Trial:
 
     @property
     def facts(self) -> Facts:
-        """What is known, by slot."""
+        """The facts by slot."""
         return {slot: fact for slot, fact in enumerate(self._facts) if fact is not None}
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """The inputs; stand-ins for those whose numbers do not count."""
+        """The inputs; placeholder arrays of zeros for those whose numbers do not matter."""
         stand_ins = map(stand_in, self.specs)
         return [self.numbers.get(slot, array) for slot, array in enumerate(stand_ins)]
 
 
 def stand_in(spec: Spec) -> np.ndarray:
-    """Return an array of which shape and type are right; it has only one number."""
+    """Return an array of zeros with this shape and dtype that takes almost no memory."""
     return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
 
 
 def is_dense(fact: Fact) -> bool:
-    """Tell whether an array fills its memory without gaps, in whatever order of its axes."""
+    """Return whether an array fills its memory without gaps, with any order of its axes."""
     expected = fact.spec.dtype.itemsize
     axes = [(s, n) for s, n in zip(fact.strides, fact.spec.shape, strict=True) if n != 1]
     for stride, size in sorted(axes):
@@ -145,7 +145,7 @@ def is_dense(fact: Fact) -> bool:
 
 
 def is_in_order(fact: Fact) -> bool:
-    """Tell whether an array lies in memory row by row, as C has it."""
+    """Return whether an array is contiguous in C order, row by row."""
     expected = fact.spec.dtype.itemsize
     for stride, size in zip(reversed(fact.strides), reversed(fact.spec.shape), strict=True):
         if size != 1 and stride != expected:
@@ -161,9 +161,9 @@ Rule = Callable[["Bound", "Line"], str | None]
 
 
 def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
-    """Return the inputs of a line, by slot, in whose memory its `perform` may leave an output.
+    """Return the input slots with which an output of a line may share memory.
 
-    Our own ops declare it for arrays of known shapes. Any other op may do anything.
+    Built-in ops declare it for arrays of known shapes. A custom op may share with any input.
     """
     specs = [bound.spec(x) for x in (*line.inputs, *line.outputs)]
     sure = [spec for spec in specs if spec is not None]
@@ -177,17 +177,17 @@ def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
 
 
 class Line:
-    """One op that is left, on slots.
+    """One op of the program, on slots.
 
     Attributes
     ----------
     step : Step
     op : Op
     inputs : list of int
-        After all replacements.
+        The input slots after all replacements.
     outputs : tuple of int
     guards : Guards
-        Those conditions that are known only when the function runs.
+        The conditions that are known only when the function runs.
     """
 
     __slots__ = ("guards", "inputs", "op", "outputs", "step")
@@ -201,30 +201,30 @@ class Line:
 
 
 class Bound:
-    """A schedule for inputs of certain shapes.
+    """A schedule for inputs of certain shapes: the remaining lines and what is known of slots.
 
     Parameters
     ----------
     schedule : Schedule
     arrays : list of array
-        Inputs as they come; of conditions, and of known ones, the numbers count too.
+        The inputs. Conditions and constant ones also count by their numbers.
     facts : dict
-        What a run with such inputs has told.
+        The facts of an interpreted run with such inputs.
     rules : sequence of callable
-        `rule(bound, line)` returns its own name if it has dealt with the line.
+        `rule(bound, line)` returns its name if it has removed the line.
 
     Attributes
     ----------
     lines : list of Line
     facts : dict of int to Fact
-        Of the slots whose shapes follow from those of the inputs.
+        The facts of slots whose shapes follow from those of the inputs.
     constants : dict of int to array
     truths : dict of int to bool
-        Of each input that is a condition: whether it holds.
+        Whether each input that is a condition holds.
     makers : dict of int to Line
-        The line that computes a slot.
+        The line that computes each slot.
     taken_out : list of (Step, str)
-        The steps that are not among the lines, and why.
+        The steps without a line, each with the reason.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class Bound:
         self.taken_out: list[tuple[Step, str]] = []
         self._same: dict[int, int] = {}
         self.truths: dict[int, bool] = {}
-        # Steps of the other branch can be left out only where the switch is left out too.
+        # Steps of the other branch can be removed only if the switch is removed, too.
         self._chooses = any(getattr(rule, "__name__", "") == "choose_branch" for rule in rules)
         self._numbers: dict[Any, int] = {}
         self._tensors: dict[int | Spec, Tensor] = {}
@@ -263,10 +263,10 @@ class Bound:
             self._know_constant(slot, array)
 
     def _know_constant(self, slot: int, array: Any) -> None:
-        """Note a constant; of equal numbers there is one for all."""
+        """Record a constant; scalars with equal values share one slot."""
         array = np.asarray(array)
         if 0 in array.strides:
-            array = np.ascontiguousarray(array)  # a stretched one is filled
+            array = np.ascontiguousarray(array)  # make a broadcast array real
         self.constants[slot] = array
         if array.size == 1 and slot >= len(self.schedule.inputs):
             first = self._numbers.setdefault((array.dtype, array.shape, array.tobytes()), slot)
@@ -292,7 +292,7 @@ class Bound:
         self.makers.update(dict.fromkeys(line.outputs, line))
 
     def open_guards(self, guards: Guards) -> Guards | None:
-        """Return the guards without conditions that are known; None if they never hold."""
+        """Return the guards without known conditions; None if they never hold."""
         if not guards:
             return ()
         left = []
@@ -306,7 +306,7 @@ class Bound:
         return () if () in left else tuple(left)
 
     def _infer(self, line: Line) -> None:
-        """Find the shapes of a line's outputs, where they follow from those of its inputs."""
+        """Infer the facts of a line's outputs, if they follow from those of its inputs."""
         if any(slot not in self.facts for slot in line.inputs):
             return
         tensors = [self._tensor(slot) for slot in line.inputs]
@@ -322,9 +322,9 @@ class Bound:
                 self.facts[slot] = fact._replace(shares=shares)
 
     def _tensor(self, slot: int) -> Tensor:
-        """Return a tensor of the shape that a slot has here, for an op to infer from."""
+        """Return a tensor with the shape and dtype of a slot, for `infer_shape`."""
         spec = self.facts[slot].spec
-        counts = slot in self.constants and spec.dtype.kind in "iub"  # such as a wanted shape
+        counts = slot in self.constants and spec.dtype.kind in "iub"  # such as a target shape
         key = slot if counts else spec
         if key not in self._tensors:
             self._tensors[key] = (
@@ -337,15 +337,15 @@ class Bound:
     # --- what the rules use -----------------------------------------------------------------------
 
     def same(self, slot: int) -> int:
-        """Return the slot that holds what belongs into this one."""
+        """Return the slot that replaces this one, or the slot itself."""
         while slot in self._same:
             slot = self._same[slot]
         return slot
 
     def truth(self, slot: int) -> bool | None:
-        """Return what a condition is, if that is known and may be used.
+        """Return the value of a condition if it is known and may be used, otherwise None.
 
-        Of an input that is a condition its truth is known, and not its number.
+        For an input that is a condition only the truth is known, not the number.
         """
         if not self._chooses:
             return None
@@ -354,39 +354,39 @@ class Bound:
         return self.truths.get(slot)
 
     def replace(self, line: Line, slot: int) -> None:
-        """Let the only output of a line be what another slot holds already."""
+        """Replace the only output of a line by another slot with the same content."""
         self._same[line.outputs[0]] = slot
 
     def fix(self, line: Line, arrays: Iterable[Any]) -> None:
-        """Let the outputs of a line be constants."""
+        """Turn the outputs of a line into constants."""
         for slot, array in zip(line.outputs, arrays, strict=True):
             self._know_constant(slot, array)
 
     def new_constant(self, array: np.ndarray) -> int:
-        """Return a further slot, which holds a constant."""
+        """Return a slot for a new constant."""
         slot = self.new_slot()
         self._know_constant(slot, array)
         return self.same(slot)
 
     def new_slot(self) -> int:
-        """Return a slot that no tensor of the schedule has."""
+        """Return a new slot, which belongs to no tensor of the schedule."""
         self._n_slots += 1
         return self._n_slots - 1
 
     def spec(self, slot: int) -> Spec | None:
-        """Return shape and type of a slot, if they are known."""
+        """Return the shape and dtype of a slot, or None if they are unknown."""
         fact = self.facts.get(slot)
         return None if fact is None else fact.spec
 
     def has(self, slot: int) -> bool:
-        """Tell whether a slot is ever filled: not that of a branch that no call can take."""
+        """Return whether a slot is ever filled, unlike those of branches that are never taken."""
         return slot in self.facts or slot in self.makers
 
     # --- the end ----------------------------------------------------------------------------------
 
     @property
     def results(self) -> list[int]:
-        """The slots of the outputs and new values."""
+        """The slots of the outputs and the new values."""
         return [self.same(slot) for slot in self.schedule.results]
 
     def _drop_unused(self) -> None:
@@ -406,7 +406,7 @@ class Bound:
 
 
 def _drop_outputs(line: Line, used: set[int]) -> None:
-    """Let a line give only what is used, if its op can."""
+    """Restrict a line to the outputs that are used, if its op allows it."""
     wanted = [number for number, slot in enumerate(line.outputs) if slot in used]
     if len(wanted) < len(line.outputs):
         leaner = line.op.leaner(wanted)
@@ -416,7 +416,7 @@ def _drop_outputs(line: Line, used: set[int]) -> None:
 
 
 def conditions_of(schedule: Schedule) -> set[int]:
-    """Return the inputs by whose truth a schedule decides what is needed."""
+    """Return the inputs that are conditions of guards."""
     several = [step.guards for step in schedule.steps]
     several.extend(schedule.guards_of_followers.values())
     return {slot for slot in slots_of(several) if slot < len(schedule.inputs)}

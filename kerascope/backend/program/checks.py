@@ -1,13 +1,12 @@
-"""What every check of a fast road asks: what is equal, are loops checked, whose error is this.
+"""Checks shared by programs and loops: equal arrays, checked loops, and where an error came from.
 
-Where a fast road falls back to a slow one after an error, it must not swallow an error that comes
-from outside, which is meant for somebody else: what the handler of a signal raises, because the
-time that an alarm gave is up, or another thread.
+When fast code falls back to slow code after an error, it must not swallow errors that come from
+outside: those raised by a signal handler, such as a timeout, or by another thread.
 
-Where an error was raised tells most of them apart. What a program calls is ours, NumPy's or
-Python's own, and below that only what an op of somebody else's computes. A handler stands anywhere
-else. Nothing tells an exception that another thread raises here: of what may be the program's own
-failure it is asked whether it comes again.
+In most cases the place where the error was raised decides. A program calls only kerascope, NumPy
+and the standard library, and below these only the code of custom ops. A signal handler is anywhere
+else. An exception that another thread raises here cannot be recognized, so a possible failure of
+the program is computed again, to see whether the error is reproducible.
 """
 
 from __future__ import annotations
@@ -26,30 +25,30 @@ import numpy as np
 
 from kerascope.backend.graph import Op
 
-# --- errors that come from outside ----------------------------------------------------------------
+# --- errors from outside --------------------------------------------------------------------------
 
 
 def _folder(path: str) -> str:
     return os.path.join(path, "")
 
 
-# Not asked of sysconfig: importing that takes as long as thirty modules of ours.
+# `sysconfig` would take as long to import as thirty modules of kerascope.
 _PYTHON, _INSTALLED = _folder(os.path.dirname(traceback.__file__)), _folder("site-packages")
 _OURS = (
-    *("<kerascope ", "<frozen ", "<__array_function__ "),  # texts that lie in no file
+    *("<kerascope ", "<frozen ", "<__array_function__ "),  # code without a file
     _folder(str(Path(__file__).parents[2])),
     _folder(str(Path(np.__file__).parent)),
 )
 
 
 def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
-    """Return why `compute` fails: it has raised an error, and is asked once more.
+    """Return the error that `compute` raises when it is called again after it failed.
 
     Raises
     ------
     Exception
-        The error itself, if it was raised where no program fails, or if `compute` does not fail
-        again in the same way at the same place: then it came from outside.
+        The first error, if it was raised outside of the code that programs call, or if
+        `compute` does not fail again in the same way at the same line.
 
     Examples
     --------
@@ -77,9 +76,9 @@ def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
 
 
 def is_from_outside(error: Exception) -> bool:
-    """Tell whether an error was raised where nothing is that a program calls."""
+    """Return whether an error was raised by code that programs do not call."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    below = frames[1:]  # the first one has caught it
+    below = frames[1:]  # the first one caught the error
     handlers = _handlers()
     if any(frame.f_code in handlers for frame in below):
         return True
@@ -88,13 +87,13 @@ def is_from_outside(error: Exception) -> bool:
 
 
 def _handlers() -> set[CodeType]:
-    """Return the code of all functions that handle signals now."""
+    """Return the code of all current signal handlers."""
     found = (getattr(signal.getsignal(n), "__code__", None) for n in signal.valid_signals())
     return {code for code in found if code is not None}
 
 
 def _is_of_an_op(frame: FrameType) -> bool:
-    """Tell whether an op computes there: by a method, or a function that its `kernel` has made."""
+    """Return whether a frame belongs to an op: a method, or a function that `kernel` made."""
     names = frame.f_code.co_qualname.split(".")
     if "perform" in names or "kernel" in names:
         return True
@@ -114,7 +113,7 @@ def _end_of(error: Exception) -> object:
     return last
 
 
-# --- whether loops are checked as they are performed: see `loops/run.py` ------------------------
+# --- whether loops are checked while they run: see `loops/run.py` ---------------------------------
 
 
 ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
@@ -122,7 +121,7 @@ ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
 
 @contextmanager
 def checked_loops(are_checked: bool = True) -> Iterator[None]:
-    """Check every loop that is performed inside the `with` block, or none."""
+    """Turn checks of loops on or off inside the `with` block."""
     token = ARE_CHECKED.set(are_checked)
     try:
         yield
@@ -130,11 +129,11 @@ def checked_loops(are_checked: bool = True) -> Iterator[None]:
         ARE_CHECKED.reset(token)
 
 
-# --- when two arrays are the same -----------------------------------------------------------------
+# --- comparing arrays -----------------------------------------------------------------------------
 
 
 def are_same(one: Any, other: Any) -> bool:
-    """Tell whether two arrays have the same type, shape and bits; one NaN is like another.
+    """Return whether two arrays have equal dtype, shape and bits; all NaN count as equal.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def are_same(one: Any, other: Any) -> bool:
 
 
 def differing(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Tell of each number, in a row, whether it differs; types and shapes are the same.
+    """Return a flat array that marks where two arrays of the same shape and dtype differ.
 
     Examples
     --------
@@ -156,5 +155,5 @@ def differing(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     x, y = x.reshape(-1), y.reshape(-1)
     if x.dtype.kind != "f":
         return np.asarray(x != y)
-    whole = f"u{x.itemsize}"  # while a function computes, 1e-45 equals 0
+    whole = f"u{x.itemsize}"  # compare bits: subnormal numbers would equal 0
     return np.asarray((x.view(whole) != y.view(whole)) & ~(np.isnan(x) & np.isnan(y)))

@@ -1,9 +1,9 @@
-"""The end of a program: new values are written into their variables, all by one call into C.
+"""The end of a program: new values are written into their variables by a single call into C.
 
-The text of a program has a second function, `new_values`, that says what is written: NumPy calls on
-arrays that always lie at the same place. It runs once, when the program is made, and with another
-`np`, which notes each call in place of making it. What the program calls at its end is `write`: it
-makes all that was noted at once.
+The text of a program has a second function, `new_values`, with the NumPy calls that write: they use
+arrays at fixed addresses. It runs once, when the program is compiled, with a replacement for `np`
+that records each call instead of making it. At its end the program calls `write`, which makes all
+recorded calls at once.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ Rooms = Sequence[tuple[Variable, np.ndarray]]
 
 
 def fill(room: np.ndarray, value: Any) -> None:
-    """Copy into `room` what will be read when variables change.
+    """Copy a value into an array that will be read when the variables are written.
 
     Raises
     ------
     ShapeError
-        The value has another shape: an op of somebody else's may return what it likes.
+        The value has another shape, which a custom op may return.
     """
     if np.shape(value) != room.shape:
         raise ShapeError(
-            f"update: a new value has shape {np.shape(value)}; expected {room.shape}. "
+            f"update: expected a new value of shape {room.shape}, got {np.shape(value)}. "
             f"No variable was changed."
         )
     np.copyto(room, value)
 
 
 def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
-    """Return the NumPy calls that a function of a program would make, ready to be made at once.
+    """Return the NumPy calls that a function of a program would make, without making them.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
 
 
 class _Notebook:
-    """Stands for `np`: notes the calls that are made of it."""
+    """A replacement for `np` that records calls instead of making them."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -75,19 +75,19 @@ class _Notebook:
         return note
 
     def copyto(self, target: np.ndarray, source: np.ndarray) -> None:
-        """Note a copy; NumPy's own `copyto` asks a function in Python first."""
+        """Record a copy, without NumPy's own `copyto`, which runs Python code."""
         self.calls.append(partial(setitem, target, ..., source))
 
 
 class State:
-    """What a program and its writing know of each other.
+    """State shared by a program and the function that writes its values.
 
     Attributes
     ----------
     moves : int
-        How many moves there were when the variables lay where the program writes.
+        The value of `LOCKS.moves` when the variables used the arrays that the program writes.
     has_written : bool
-        Whether they may have new values by the last call, also if that was left by an error.
+        Whether the last call may have written new values, even if it ended with an error.
     """
 
     moves = -1
@@ -95,14 +95,14 @@ class State:
 
 
 class VariableWrites:
-    """What a program calls to write its new values.
+    """Writes the new values of a program.
 
     Parameters
     ----------
     calls : list of callable
-        See `noted`.
+        The recorded calls: see `recorded_calls`.
     rooms : list of (Variable, array)
-        Where the variables lie that the calls write.
+        The variables that the calls write, with their arrays.
     state : State
     """
 
@@ -113,7 +113,7 @@ class VariableWrites:
         self._ids = frozenset(id(v) for v, _ in rooms)
 
     def __call__(self) -> None:
-        """Write; variables that an op has moved meanwhile get their arrays back."""
+        """Write the values; first restore the arrays of variables that an op has moved."""
         with LOCKS.writing:
             LOCKS.note(self._ids)
             home: list[Call] = []

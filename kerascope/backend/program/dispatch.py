@@ -1,4 +1,4 @@
-"""The programs of one function: one for each set of input shapes that comes again."""
+"""The programs of a function, one for each set of input shapes that is used again."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from kerascope.printable import printable
 from kerascope.settings import verify_of_environment
 
 MOST_PROGRAMS = 16
-MOST_STEPS = 30_000  # a longer text takes Python longer to compile than it saves
-CALLS_BEFORE = 1  # so many calls of the same shapes come before the one that is written down
+MOST_STEPS = 30_000  # beyond that, compiling costs more than it saves
+CALLS_BEFORE = 1  # calls with the same shapes before a program is compiled
 
 Interpret = Callable[[Sequence[np.ndarray], Facts | None, Reading], list[Any]]
 
 
 class Programs(Owned):
-    """Chooses for each call between its program and the interpreted schedule.
+    """Runs each call of a function, by its program if there is one, otherwise step by step.
 
     Parameters
     ----------
     schedule : Schedule
     variables : list of Variable
-        Those that a call writes, in the order of the schedule's results.
+        The variables that a call writes, in the order of the schedule's results.
     interpret : callable
-        Computes the outputs step by step; fills the facts, if it is given a dict for them. Its last
-        argument says how it reads the variables.
+        Computes the outputs step by step. It fills the dict of facts if it is given one. Its last
+        argument is how it reads variables.
     name : str
     rewrites : list of str, optional
-        Names of the rules that may be used; by default all.
+        The names of the rules to use; by default all.
     verify : bool, optional
-        Whether each program is compared with its steps at each call; by default the environment
-        decides.
+        Whether each call compares its program with the interpreted steps. The default is the
+        environment variable KERASCOPE_VERIFY.
 
     Attributes
     ----------
     programs : dict of tuple to Program
-        By the shapes of the inputs, which conditions hold, and which weights are known ones; the
-        last one was made last.
+        By the shapes of the inputs, the truth of the conditions, and which weights are constant
+        ones; the newest is last.
     """
 
-    _kind: type[Program] = Program  # also of what an older version has pickled
+    _kind: type[Program] = Program  # for pickles of older versions
 
     def __init__(
         self,
@@ -84,10 +84,10 @@ class Programs(Owned):
 
     @staticmethod
     def run_steps(events: Generator[Any, Any, Any], values: list[Any], facts: Facts | None) -> Any:
-        """Return the result of an interpreted call.
+        """Run an interpreted call and return its result.
 
-        After each step its facts are noted, if a program will be written from them, and alarms
-        look at the values.
+        After each step, its facts are recorded if `facts` is given, and the alarms inspect its
+        results.
         """
         alarms = alarms_now()
         while True:
@@ -102,7 +102,7 @@ class Programs(Owned):
                     alarms.look_at_step(event, values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what belongs to this one: a copy writes its own programs."""
+        """Return the state without programs: a copy compiles its own."""
         fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
         return {**vars(self), **fresh, "_calls_before": self._at_first, "lock": None}
 
@@ -113,8 +113,8 @@ class Programs(Owned):
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these arrays, and write the new values.
 
-        Several threads may call: who writes goes one after the other, who reads computes with the
-        variables of one step.
+        Several threads may call. Calls that write run one after the other. Calls that only read
+        use variables of one step, and are repeated if a variable was written meanwhile.
         """
         key = self._key(arrays)
         program = self.programs.get(key)
@@ -131,7 +131,7 @@ class Programs(Owned):
         return outputs
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
-        """Return the outputs, and whether all that they were made of was looked at.
+        """Return the outputs, and whether every intermediate result was checked.
 
         Raises
         ------
@@ -173,21 +173,21 @@ class Programs(Owned):
         finally:
             if taken:
                 lock.release()
-        # The memory of a program is there once: who comes meanwhile computes without it.
+        # The memory of a program exists once: a second thread computes without the program.
         return self._interpret(arrays, None, self._reading)
 
     @property
     def _reading(self) -> Reading:
-        """How a call that is stepped reads variables: one that writes is not to be disturbed."""
+        """How an interpreted call reads variables: copies if the function writes variables."""
         return Reading.COPIED if self._variables else Reading.IN_PLACE
 
     @property
     def _at_first(self) -> int:
-        """How many calls of some shapes come before the one that is written down."""
+        """The number of calls with the same shapes before a program is compiled."""
         return 0 if self._kind is VerifiedProgram else CALLS_BEFORE
 
     def program_for(self, arrays: Sequence[np.ndarray]) -> Program | None:
-        """Return the program for such arrays, if there is one."""
+        """Return the program for arrays of these shapes, or None."""
         return self.programs.get(self._key(arrays))
 
     def _key(self, arrays: Sequence[np.ndarray]) -> Any:
@@ -199,28 +199,28 @@ class Programs(Owned):
         return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute step by step what a program failed at; most often it fails too, and says where.
+        """Compute a call step by step after its program failed. The steps usually fail, too.
 
-        Nothing was written yet.
+        Nothing has been written yet.
         """
         outputs = self._interpret(arrays, None, self._reading)
         self._refuse(key, "failed where its steps do not", failure)
         return outputs
 
     def _refuse(self, key: Any, what: str, failure: Exception) -> None:
-        """Do without a program from now on, and say so."""
+        """Stop using programs for these shapes, and warn."""
         self.programs.pop(key, None)
         self._refused.add(key)
         warnings.warn(
-            f"{printable(self._name)}: its NumPy program {what} "
-            f"({type(failure).__name__}: {failure}); "
-            f"from now on it is computed step by step. Please report this.",
+            f"{printable(self._name)}: the NumPy program {what} "
+            f"({type(failure).__name__}: {failure}). "
+            f"From now on the function is computed step by step. Please report this.",
             RuntimeWarning,
             stacklevel=5,
         )
 
     def _is_due(self, key: Any) -> bool:
-        """Tell whether arrays of these shapes have come often enough."""
+        """Return whether enough calls with these shapes were made to compile a program."""
         if key in self._refused or len(self._schedule.steps) > MOST_STEPS:
             return False
         calls = self._counts[key] = self._counts.get(key, 0) + 1
@@ -229,14 +229,14 @@ class Programs(Owned):
         return calls > self._calls_before
 
     def _write_down(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Interpret once more, note all shapes, and write the program for the next call."""
+        """Interpret once more, record all shapes, and compile the program for the next call."""
         with LOCKS.steps:
             facts: Facts = {}
             outputs = self._interpret(arrays, facts, self._reading)
             trial = Trial(arrays, self._numbers(arrays), facts)
             if len(self.programs) >= MOST_PROGRAMS:
-                # So many shapes take turns that programs may cost more than they save: the next
-                # ones have to be wanted more often.
+                # When shapes vary this much, programs may cost more than they save: require more
+                # calls before the next ones are compiled.
                 self.programs.pop(next(iter(self.programs)), None)
                 self._calls_before *= 2
                 self._counts.clear()
@@ -244,12 +244,12 @@ class Programs(Owned):
             write = functools.partial(self._kind, self._schedule, self._variables, *options)
             try:
                 self.programs[key] = write()
-            except Exception as error:  # the call itself is done, and has written its values
-                self._refuse(key, "cannot be written", own_failure(write, error))
+            except Exception as error:  # the call itself succeeded
+                self._refuse(key, "cannot be compiled", own_failure(write, error))
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Return the inputs whose numbers a program may know: conditions, and known ones."""
+        """Return the inputs whose numbers a program may use: conditions and constant ones."""
         ones = {slot: arrays[slot] for slot in self._mostly_ones if are_known_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 

@@ -1,4 +1,4 @@
-"""A draft: all that is known of a program while it is written; `function.explain()` shows it."""
+"""A draft of a program: everything needed to write its text; `function.explain()` shows it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from kerascope.edge import renderer
 
 
 class Draft:
-    """Writes a program from its plan.
+    """Writes the text of a program from its plan.
 
-    Of a draft the program keeps the code and the arrays alone. Who asks what became of each step,
-    or where the time goes, gets another draft, which says the same.
+    A program keeps only the code and the arrays of its draft. `explain` and `profile` make a new
+    draft, which is equal.
 
     Parameters
     ----------
     plan : Plan
     homes : dict
-        Where the variables of the function lie; filled.
+        The places of the function's variables; filled in here.
     name : str
-        Of the function.
+        The name of the function.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Draft:
     source : Source
     name : str
     n_bytes : int
-        How much memory is planned.
+        The size of the planned memory.
     """
 
     def __init__(self, plan: Plan, homes: Homes, name: str) -> None:
@@ -52,7 +52,7 @@ class Draft:
             flats.append(flat)
         for commit in plan.commits.values():
             if commit.variable.is_lent:
-                settled(homes, [commit.variable])  # a home that all programs know
+                settled(homes, [commit.variable])  # all programs use this place
         places = {slot: v.room for v, slot in plan.slot_of.items()}
         for flat in flats:
             places.update(flat.places)
@@ -63,12 +63,12 @@ class Draft:
         runs = runs_of(plan, self.memory)
         check_plan(plan, self.memory, runs, kept)
         self.source = Source(plan, self.memory, flats, runs, name)
-        apart = {id(array): array.nbytes for array in stacked.values()}  # some slots share a place
+        apart = {id(array): array.nbytes for array in stacked.values()}  # shared places count once
         self.n_bytes = self.memory.n_bytes + self.source.n_bytes + sum(apart.values())
 
 
 def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
-    """Return the slots that are read after the last line: returned, written, or asked about."""
+    """Return the slots that are read after the last line: outputs, new values and conditions."""
     return [
         *plan.outputs,
         *(commit.new_slot for commit in plan.commits.values()),
@@ -78,30 +78,30 @@ def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
     ]
 
 
-# --- what became of every step of a function ------------------------------------------------------
+# --- the table of `function.explain()` ------------------------------------------------------------
 
 
 COLUMNS = ("line", "step", "result", "written as", "memory", "made at")
 
 
 class Row(NamedTuple):
-    """One step.
+    """One step in the table of an explanation.
 
     Attributes
     ----------
     line : int or None
-        Of the source, from 1; None if the step is not written there.
+        The line number in the source, from 1; None if the step is not in the source.
     step : str
         The op's call in the graph: "multiply(x, y) -> dense_1/multiply".
     result : str
-        Type and shape of the array.
+        Dtype and shape of the array.
     written_as : str
-        The text in the source, or which rule made it needless.
+        The text in the source, or the rule that removed the step.
     memory : str
-        Where the result lies.
+        The memory of the result: its own, that of an earlier array, or a view.
     made_at : str
-        The user's line that made the op, or its layer: "train.py:11". Of a line of the source that
-        does several steps, each has its own.
+        The user's line that made the op or its layer, such as "train.py:11". Steps that share a
+        line of the source each have their own.
     """
 
     line: int | None
@@ -113,18 +113,18 @@ class Row(NamedTuple):
 
 
 class Explanation:
-    """The table of a program; it shows itself printed, in a terminal and in a notebook.
+    """A table of all steps of a program, shown when printed, in a terminal and in a notebook.
 
     Attributes
     ----------
     name : str
-        Of the function.
+        The name of the function.
     shapes : list of tuple of int
-        Of the inputs for which the program was made.
+        The input shapes for which the program was made.
     rows : list of Row
-        In the order of the schedule.
+        One for each step, in the order of the schedule.
     n_bytes : int
-        How much memory the program has planned.
+        The size of the planned memory.
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -138,7 +138,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """One line above the table."""
+        """The heading of the table."""
         written = sum(row.line is not None for row in self.rows)
         return (
             f"{self.name}{self.shapes}: {written} of {len(self.rows)} steps are written, "
@@ -203,7 +203,7 @@ def _rows(draft: Draft) -> Iterator[tuple[int, Row]]:
 def _place(draft: Draft, slot: int) -> str:
     before = draft.memory.origin.get(slot)
     if slot in draft.memory.places:
-        return "beside the others of its kind"
+        return "together with others of its kind"
     return "its own" if before is None else f"that of {draft.source.names[before]}"
 
 

@@ -1,7 +1,7 @@
-"""How each line is written: a NumPy call into given memory, a view, or a call of `perform`.
+"""The text of a program's lines: a NumPy call into planned memory, a view, or a `perform` call.
 
-After that what its text is made of: names of arrays, which are those of the tensors, and numbers;
-and where debuggers and tracebacks look for the text.
+Also here: the names of arrays, which follow those of the tensors; constants; and how debuggers and
+tracebacks find the text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kerascope.backend.program.foreign import is_own
 
 
 class Kind(Enum):
-    """Where the result of a line lies."""
+    """How the result of a line gets its memory."""
 
     CALL = "computed into planned memory"
     VIEW = "a view of its first input"
@@ -46,9 +46,9 @@ class Writing(NamedTuple):
     text : str
         A template with {0}, {1}, ... for the inputs and {out}.
     kernel : callable or None
-        What the name `kernel` in the text stands for.
+        The function that `kernel` in the text refers to.
     can_overwrite : bool
-        Whether the result may lie where an input of the same shape lies.
+        Whether the result may overwrite an input of the same shape.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Writing(NamedTuple):
 
 
 def writing_of(bound: Bound, line: Line) -> Writing:
-    """Return how a line is to be written."""
+    """Return how a line is written: into planned memory if its shapes and layouts are known."""
     listed = ", ".join(f"{{{i}}}" for i in range(len(line.inputs)))
     perform = line.op.perform if is_own(line.op) else _on_copies(line.op)
     plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)
@@ -84,7 +84,7 @@ def writing_of(bound: Bound, line: Line) -> Writing:
 
 
 def _reads_once(op: Op, text: str) -> bool:
-    """Tell whether a kernel reads its only input once, element by element, in its first call."""
+    """Return whether a kernel reads its only input once, elementwise, in its first call."""
     return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
 
 
@@ -96,7 +96,7 @@ def _text_of_view(op: Op) -> str | None:
 
 
 def _on_copies(op: Op) -> Callable[..., object]:
-    """Return the `perform` of a foreign op, which may keep its arrays; ours are used again."""
+    """Return the `perform` of a custom op, called on copies, because it may keep its arrays."""
 
     def perform(*arrays: Any) -> Any:
         return op.perform(*map(copied, arrays))
@@ -105,7 +105,7 @@ def _on_copies(op: Op) -> Callable[..., object]:
 
 
 def copied(array: Any) -> Any:
-    """Return a copy that lies in memory as the array does, for NumPy rounds by that too.
+    """Return a copy with the same strides, because NumPy's rounding depends on the layout.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def call_of(ufunc: np.ufunc, operands: str, out: str) -> str:
     >>> call_of(np.add, "x, y", "z"), call_of(np.maximum, "x, y", "z")
     ('np.add(x, y, z)', 'np.maximum(x, y, out=z)')
     """
-    # NumPy wants the result of these two to be named: some took a third operand for it.
+    # NumPy requires `out=` for these two: a third operand was once allowed.
     word = "out=" if ufunc in (np.maximum, np.minimum) else ""
     return f"np.{ufunc.__name__}({operands}, {word}{out})"
 
@@ -145,19 +145,19 @@ TAKEN = ("np", "given", "fill", "write", "new_values", "outputs", "__debug__")
 
 
 class Names:
-    """Gives every slot one name, and each name once.
+    """Gives a unique name to every slot.
 
     Parameters
     ----------
     taken : iterable of str
-        Names that mean something else.
+        Names that are already in use.
     **scope
-        What the text calls by a name of its own, besides `np`.
+        Other objects that the text refers to, by name.
 
     Attributes
     ----------
     scope : dict of str to object
-        What the names in the text stand for.
+        The objects that the names in the text refer to.
 
     Examples
     --------
@@ -179,23 +179,23 @@ class Names:
         return slot in self._of_slots
 
     def add(self, slot: int, wanted: str) -> str:
-        """Name a slot, if it has no name yet."""
+        """Return the name of a slot, and give it one if it has none."""
         if slot not in self._of_slots:
             self._of_slots[slot] = self.free(wanted)
         return self._of_slots[slot]
 
     def set(self, slot: int, name: str) -> None:
-        """Let a slot have a name that stands for the same array already."""
+        """Give a slot an existing name that refers to the same array."""
         self._of_slots[slot] = name
 
     def given(self, wanted: str, thing: Any) -> str:
-        """Return a name like the one wanted that stands for a thing from now on."""
+        """Return a free name like `wanted`, which refers to `thing` from now on."""
         name = self.free(wanted)
         self.scope[name] = thing
         return name
 
     def free(self, wanted: str) -> str:
-        """Return a name like the one wanted that nothing has yet."""
+        """Return a free name like `wanted`, and reserve it."""
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", wanted)) or "x"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = f"_{base}"
@@ -207,36 +207,36 @@ class Names:
             name = f"{base}_{number}"
         self._counts[base] = number
         self._taken.add(name)
-        return sys.intern(name)  # the compiled text has this very string too
+        return sys.intern(name)  # shared with the compiled code
 
 
-# --- numbers, as arrays that are made once --------------------------------------------------------
+# --- numbers in the text, as arrays that are made once --------------------------------------------
 #
-# NumPy has to make an array of every number that it is given, and to find out its type, at each
-# call again. So a kernel's text says "{number:0.5}" for a number of the result's type, "{ones:32}"
-# for a vector of 32 ones, and "{full:0.5}" for a number that may as well be an array of the
-# result's shape; in the program a name stands there.
+# NumPy converts each Python number to an array at every call. So a kernel's text contains
+# "{number:0.5}" for a number of the result's dtype, "{ones:32}" for a vector of 32 ones, and
+# "{full:0.5}" for a number that may be a whole array of the result's shape. In the program these
+# are replaced by names of arrays.
 
 
-FEWEST_FULL, MOST_FULL = 1 << 8, 1 << 15  # fewer gain nothing, more would be too much memory
+FEWEST_FULL, MOST_FULL = 1 << 8, 1 << 15  # faster from here on; beyond, too much memory
 
 
 def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
-    """Tell whether an array of one number is a better operand than the number.
+    """Return whether an array filled with a number is a faster operand than the number.
 
-    Of two arrays, maximum and minimum take half the time that they take of an array and a number.
+    maximum and minimum take half as long on two arrays as on an array and a number.
 
     Parameters
     ----------
     ufunc : np.ufunc or None
     size : int
-        How many numbers the result has.
+        The number of elements of the result.
     """
     return ufunc in (np.maximum, np.minimum) and FEWEST_FULL <= size <= MOST_FULL
 
 
 class _Place:
-    """What `format` asks for the name of one array."""
+    """A placeholder in a format string; formatting it returns the name of an array."""
 
     def __init__(
         self, literals: Literals, kind: str, dtype: np.dtype, shape: tuple[int, ...]
@@ -251,12 +251,12 @@ class _Place:
 
 
 class Literals:
-    """Names the arrays of a program's numbers.
+    """Names the constant arrays of a program.
 
     Parameters
     ----------
     names : Names
-        Those of the program.
+        The names of the program.
 
     Examples
     --------
@@ -273,11 +273,11 @@ class Literals:
         self._known: dict[Any, str] = {}
 
     def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Return what stands for `number`, `full` and `ones` in a text, by its result."""
+        """Return the format arguments `number`, `full` and `ones` for a result of this dtype."""
         return {kind: _Place(self, kind, dtype, shape) for kind in ("number", "full", "ones")}
 
     def name(self, kind: str, text: str, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:
-        """Return the name of what a text asks for."""
+        """Return the name of the array that a placeholder such as `{number:0.5}` needs."""
         if kind == "ones":
             return self.name_of(np.ones(int(text), dtype), f"ones_{text}", (text, dtype))
         number = np.array(float(text), dtype)
@@ -296,7 +296,7 @@ class Literals:
         return self.name_of(array, wanted, key)
 
     def name_of(self, array: np.ndarray, wanted: str | None = None, key: Any = None) -> str:
-        """Return the name of an array that never changes; equal small ones have one name."""
+        """Return the name of a constant array; equal small arrays share a name."""
         if key is None:
             is_small = array.nbytes <= 64
             key = (array.dtype, array.shape, array.tobytes()) if is_small else id(array)
@@ -320,7 +320,7 @@ def number_name(array: np.ndarray) -> str:
 
 
 def _shortest(array: np.ndarray) -> str:
-    """Return the fewest digits that tell a number of its type from all others."""
+    """Return the shortest decimal text that identifies a number of its dtype."""
     size = abs(float(array))
     if size == 0 or 1e-4 <= size < 1e6:
         return np.format_float_positional(array.flat[0], trim="-")
@@ -331,28 +331,28 @@ def _shortest(array: np.ndarray) -> str:
 
 # --- texts for debuggers and tracebacks: `linecache` ----------------------------------------------
 #
-# An entry without a time of change is never compared with a disk.
+# An entry without a modification time is never compared with a file.
 
 
 _gone: list[str] = []
 
 
 def show(file: str, text: str, lines: Sequence[str]) -> None:
-    """Show the lines of a program, and forget those of programs that are gone."""
+    """Make the text of a program visible, and remove entries of deleted programs."""
     while _gone:
         linecache.cache.pop(_gone.pop(), None)
-    shown: Any = lines  # a list is expected, but whatever has lines will do
+    shown: Any = lines  # any sequence of lines works, not just a list
     linecache.cache[file] = (len(text), None, shown, file)
 
 
 def function_of(text: str, name: str | None = None) -> ast.FunctionDef:
-    """Return the tree of a function of a program's text: that of a name, or the first."""
+    """Return the syntax tree of a function in a text, by name; by default the first one."""
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return next(node for node in functions if name in (None, node.name))
 
 
 def compiled(function: ast.FunctionDef, what: str, scope: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function whose tree was changed; `what` says in tracebacks what it is."""
+    """Compile a function from its syntax tree; tracebacks show `what` as a description."""
     tree = ast.fix_missing_locations(ast.Module([function], []))
     exec(compile(tree, f"<kerascope {function.name}, {what}>", "exec"), scope)
     made: Callable[..., Any] = scope[function.name]
@@ -360,10 +360,10 @@ def compiled(function: ast.FunctionDef, what: str, scope: dict[str, Any]) -> Cal
 
 
 def hide(file: str) -> None:
-    """Show nothing of a program any more.
+    """Make the text of a deleted program empty.
 
-    Garbage is collected at any moment, also while somebody goes through linecache's entries, as
-    `linecache.checkcache()` does. So the entry itself stays, empty, until another is shown.
+    Garbage collection may happen while other code iterates over linecache's entries, as
+    `linecache.checkcache()` does. So the entry stays, empty, until another text is shown.
     """
     if file in linecache.cache:
         linecache.cache[file] = (0, None, [], file)

@@ -1,13 +1,12 @@
-"""Updates of many weights at once: what an optimizer does to each, done to all in one array.
+"""Updates of many weights at once: the update of an optimizer, computed on one flat array.
 
-An optimizer treats every weight alike, number by number. So the weights can lie one after the other
-in one array, their gradients in a second one, each kind of slot in a further one; and a handful of
-NumPy calls updates them all. Large arrays are gone through in blocks that fit into the cache: all
-calls on one block, then the next.
+An optimizer treats all weights alike, element by element. So the weights can be stored one after
+the other in one array, their gradients in a second, and each kind of optimizer slot in another. A
+few NumPy calls then update all of them. Large arrays are processed in blocks that fit into the
+cache: all calls on one block, then the next block.
 
-A group is found by what the lines of `update/<weight>` do: weights for which they are the same ops
-on the same numbers, each exact (an addition gives the same bits wherever an element lies), are one
-group.
+A group consists of weights whose lines in the scope `update/<weight>` are the same ops with the
+same scalars. All ops must be exact: their results do not depend on an element's position.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.emit import Names, call_of, is_better_full
 from kerascope.backend.variables import Variable
 
-# Ops whose every element is rounded exactly: no bit depends on where it lies in an array.
+# Ops whose results are correctly rounded, so they do not depend on the position in an array.
 EXACT = (
     *(np.add, np.subtract, np.multiply, np.divide, np.sqrt, np.square, np.negative),
     *(np.absolute, np.sign, np.maximum, np.minimum),
@@ -34,7 +33,7 @@ SCOPE = "update/"
 
 
 class Ref(NamedTuple):
-    """An operand: "role" (a weight's own array), "local" (computed before) or "scalar" (a slot)."""
+    """An operand: "role" (a weight's array), "local" (an earlier result) or "scalar" (a slot)."""
 
     kind: str
     place: int
@@ -42,17 +41,17 @@ class Ref(NamedTuple):
 
 @dataclass
 class UpdatePart:
-    """The lines of one weight.
+    """The lines that update one weight.
 
     Attributes
     ----------
     lines : list of Line
     refs : list of tuple of Ref
-        Operands of each line.
+        The operands of each line.
     roles : list of int
-        Slots of the weight's own arrays, by first use: the weight, its gradient, its slots.
+        The slots of the weight's own arrays, by first use: the weight, its gradient, its slots.
     targets : dict of int to int
-        Which local is the new value of which role.
+        Local results that are new values, each with the role it updates.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -62,19 +61,19 @@ class UpdatePart:
 
     @property
     def locals(self) -> dict[int, int]:
-        """The position of each slot that is computed here."""
+        """The position of each slot that these lines compute."""
         return {line.outputs[0]: index for index, line in enumerate(self.lines)}
 
 
 @dataclass
 class Group:
-    """Weights that are updated together; every part does the same.
+    """Weights that are updated together, by the same ops.
 
     Attributes
     ----------
     parts : list of UpdatePart
     variables : dict of int to list of Variable
-        For each role that gets new values, the variables of all parts.
+        The variables of all parts, for each role with new values.
     dtype : np.dtype
     """
 
@@ -84,22 +83,22 @@ class Group:
 
     @property
     def written(self) -> list[Variable]:
-        """All variables that get new values."""
+        """All variables of the group that get new values."""
         return [v for several in self.variables.values() for v in several]
 
 
 def find_groups(
     bound: Bound, updates: Mapping[Variable, int], outputs: Iterable[int]
 ) -> list[Group]:
-    """Return the groups of a bound schedule, and take their lines out of it.
+    """Return the groups of a bound schedule, and remove their lines from it.
 
     Parameters
     ----------
     bound : Bound
     updates : dict of Variable to int
-        Which slot is the new value of which variable.
+        The slot of each variable's new value.
     outputs : list of int
-        Slots of what the function returns.
+        The slots of the function's outputs.
     """
     slots = dict(bound.schedule.variables)
     found = (_part(bound, lines) for lines in _by_scope(bound))
@@ -121,12 +120,12 @@ def find_groups(
 
 
 def starts_of(shapes: Sequence[tuple[int, ...]], dtype: np.dtype) -> list[int]:
-    """Return where arrays begin that lie one after the other, each from a cache line on.
+    """Return the offsets of consecutive arrays, each at the start of a cache line.
 
     Returns
     -------
     list of int
-        In numbers, not in bytes; one more than there are shapes: the last is where all end.
+        In elements. One more than there are shapes: the last is the end of all.
 
     Examples
     --------
@@ -148,7 +147,7 @@ def _by_scope(bound: Bound) -> Iterable[list[Line]]:
 
 
 def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
-    """Return the lines of one weight as a part; None if they are more than exact arithmetic."""
+    """Return the lines of one weight as a part; None unless they are exact arithmetic."""
     part = UpdatePart()
     places: dict[int, int] = {}
     spec = None
@@ -157,7 +156,7 @@ def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
         if own is None or (own.shape == () and any(x in places for x in line.inputs)):
             return None
         if own.shape == ():
-            continue  # a number for all weights, such as the rate: it is computed before
+            continue  # a scalar, such as the learning rate: computed separately
         spec = spec or own
         if own != spec or line.guards or line.op.ufunc not in EXACT or own.dtype.kind != "f":
             return None
@@ -199,7 +198,7 @@ def _find_targets(
 def _independent(
     bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
 ) -> list[UpdatePart]:
-    """Return the parts of which nobody else reads anything but their new values."""
+    """Return the parts whose lines are not read elsewhere, except for the new values."""
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
         home = {slot: i for i, part in enumerate(parts) for slot in part.locals}
@@ -224,7 +223,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the parts with an array that another part writes: it must still be the old one."""
+    """Return the parts with an array that another part writes: they need its old value."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:
@@ -234,7 +233,7 @@ def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
 
 
 def _signature(bound: Bound, part: UpdatePart) -> Any:
-    """Return what two parts must have in common to be computed together."""
+    """Return a key that is equal for parts that can be computed together."""
     return (
         bound.facts[part.roles[0]].spec.dtype.str,
         tuple(line.op.ufunc.__name__ for line in part.lines if line.op.ufunc is not None),
@@ -243,14 +242,14 @@ def _signature(bound: Bound, part: UpdatePart) -> Any:
     )
 
 
-# --- how a group lies in memory, and the loop that updates it block by block ----------------------
+# --- the memory of a group, and the loop that updates it block by block ---------------------------
 
 
-BLOCK = 1 << 15  # elements: some arrays of 128 KB fit into the cache of a core
+BLOCK = 1 << 15  # elements: a few such arrays fit into the cache of a core
 
 
 class Flat:
-    """Arrays of many shapes one after the other in one, each from a cache line on.
+    """Arrays of many shapes stored in one flat array, each at the start of a cache line.
 
     Parameters
     ----------
@@ -261,7 +260,7 @@ class Flat:
     ----------
     whole : array, 1 axis
     views : list of array
-        The single arrays.
+        The single arrays, as views of `whole`.
 
     Examples
     --------
@@ -279,14 +278,14 @@ class Flat:
         ]
 
 
-# Where the variables of a function lie: those of one kind together.
+# The flat arrays of a function's variables: variables of one kind are stored together.
 Homes = dict[tuple[Variable, ...], Flat]
 
 
 def settled(homes: Homes, variables: Sequence[Variable]) -> Flat:
-    """Let these variables lie one after the other, if they do not, and return where.
+    """Store these variables in one flat array, unless they are already, and return it.
 
-    An array that somebody has borrowed stays as it is: the variables move into another one.
+    A borrowed array is not changed: its variable moves to another array.
     """
     key = tuple(variables)
     flat = homes.get(key)
@@ -303,24 +302,24 @@ def settled(homes: Homes, variables: Sequence[Variable]) -> Flat:
 
 
 class FlatText:
-    """The memory of a group and the text of its update.
+    """The memory of a group, and the text of its update.
 
     Parameters
     ----------
     group : Group
     bound : Bound
-        The schedule that it was found in.
+        The schedule of the group.
     homes : dict
-        Where the variables of the function lie; filled.
+        The flat arrays of the function's variables; filled in here.
     computed : set of int
-        Slots that a line computes into memory that can be chosen.
+        Slots that a line computes into planned memory.
     placed : set of int
         Slots that another group has placed.
 
     Attributes
     ----------
     places : dict of int to array
-        Slots that must lie at a certain place, such as the gradients.
+        Slots whose memory is fixed by the group, such as gradients.
     """
 
     def __init__(
@@ -353,22 +352,22 @@ class FlatText:
 
     @property
     def size(self) -> int:
-        """How many numbers are updated, with the gaps between weights."""
+        """The number of elements that are updated, including the gaps between weights."""
         return len(self.flats[0])
 
     def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines that bring here what lies elsewhere; see `write`."""
+        """Yield the lines that copy arrays from elsewhere into the flat arrays; see `write`."""
         for view, slot in self.copies:
             room = names.given(f"flat_{name_of(slot)}", view)
             yield f"np.copyto({room}, {name_of(slot)})"
 
     def write(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines of the loop, and let `names` know what they name.
+        """Yield the lines of the update loop, and register their names.
 
         Parameters
         ----------
         name_of : callable
-            The name of a slot.
+            Returns the name of a slot.
         names : Names
         """
         words = self._role_words(name_of, names)
@@ -384,10 +383,10 @@ class FlatText:
             yield f"    {call}"
 
     def _role_words(self, name_of: Callable[[int], str], names: Names) -> list[str]:
-        """Name the roles: p for the weight, g for its gradient, slots by their own names."""
+        """Return names of the roles: p for the weight, g for its gradient, a slot's own name."""
         part = self.group.parts[0]
         for ref in (ref for refs in part.refs for ref in refs if ref.kind == "scalar"):
-            name_of(ref.place)  # these have their names first
+            name_of(ref.place)  # scalars get their names first
         scope = part.lines[0].step.apply.scope.name.removeprefix("update/")
         words = []
         for index in range(len(part.roles)):
@@ -400,7 +399,7 @@ class FlatText:
         return words
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
-        """Name the numbers of which there is a whole block, for it is faster."""
+        """Name the scalars that are repeated to fill a block, which is faster for some ops."""
         part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")
@@ -417,10 +416,10 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the calls for a block, and the names of the arrays that they need besides."""
+        """Return the calls for one block, and the names of the temporary arrays."""
         part = self.group.parts[0]
         last = self._last_reads()
-        held: dict[int, str] = {}  # where each local lies
+        held: dict[int, str] = {}  # the array of each local result
         free: list[str] = []
         temporaries: list[str] = []
         calls, copies = [], []
@@ -469,7 +468,7 @@ class FlatText:
     def _blocks(
         self, n_temporaries: int, numbers: Sequence[np.ndarray]
     ) -> list[tuple[np.ndarray, ...]]:
-        """Return for each block the parts of all arrays that belong to it."""
+        """Return the slices of all arrays, for each block."""
         shapes = [(min(BLOCK, self.size),)] * (n_temporaries + len(numbers))
         room = Flat(shapes, self.group.dtype).views
         for array, number in zip(room[n_temporaries:], numbers, strict=True):

@@ -1,8 +1,8 @@
-"""What is taken for granted of an op: of ours what they declare, of others only what they say.
+"""Ops from outside kerascope: which of their declarations a program trusts.
 
-Whoever derives an op from one of ours and writes another `perform` has not thought of the kernel,
-of the rewrites that know the class by name, of whose memory the result lies in. So of such an op a
-program uses `perform` alone, on copies; what it inherits besides does not count.
+A custom op may derive from a built-in one and define another `perform`. The inherited kernel, the
+rewrites for the base class and its declarations about memory are then wrong. So a program uses only
+`perform` of such an op, on copies, and ignores the inherited declarations.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from kerascope.backend.graph import Op
 from kerascope.printable import printable
 
-# What an op says of its `perform`: a program goes by it, and does without.
+# Declarations of an op about its `perform`. A program can do without them.
 PROMISES = (
     *("ufunc", "kernel", "is_view", "is_exact", "needs_only_shapes", "inputs_read_by_shape"),
     *("may_share", "leaner"),
 )
-PLAIN = Op.__mro__  # classes that promise nothing of any `perform`
+PLAIN = Op.__mro__  # classes without declarations about `perform`
 
 
 class Foreign(Op):
-    """Somebody else's op, of which nothing counts but what it computes.
+    """Wraps a custom op whose declarations do not hold: only `perform` and shapes are used.
 
     Parameters
     ----------
@@ -41,26 +41,26 @@ class Foreign(Op):
 
     @property
     def name(self) -> str:
-        """That of the op."""
+        """The name of the op."""
         return self.op.name
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """Return what the op returns."""
+        """Return the output shape, as the op infers it."""
         return self.op.infer_shape(*inputs)
 
     def infer_dtype(self, *inputs: Any) -> Any:
-        """Return what the op returns."""
+        """Return the output dtype, as the op infers it."""
         return self.op.infer_dtype(*inputs)
 
     def perform(self, *arrays: Any) -> Any:
-        """Return what the op returns."""
+        """Return the results of the op."""
         return self.op.perform(*arrays)
 
 
 def on_read_only(op: Op) -> Callable[..., Any]:
-    """Return the `perform` of somebody else's op, which cannot write into what it is given.
+    """Return the `perform` of a custom op that cannot write into its inputs.
 
-    That may be a variable, or the array of whoever calls.
+    An input may be the array of a variable or of the caller.
     """
 
     def perform(*arrays: Any) -> Any:
@@ -69,9 +69,8 @@ def on_read_only(op: Op) -> Callable[..., Any]:
         except ValueError as error:
             if "read-only" in str(error) or "not writeable" in str(error):
                 error.add_note(
-                    f"{printable(repr(op))}: its perform writes into an array that it was given, "
-                    f"which others read too, and which may be a variable. Write into a copy: "
-                    f"x = x.copy()"
+                    f"{printable(repr(op))}: its perform writes into an input array, which others "
+                    f"read too, and which may be a variable. Write into a copy: x = x.copy()."
                 )
             raise
 
@@ -90,7 +89,7 @@ _judged: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def trusted(op: Op) -> Op:
-    """Return an op, or what of it a program can rely on."""
+    """Return an op, or a wrapper without declarations if they do not hold for its `perform`."""
     kind = type(op)
     if kind not in _judged:
         _judged[kind] = _is_as_it_says(kind)
@@ -98,23 +97,23 @@ def trusted(op: Op) -> Op:
 
 
 def is_own(op: Op) -> bool:
-    """Tell whether an op is one of ours, of which we know what it does with its arrays."""
+    """Return whether an op is built into kerascope, so that its declarations are reliable."""
     return is_ours(type(op)) and not isinstance(op, Foreign)
 
 
 def is_pure(op: Op) -> bool:
-    """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
+    """Return whether an op depends only on its inputs; custom ops must declare it themselves."""
     kind = type(op.op if isinstance(op, Foreign) else op)
     return op.is_pure and (is_ours(kind) or _says_whether_it_is_pure(kind))
 
 
 def is_ours(kind: type) -> bool:
-    """Tell whether a class was written here."""
+    """Return whether a class is defined in kerascope."""
     return kind.__module__.startswith("kerascope.")
 
 
 def _is_as_it_says(kind: type[Any]) -> bool:
-    """Tell whether what a class says of its `perform` was said of this `perform`."""
+    """Return whether the declarations of an op class hold for its own `perform`."""
     if is_ours(kind):
         return True
     others = [base for base in kind.__mro__ if not is_ours(base)]
@@ -125,7 +124,7 @@ def _is_as_it_says(kind: type[Any]) -> bool:
 
 
 def _was_said_of_it(kind: type[Any], name: str) -> bool:
-    """Tell whether a promise was not made before the `perform` that there is now."""
+    """Return whether a declaration was made in the class that defines `perform`, or below."""
     classes = [base for base in kind.__mro__ if base not in PLAIN]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)

@@ -1,4 +1,4 @@
-"""What a function shows of its programs, and what an error says of the op that failed."""
+"""Access to the programs of a function, and notes in the errors of its ops."""
 
 from __future__ import annotations
 
@@ -15,69 +15,69 @@ from kerascope.errors import ArgumentError
 
 
 class Inspectable:
-    """What a function shows of its programs."""
+    """The part of `Function` that shows its programs."""
 
     name: str
     _programs: Any
 
     @property
     def programs(self) -> list[Program]:
-        """The NumPy code that this function became: one program for each set of input shapes."""
+        """The compiled programs of the function, one for each set of input shapes."""
         return list(self._programs.programs.values())
 
     @property
     def source(self) -> str:
-        """The text of the program that was made last: Python, with one NumPy call on each line.
+        """The text of the newest program: Python, with one NumPy call on each line.
 
-        Below it stand the loops that it calls.
+        The loops that it calls follow below.
 
         Raises
         ------
         ArgumentError
-            There is none yet: it is written when arrays of the same shapes come again.
+            No program was made yet; that happens when arrays of the same shapes are given again.
         """
         return self._last_program().listing
 
     def explain(self) -> Explanation:
-        """Return a table of all steps: how each is written, and where its result lies.
+        """Return a table of all steps: the text of each, and the memory of its result.
 
-        A step that is not written has the reason in its place.
+        A step that is not in the text has the reason instead.
 
         Raises
         ------
         ArgumentError
-            There is no program yet.
+            No program was made yet.
         """
         return Explanation(self._last_program().draft())
 
     def profile(self, inputs: Sequence[Any] | None = None, **options: Any) -> Any:
-        """Measure where the time of a call goes; the variables keep their values.
+        """Measure where the time of a call is spent; the variables keep their values.
 
         Parameters
         ----------
         inputs : list of array_like, optional
-            As for a call; by default made up, with the shapes of the last program.
+            As for a call; by default random arrays with the shapes of the newest program.
         **options
             As for `kerascope.profile`.
 
         Returns
         -------
         Profile
-            A table by phase, layer and op, which prints itself, and can be drawn.
+            A table by phase, layer and op, which can be printed and drawn.
         """
         return edge.show("profile", self, x=inputs, **options)
 
     def _last_program(self) -> Program:
         if not self.programs:
             raise ArgumentError(
-                f"{self.name}: no program is written yet. That is done for the shapes of the "
-                f"inputs when they come for the second time: call the function twice first."
+                f"{self.name}: no program was made yet. It is compiled when inputs of the same "
+                f"shapes come for the second time. Call the function twice first."
             )
         return self.programs[-1]
 
 
 def add_context(error: Exception, step: Step | None, values: list[Any]) -> None:
-    """Say in the traceback which op failed, on what, and which line made its layer."""
+    """Add notes to an error: which op failed, on which shapes, and who made it and its layer."""
     if step is None:
         return
     shapes = [getattr(values[slot], "shape", None) for slot in step.inputs]

@@ -1,9 +1,9 @@
-"""The plan of memory: which array lies where, and what dies makes room for what comes.
+"""The memory plan of a program: a place for each array, reusing memory that is no longer read.
 
-Every array that a line computes gets a place in one of a few blocks. A block is free again when the
-last line has read what lies in it, through views too. An elementwise op may write its result over
-an input that nobody reads later. The arrays of a stack lie at equal distances, so that one call can
-go through them. At the end the whole plan is checked.
+Every array that a line computes gets a place in one of a few blocks. A block is free again after
+the last line that reads it, directly or through views. An elementwise op may write its result over
+an input that is not read later. The arrays of a stack are placed at equal distances, so that one
+call can process them. At the end the whole plan is checked.
 """
 
 from __future__ import annotations
@@ -36,19 +36,18 @@ class Memory:
     kept : iterable of int
         Slots that are read after the last line.
     placed : dict of int to array
-        Slots whose place is given already.
+        Slots that already have an array.
 
     Attributes
     ----------
     arrays : dict of int to array
-        Of the slots that lie at a fixed place: constants, what is computed into planned memory, and
-        views of these.
+        The arrays with a fixed place: constants, results in planned memory, and views of these.
     places : set of int
         Slots whose place was given.
     origin : dict of int to int
-        Whose memory a computed slot has got: that of an earlier one.
+        For a computed slot, the earlier slot whose memory it reuses.
     n_bytes : int
-        In all blocks.
+        The size of all blocks.
     """
 
     def __init__(
@@ -61,11 +60,11 @@ class Memory:
         self.bound = bound
         self.arrays: dict[int, np.ndarray] = {**bound.constants, **placed}
         for slot, _ in enumerate(bound.schedule.inputs):
-            self.arrays.pop(slot, None)  # what is fed comes anew each time
+            self.arrays.pop(slot, None)  # inputs differ in each call
         self.origin: dict[int, int] = {}
         self.n_bytes = 0
         self.places = set(placed)
-        self._roots: dict[int, set[int]] = {}  # in whose blocks the array of a slot may lie
+        self._roots: dict[int, set[int]] = {}  # slots whose blocks may contain this slot's array
         self._blocks: dict[int, np.ndarray] = {}
         self._free: dict[int, list[tuple[np.ndarray, int]]] = {}  # by size
         self._find_roots(writings)
@@ -84,12 +83,12 @@ class Memory:
                     self._roots[slot] = self._shared(line, slot)
 
     def _shared(self, line: Line, slot: int) -> set[int]:
-        """Return the blocks in which the result of a `perform` may lie."""
+        """Return the slots whose blocks may contain the result of a `perform`."""
         shared = may_share(self.bound, line, slot)
         return set().union(*(self._roots.get(x, set()) for x in shared))
 
     def _last_readers(self, kept: Iterable[int]) -> dict[int, list[int]]:
-        """Return for each line the blocks, by slot, that nobody reads after it."""
+        """Return the slots whose blocks are free after each line."""
         end = len(self.bound.lines)
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
@@ -107,7 +106,7 @@ class Memory:
         return dying
 
     def _place(self, line: Line, writing: Writing, dying: list[int]) -> None:
-        # A view that the run before has not made may be one that cannot be made: it waits.
+        # Without facts from the run, a view may fail to be made: then it is not made in advance.
         is_sure = writing.kind is Kind.VIEW and line.outputs[0] in self.bound.facts
         if is_sure and line.inputs[0] in self.arrays:
             inputs = [self.arrays.get(slot) for slot in line.inputs]
@@ -122,7 +121,7 @@ class Memory:
                 self._free.setdefault(len(block), []).append((block, root))
 
     def _view(self, line: Line, inputs: list[np.ndarray | None]) -> np.ndarray:
-        """Return the view that the op makes; of its other inputs it reads the shapes alone."""
+        """Return the view that an op makes; of inputs without an array it needs only the shape."""
         arrays = [
             stand_in(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
@@ -150,7 +149,7 @@ class Memory:
         self._take(slot, block, fact, before)
 
     def _can_overwrite(self, x: int, fact: Fact, line: Line) -> bool:
-        """Tell whether a line may write over its input `x`, whose block dies with it."""
+        """Return whether a line may write over its input `x`, which is not read afterwards."""
         own = self.bound.facts.get(x)
         if x not in self._blocks or own is None or self._roots.get(x) != {x}:
             return False
@@ -166,22 +165,22 @@ class Memory:
             self.origin[slot] = before
 
 
-# --- where the arrays of a stack lie --------------------------------------------------------------
+# --- the arrays of a stack ------------------------------------------------------------------------
 
 
 Places = dict[int, np.ndarray]
 
 
 class Run(NamedTuple):
-    """Neighbouring lines of a program that are written as one call.
+    """Adjacent lines of a program that are written as one call.
 
     Attributes
     ----------
     lines : list of Line
     writing : Writing
     arrays : list of array or None
-        Inputs and output of all lines: those of the single lines, with one more axis in front; None
-        for what all lines read.
+        Inputs and output of all lines, each with an additional first axis; None for an input
+        that all lines share.
     """
 
     lines: list[Line]
@@ -199,7 +198,7 @@ def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterabl
     ----------
     plan : Plan
     taken : dict of int to array
-        The places of slots that have one already.
+        The places of slots that already have one.
     kept : iterable of int
         Slots that are read after the last line.
     """
@@ -207,9 +206,9 @@ def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterabl
 
 
 class _Placing:
-    """Gives places, operand by operand of each stack.
+    """Finds places for the operands of each stack.
 
-    A view lies where its origin lies. So it is origins that get places, each in its own shape.
+    A view shares the memory of its origin. So places are given to origins, in their own shapes.
     """
 
     def __init__(self, plan: Plan, taken: Mapping[int, np.ndarray], kept: set[int]) -> None:
@@ -230,7 +229,7 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Tell whether enough of an operand's arrays lie at equal distances, or could."""
+        """Return whether enough arrays of an operand have equal distances, or can get them."""
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
         placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]
@@ -239,9 +238,9 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return origins, each once, in the order in which another operand of theirs lies already.
+        """Return the distinct origins in the memory order of another operand that has places.
 
-        NumPy goes through arrays of which one ascends and one descends with a detour.
+        NumPy is slower if one operand ascends in memory and the other descends.
         """
         for others in operands:
             places = [self.places.get(other) for other in others]
@@ -265,9 +264,9 @@ class _Placing:
         return is_in_order(self.bound.facts[slot])
 
     def _way_to_a_place(self, slot: int) -> list[int]:
-        """Return the slots from this one back to one with a place, if each may lie over the next.
+        """Return the slots from this one back to one with a place, if each may overwrite the next.
 
-        A line may write over what nobody reads after it.
+        A line may overwrite an input that is not read after it.
         """
         way = [slot]
         while way[-1] not in self.places:
@@ -282,12 +281,12 @@ class _Placing:
         is_ours = x in self.places or self._has_no_place(x)
         if not is_ours or x in self.kept or self.readers[x][-1] is not maker:
             return False
-        # What is no call may have kept a view of it.
+        # A reader that is not a call may have kept a view of it.
         kinds = {self.writing_of[id(reader)].kind for reader in self.readers[x]}
         return kinds == {Kind.CALL} and self.bound.facts[x] == self.bound.facts[maker.outputs[0]]
 
     def _room(self, slots: Sequence[int]) -> Places:
-        """Return neighbouring places, each in its slot's shape, from the start of a cache line."""
+        """Return consecutive places in the shapes of the slots, each at a start of a cache line."""
         specs = [self.bound.facts[slot].spec for slot in slots]
         distance = -(-max(spec.n_bytes for spec in specs) // ALIGNMENT) * ALIGNMENT
         block = aligned(distance * len(slots))
@@ -297,11 +296,11 @@ class _Placing:
         }
 
 
-# --- afterwards -----------------------------------------------------------------------------------
+# --- after the memory is planned ------------------------------------------------------------------
 
 
 def runs_of(plan: Plan, memory: Memory) -> dict[int, Run]:
-    """Return the runs by the position of their first lines."""
+    """Return the runs, by the position of their first line."""
     positions = {id(line): position for position, line in enumerate(plan.bound.lines)}
     runs = {}
     for stack in plan.stacks:
@@ -319,22 +318,22 @@ def runs_of(plan: Plan, memory: Memory) -> dict[int, Run]:
 
 
 def _operands(stack: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Return the slots of each input, and of the output, over all lines."""
+    """Return the slots of each input and of the output, over all lines."""
     return list(zip(*[(*line.inputs, *line.outputs) for line in stack], strict=True))
 
 
 def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, int]:
-    """Return start and length of the longest run of rows whose arrays lie at equal distances."""
+    """Return start and length of the longest run of rows with arrays at equal distances."""
     return longest_run([_gap(before, after) for before, after in itertools.pairwise(rows)])
 
 
 def _gap(
     before: Sequence[np.ndarray | None], after: Sequence[np.ndarray | None]
 ) -> tuple[int, ...] | None:
-    """Return how many bytes each array lies after that of the row before; None if it varies.
+    """Return the distance in bytes of each array from the one in the row before, or None.
 
-    Only parts of one array count: others may lie at equal distances by chance, and do not keep each
-    other alive.
+    It is None unless both are parts of one array: other arrays may have equal distances by chance,
+    and do not keep each other alive.
     """
     gap = []
     for one, other in zip(before, after, strict=True):
@@ -348,7 +347,7 @@ def _gap(
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """Return the array whose memory this one shows a part of."""
+    """Return the array that owns the memory of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -362,7 +361,7 @@ def _address(array: np.ndarray) -> int:
 def _arrays_of_all(
     first: Sequence[np.ndarray | None], second: Sequence[np.ndarray | None], count: int
 ) -> list[np.ndarray]:
-    """Return for each operand an array of all lines' arrays, from those of the first two lines."""
+    """Return an array over all lines for each operand, from the arrays of two lines."""
     pairs = [
         (one, _address(other) - _address(one))
         for one, other in zip(first, second, strict=True)
@@ -371,27 +370,27 @@ def _arrays_of_all(
     return [as_strided(one, (count, *one.shape), (gap, *one.strides)) for one, gap in pairs]
 
 
-# --- the check of a plan: nothing is read before it is made, nor after it is overwritten ----------
+# --- the check of a plan: nothing is read before it is computed or after it is overwritten --------
 #
-# The planner decides where everything lies. Here that is looked at once more, from what the ops
-# declare and from the addresses that came out, and from nothing that the planner has found out on
-# its way. A program whose plan does not hold is not run: `Programs` says so, and its function is
-# stepped.
+# The planner decides the place of each array. This check is independent of it: it uses only what
+# the ops declare and the addresses of the arrays. If it fails, `Programs` warns, and the function
+# is interpreted instead.
+#
 
 
 class Holding:
-    """What lies at a place: the numbers of a slot, from the line that makes them on.
+    """The content of a place in memory: the numbers of a slot, from the line that computes it.
 
     Attributes
     ----------
     slot : int
     start : int
-        Its first byte.
+        The address of its first byte.
     made : int
-        At which line; those of a run are done at once, when the first one is. -1: it is a
-        variable's, and stays.
+        The line that computes it. All lines of a run count as its first line. -1 for a
+        variable, which stays.
     read, reader : int
-        When it was read last, and by which line; -1 for two lines of one run.
+        The line of the last read, and its position; -1 if two lines of one run read it.
     """
 
     __slots__ = ("made", "read", "reader", "slot", "start")
@@ -406,21 +405,21 @@ class Holding:
 def check_plan(
     plan: Plan, memory: Memory, runs: Mapping[int, Run], read_at_the_end: Iterable[int]
 ) -> None:
-    """Raise unless the plan of a program holds.
+    """Raise if a program's plan of memory is wrong.
 
     Parameters
     ----------
     plan : Plan
     memory : Memory
     runs : dict of int to Run
-        Lines that are done at once, by the position of the first.
+        Lines that are computed by one call, by the position of the first.
     read_at_the_end : iterable of int
-        Slots.
+        Slots that are read after the last line.
 
     Raises
     ------
     VerificationError
-        It does not; the message says where.
+        The plan is wrong; the message says where.
     """
     check = _Check(plan, memory)
     done_at = {at: first for first, run in runs.items() for at in _positions(first, run)}
@@ -429,7 +428,7 @@ def check_plan(
     for slot in read_at_the_end:
         for one in check.places.get(slot, ()):
             if check.holding[one.start] is not one:
-                check.refuse(plan.bound.makers[one.slot], "is written over, though it is returned")
+                check.refuse(plan.bound.makers[one.slot], "is overwritten before it is returned")
     check.look_at_neighbours()
 
 
@@ -438,16 +437,16 @@ def _positions(first: int, run: Run) -> range:
 
 
 class _Check:
-    """Goes through the lines once.
+    """Visits the lines of a program once, and checks their memory.
 
     Attributes
     ----------
     holding : dict of int to Holding
-        What lies at each place, by its first byte.
+        The current content of each place, by its first byte.
     places : dict of int to list of Holding
-        Where the array of a slot may lie.
+        The places that may contain the array of a slot.
     ends : dict of int to int
-        Where each place ends, by its first byte.
+        The end of each place, by its first byte.
     """
 
     def __init__(self, plan: Plan, memory: Memory) -> None:
@@ -461,7 +460,7 @@ class _Check:
             self._begin(slot, -1, None)
 
     def _begin(self, slot: int, when: int, line: Line | None, position: int = -1) -> None:
-        """Let a slot lie where its array does."""
+        """Record that the array of a slot is written."""
         array = self.arrays[slot]
         start = _address(array)
         one = Holding(slot, start, when)
@@ -475,7 +474,7 @@ class _Check:
             self.ends[start] = end
 
     def go_through(self, position: int, when: int, line: Line) -> None:
-        """Look at what a line reads and where its results lie."""
+        """Check what a line reads and where its results are stored."""
         op, places = line.op, self.places
         read = op.numbers_read(line.inputs) if op.inputs_read_by_shape else line.inputs
         if line.guards:
@@ -483,9 +482,9 @@ class _Check:
         for slot in read:
             for one in places.get(slot, ()):
                 if self.holding[one.start] is not one:
-                    self.refuse(line, "reads what something else lies over")
+                    self.refuse(line, "reads memory that was overwritten")
                 if one.made >= when:
-                    self.refuse(line, "reads what is not computed yet")
+                    self.refuse(line, "reads an array that is not computed yet")
                 one.reader = position if one.read < when or one.reader == position else -1
                 one.read = when
         kind = self.writings[position].kind
@@ -498,31 +497,31 @@ class _Check:
                 places[slot] = [one for x in shared for one in places.get(x, ())]
 
     def _check_declared(self, line: Line, slot: int, shared: Sequence[int]) -> None:
-        """Refuse what shared memory in the run before, and does not say so."""
+        """Raise if a result shared memory in the recorded run without a declaration."""
         fact = self.bound.facts.get(slot)
         is_told = fact is None or all(x in shared for x in fact.shares)
         if not is_told and is_own(line.op):
-            self.refuse(line, "lies in memory of an input, and does not declare it")
+            self.refuse(line, "shares memory with an input without declaring it")
 
     def _check_lies_over(self, one: Holding, before: Holding, line: Line, position: int) -> None:
-        """Refuse to write over what is read at once, but element by element by the line itself."""
+        """Raise if a line overwrites an array that is still read, unless elementwise by itself."""
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
         is_alike = was is not None and (was.spec, was.strides) == (will.spec, will.strides)
         may_overwrite = is_alike and self.writings[position].can_overwrite
         is_sole = 0 <= before.made < one.made and before.reader == position
         if not (may_overwrite and is_sole):
-            self.refuse(line, "is written over what is read at the same time")
+            self.refuse(line, "overwrites an array that is read at the same time")
 
     def look_at_neighbours(self) -> None:
-        """Refuse places that begin in the middle of others."""
+        """Raise if places overlap."""
         starts = sorted(start for start, end in self.ends.items() if start < end)
         for start, after in itertools.pairwise(starts):
             if self.ends[start] > after:
                 line = self.bound.makers[self.holding[after].slot]
-                self.refuse(line, "lies in the middle of something else")
+                self.refuse(line, "overlaps with another array")
 
     def refuse(self, line: Line, what: str) -> None:
-        """Raise."""
+        """Raise VerificationError for a line."""
         apply = line.step.apply
-        raise VerificationError(f"'{apply.name}' = {apply!r} {what}", step=apply)
+        raise VerificationError(f"'{apply.name}' = {apply!r} {what}.", step=apply)

@@ -1,4 +1,4 @@
-"""What a program has to do, before it is known where its arrays lie."""
+"""The plan of a program: its ops, outputs and new values, before memory is assigned."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kerascope.backend.variables import Variable
 
 
 class Commit(NamedTuple):
-    """A new value that is copied into its variable at the end.
+    """A new value that is copied into its variable at the end of a call.
 
     Attributes
     ----------
     variable : Variable
     new_slot : int
     guards : Guards
-        When; by conditions that are known only then.
+        The conditions under which it is copied, if they are known only at run time.
     is_at_risk : bool
-        Whether what the slot holds could be overwritten by another commit.
+        Whether another commit may overwrite the value in the slot.
     """
 
     variable: Variable
@@ -34,19 +34,19 @@ class Commit(NamedTuple):
 
 
 class Plan:
-    """The lines of a program, and what is returned and committed.
+    """The lines of a program, its outputs and its new values.
 
     Parameters
     ----------
     schedule : Schedule
     variables : list of Variable
-        Those that a call writes, in the order of the schedule's results.
+        The variables that a call writes, in the order of the schedule's results.
     arrays : list of array
-        Inputs of the shapes for which the program is made.
+        Inputs with the shapes for which the program is made.
     facts : dict
-        What a run with such inputs has told.
+        The facts of an interpreted run with such inputs.
     rewrites : list of str, optional
-        Names of the rules that may be used; by default all.
+        The names of the rules to use; by default all.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Plan:
     writings : list of Writing
         How each line of `bound` is written.
     outputs : list of int
-        Slots.
+        The slots of the outputs.
     commits : dict of int to Commit
         By the slot of the variable.
     """
@@ -94,7 +94,7 @@ class Plan:
         self.written = {*together, *(commit.variable for commit in self.commits.values())}
 
     def _open_guards(self, new_slots: Mapping[Variable, int]) -> dict[Variable, Guards]:
-        """Return when each variable is written; those that never are have no entry."""
+        """Return the open conditions of each variable, without variables never written."""
         followers = self.bound.schedule.guards_of_followers
         found: dict[Variable, Guards] = {}
         for v in new_slots:
@@ -107,7 +107,7 @@ class Plan:
         return found
 
     def _slots_of_variables(self, variables: Sequence[Variable]) -> dict[Variable, int]:
-        """Return the slot of each variable; one that is written and never read gets a new one."""
+        """Return the slot of each variable; a new slot if it is written but never read."""
         slots = {variable: slot for slot, variable in self.bound.schedule.variables}
         for v in variables:
             if v not in slots:
@@ -116,24 +116,24 @@ class Plan:
 
     @property
     def slots_in_planned_memory(self) -> set[int]:
-        """The slots that a line computes into memory that can be chosen."""
+        """The slots that a line computes into planned memory."""
         lines = zip(self.bound.lines, self.writings, strict=True)
         return {x for line, own in lines if own.kind is Kind.CALL for x in line.outputs}
 
     @property
     def scalars_of_groups(self) -> list[int]:
-        """The slots of numbers, such as the rate, that the groups read."""
+        """The slots of scalars that the groups read, such as the learning rate."""
         parts = [group.parts[0] for group in self.groups]
         refs = [ref for part in parts for several in part.refs for ref in several]
         return [ref.place for ref in refs if ref.kind == "scalar"]
 
     @property
     def conditions_at_the_end(self) -> list[int]:
-        """The slots by which it is decided whether a variable is written."""
+        """The slots of the conditions of all commits."""
         return list(slots_of(commit.guards for commit in self.commits.values()))
 
     def is_at_risk(self, slot: int) -> bool:
-        """Tell whether what a slot holds may change while the variables are written."""
+        """Return whether the content of a slot may change while the variables are written."""
         is_fed = slot < len(self.bound.schedule.inputs)
         if is_fed or slot in self.bound.constants or slot in self.slots_in_planned_memory:
             return False

@@ -1,11 +1,11 @@
-"""Where the time and the memory of a function go: its program, measured line by line.
+"""The profiler: time and memory of a function, measured line by line in its program.
 
-What is measured is the program itself, on real arrays, call after call. Before each call the
-variables get back the values that they had, so every call computes the same numbers, a profile
-trains nothing, and random numbers are drawn as if nothing had happened. The time of a line is the
-median over all calls, less what the clock itself takes.
+The program itself is measured, on real arrays, in many calls. Before each call the variables get
+their values back: every call computes the same numbers, profiling trains nothing, and the random
+state is unchanged. The time of a line is the median over all calls, without the cost of reading the
+clock.
 
-Nothing is printed here; `viz.profile` makes tables and pictures of it.
+This module prints nothing; `viz.profile` makes tables and pictures of its result.
 """
 
 from __future__ import annotations
@@ -42,29 +42,28 @@ if TYPE_CHECKING:
 __all__ = ["Measured", "MeasuredLine", "made_up_inputs", "measure"]
 
 
-# --- a text with a clock between its statements, and one in which no call does anything -----------
-#
-# The text of a program is straight-line Python. So it can be measured statement by statement: a
-# copy reads a clock before the first one and after each, keeps the readings in local variables, and
-# returns them in place of the outputs. What the program writes at once is measured statement by
-# statement too: those of `new_values` stand in the place of `write()`. A second copy looks up
-# everything that the first one does, but calls nothing: what it takes is what Python takes to go
-# from line to line.
+# --- a program with a clock between its statements, and one that calls nothing --------------------
+# # The text of a program is straight-line Python, so it can be measured statement by statement. A
+# copy of it reads a clock before the first statement and after each one, and returns the readings
+# instead of the outputs. The atomic write is measured in the same way: the statements of
+# `new_values` replace the call of `write()`. A second copy looks up the same names but calls
+# nothing: its time is what Python needs to go from line to line.
 
 
 Clock = Callable[[], int]  # in nanoseconds
 
-CLOCK = "__clock"  # no name in a program begins so: they are made of the names of tensors
+CLOCK = "__clock"  # names in programs, made from tensor names, never begin like this
 READING = "__reading_"
 NOTHING = "__nothing"
-TRIALS = 200  # consecutive readings from which the clock's own cost is found
+TRIALS = 200  # consecutive readings, to measure the cost of a reading
 
-# Takes any arguments, does next to nothing, and is written in C, as what it stands for.
+# Accepts any arguments and does almost nothing. Like the NumPy calls it replaces, it is written in
+# C.
 nothing = "".format
 
 
 def statements_of(source: Source) -> list[ast.stmt]:
-    """Return the statements of a program but for its `return`."""
+    """Return the statements of a program without its `return`."""
     *body, _ = function_of(source.text).body
     if ast.unparse(body[-1]) != "write()":
         return body
@@ -72,7 +71,7 @@ def statements_of(source: Source) -> list[ast.stmt]:
 
 
 def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
-    """Return the program as a function that returns the clock's readings: one more than statements.
+    """Return the program as a function that returns clock readings, one around each statement.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
 
 
 def cost_of(clock: Clock) -> float:
-    """Return what one reading of a clock costs, in nanoseconds: the median of some trials.
+    """Return the cost of one clock reading in nanoseconds: the median of some trials.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def cost_of(clock: Clock) -> float:
 
 
 def differences(readings: Sequence[int]) -> list[int]:
-    """Return what passed between each reading and the next.
+    """Return the differences between successive readings.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def differences(readings: Sequence[int]) -> list[int]:
 
 
 def without_calls(source: Source) -> Callable[..., Any]:
-    """Return the program as a function that looks up all names and calls nothing."""
+    """Return the program as a function that looks up all names but calls nothing."""
     function = function_of(source.text)
     idle = _Idle(source.scope)
     function.body = [idle.visit(statement) for statement in statements_of(source)]
@@ -120,9 +119,9 @@ def without_calls(source: Source) -> Callable[..., Any]:
 
 
 class _Idle(ast.NodeTransformer):
-    """Hands the function itself, and its arguments, to what does nothing with them.
+    """Replaces each call by a call that does nothing, with the same function and arguments.
 
-    Of a method or attribute of what was not computed (`x.reshape(2, 3)`, `x.T`), `x` stands for it.
+    A method or attribute of an array that is not computed (`x.reshape(2, 3)`, `x.T`) becomes `x`.
     """
 
     def __init__(self, scope: Container[str]) -> None:
@@ -131,7 +130,7 @@ class _Idle(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
         target = node.targets[0]
-        # What does nothing returns one thing: it is given to each of several names.
+        # The replacement returns one object: assign it to each of the names.
         targets = target.elts if isinstance(target, ast.Tuple) else node.targets
         return ast.Assign(list(targets), node.value)
 
@@ -148,7 +147,7 @@ class _Idle(ast.NodeTransformer):
 
 
 def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements with a reading around each, and all readings at the end."""
+    """Return the statements with a clock reading around each, and all readings at the end."""
     names = [f"{READING}{number}" for number in range(len(statements) + 1)]
     read = [
         ast.Assign([ast.Name(name, ast.Store())], ast.Call(ast.Name(CLOCK, ast.Load()), [], []))
@@ -161,45 +160,46 @@ def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [*body, ast.Return(ast.Tuple(listed, ast.Load()))]
 
 
-# --- what each line stands for: its op, its layer, its phase and its memory -----------------------
+# --- the op, layer, phase and memory of each line -------------------------------------------------
 #
-# A statement of the text is an op, the loop that updates many weights at once, a new value that is
-# written into its variable, or what is returned. Together they are the whole call, so the times of
-# all phases, of all layers and of all ops have one sum.
+# A statement of the text is an op, the loop that updates many weights at once, the write of a new
+# value, or the return of the outputs. Together they are the whole call, so the times of all phases,
+# of all layers and of all ops have the same sum.
 
 
 PHASES = ("forward", "loss", "metrics", "backward", "update", "return")
-OPTIMIZER = "optimizer"  # whose ops belong to no layer
+OPTIMIZER = "optimizer"  # the layer of ops that belong to none
 
 
 @dataclass(frozen=True)
 class MeasuredLine:
-    """One op, and what it costs in each call.
+    """One op of a program, with its cost in each call.
 
     Attributes
     ----------
     op : str
-        `dot`; or `update` (a weight's share of a loop over many weights), `commit` (a new value is
-        written into its variable), `copy`, `return`.
+        `dot`; or `update` (a weight's share of a loop over many weights), `commit` (the write of a
+        new value), `copy`, `return`.
     name : str
-        Of what is computed: `dense_1/dot`.
+        The name of the result: `dense_1/dot`.
     phase : str
         One of `PHASES`.
     scope, layer : str
-        The scope as the op has it, and the layer that it tells of; "" for none.
+        The scope of the op, and the layer that it belongs to; "" for none.
     seconds : float
     line : int
-        Number of the line in the program's text, from 1.
+        The number of the line in the program's text, from 1.
     inputs, outputs : tuple of Spec
-        Shapes and types, as far as they are known.
+        Shapes and dtypes, as far as known.
     n_bytes : int
-        Of the results.
+        The size of the results.
     memory : str
-        Where they lie: "own", "again: dense_1/dot" (where that lay before), "beside its kind" (in
-        the flat array of all gradients), "each call" (allocated anew), "view", "in place"; or "".
+        How the results get their memory: "own", "again: dense_1/dot" (reused from that array),
+        "beside its kind" (in the flat array of all gradients), "each call" (allocated), "view", "in
+        place"; or "".
     definition : Op or None
     made_at : str
-        The user's line that made the op, or its layer: "train.py:11".
+        The user's line that made the op or its layer, such as "train.py:11".
     """
 
     op: str
@@ -218,14 +218,14 @@ class MeasuredLine:
 
     @property
     def traffic(self) -> int:
-        """Bytes that are read and written; a view touches none."""
+        """Bytes that are read and written; none for a view."""
         if self.memory == "view":
             return 0
         return sum(spec.n_bytes for spec in (*self.inputs, *self.outputs))
 
 
 def layer_of(scope: str) -> str:
-    """Return the layer that a scope tells of.
+    """Return the layer to which the ops in a scope belong.
 
     Examples
     --------
@@ -245,20 +245,20 @@ def layer_of(scope: str) -> str:
 
 
 def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-    """Yield what each statement of a program stands for, with its time.
+    """Yield a measured line for each statement of a program, several for a loop or a stack.
 
     Parameters
     ----------
     draft : Draft
-        Of the program.
+        The draft of the program.
     seconds : list of float
-        Of each statement of its text.
+        The time of each statement of its text.
     """
     yield from _Reading(draft).lines(seconds)
 
 
 class _Reading:
-    """Reads the text of a program together with its plan."""
+    """Relates the statements of a program's text to its plan."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -273,7 +273,7 @@ class _Reading:
         self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
 
     def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-        """Yield all lines."""
+        """Yield the measured lines."""
         groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
             positions = self.source.positions_of(statement)
@@ -335,7 +335,7 @@ class _Reading:
     # --- the end ----------------------------------------------------------------------------------
 
     def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
-        """Yield each weight's share of a loop: by its size, since numbers all cost the same."""
+        """Yield each weight's share of an update loop, in proportion to its size."""
         sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
         total = sum(spec.n_bytes for spec in sizes) or 1
         for part, spec in zip(group.parts, sizes, strict=True):
@@ -356,7 +356,7 @@ class _Reading:
             )
 
     def _of_end(self, statement: ast.stmt, time: float) -> MeasuredLine:
-        """Return what a statement is that no op has: an output, a new value, a copy."""
+        """Return the measured line of a statement without an op: an output, a new value, a copy."""
         words = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
         slots = [self.slots[word] for word in words if word in self.slots]
         if isinstance(statement, ast.Assign) and "outputs" in words:
@@ -390,34 +390,34 @@ class _Reading:
 # --- measuring ------------------------------------------------------------------------------------
 
 
-FEWEST, MOST = 5, 1000  # calls, if nobody says how many
+FEWEST, MOST = 5, 1000  # calls, unless `repeats` is given
 NANO = 1e-9
-# What a line may raise that needs a result which the copy without calls has not computed.
+# Errors of lines that need a result which the copy without calls has not computed.
 NOT_COMPUTED = (AttributeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a function's calls cost.
+    """The cost of a function's calls.
 
     Attributes
     ----------
     name : str
-        Of the function.
+        The name of the function.
     lines : tuple of MeasuredLine
-        In the order of the program.
+        The lines in the order of the program.
     calls : int
-        How many were measured.
+        The number of measured calls.
     whole : float
-        Seconds of a call that no clock interrupts: the median.
+        The median time of a call without clock readings, in seconds.
     python : float or None
-        Seconds that Python takes to go from line to line, of the whole; None if not known.
+        Seconds per call that Python takes to go from line to line; None if unknown.
     inputs : tuple of tuple of int
         The shapes of the input arrays.
     are_made_up : bool
-        Whether the numbers in them were: nobody gave any.
+        Whether the input arrays were generated because none were given.
     planned : int
-        Bytes of the memory that is planned once for all calls.
+        The size in bytes of the memory that is planned once for all calls.
     """
 
     name: str
@@ -431,12 +431,12 @@ class Measured:
 
     @property
     def seconds(self) -> float:
-        """The time of all lines."""
+        """The sum of the times of all lines."""
         return sum(line.seconds for line in self.lines)
 
     @property
     def needed(self) -> int:
-        """Bytes of all results: what would be planned if nothing were used again."""
+        """The size of all results in bytes: the memory needed if none were reused."""
         return sum(line.n_bytes for line in self.lines)
 
 
@@ -448,15 +448,15 @@ def measure(
     seconds: float = 1.0,
     clock: Clock = perf_counter_ns,
 ) -> Measured:
-    """Measure the calls of a function; its variables are afterwards what they were.
+    """Measure the calls of a function; its variables keep their values.
 
     Parameters
     ----------
     function : Function
     inputs : list of array_like, optional
-        As for a call; otherwise arrays of the shapes that came last, with made-up numbers.
+        As for a call; by default generated numbers, in the shapes of the newest program.
     repeats : int, optional
-        How many calls; by default as many as fit into `seconds`, from 5 to 1,000.
+        The number of calls; by default as many as fit into `seconds`, from 5 to 1,000.
     seconds : float
     clock : callable
         Returns nanoseconds.
@@ -464,7 +464,7 @@ def measure(
     Raises
     ------
     ArgumentError
-        There are no inputs and the function was not called yet; or there can be no program.
+        The inputs are missing and the function was not called yet, or it can have no program.
 
     Examples
     --------
@@ -476,7 +476,7 @@ def measure(
     (['exp', 'sum', 'multiply', 'return', 'commit'], [1.0])
     """
     if repeats is not None and (not isinstance(repeats, int) or repeats < 1):
-        raise ArgumentError(f"profile: repeats is no number of calls, 1 or more; got {repeats!r}.")
+        raise ArgumentError(f"profile: expected 1 or more calls as repeats, got {repeats!r}.")
     are_made_up = inputs is None
     if inputs is None:
         inputs = made_up_inputs(_last_program(function))
@@ -495,7 +495,7 @@ def _measured(
 ) -> Measured:
     with LOCKS.steps, _all_put_back(function) as put_back, _silently(function):
         program = _program_for(function, arrays, put_back)
-        program(arrays)  # settles its variables; from here on it stays as it is written
+        program(arrays)  # moves its variables; from here on the program does not change
         draft = program.draft()
 
         LOCKS.calls += 1
@@ -517,12 +517,12 @@ def _measured(
 
 
 def made_up_inputs(program: Program) -> list[np.ndarray]:
-    """Return arrays as a program expects them: numbers from 0 to 1, and 0 where they are whole."""
+    """Return inputs for a program: random floats from 0 to 1, integers 0, fixed conditions."""
     rng = np.random.default_rng(0)
     trial = program.trial
     arrays = []
     for slot, spec in enumerate(trial.specs):
-        if slot in trial.numbers:  # it decides about branches, or is known to be ones
+        if slot in trial.numbers:  # a condition, or constant ones
             arrays.append(trial.numbers[slot])
         elif spec.dtype.kind == "f":
             arrays.append(rng.random(spec.shape).astype(spec.dtype))
@@ -537,8 +537,8 @@ def made_up_inputs(program: Program) -> list[np.ndarray]:
 def _last_program(function: Function) -> Program:
     if not function.programs:
         raise ArgumentError(
-            f"{function.name}: there is nothing to profile yet. Call it twice first, or say on "
-            f"what: function.profile([x, y]), one array for each of {function.inputs}."
+            f"{function.name}: there is nothing to profile yet. Call it twice first, or give "
+            f"inputs: function.profile([x, y]), one array for each of {function.inputs}."
         )
     return function.programs[-1]
 
@@ -546,7 +546,7 @@ def _last_program(function: Function) -> Program:
 def _program_for(
     function: Function, arrays: Sequence[np.ndarray], put_back: Callable[[], None]
 ) -> Program:
-    """Return the program for such arrays; if there is none yet, calls make it."""
+    """Return the program for these arrays; if there is none yet, call the function to make it."""
     for _ in range(4):
         program = function._programs.program_for(arrays)
         if program is not None:
@@ -554,14 +554,14 @@ def _program_for(
         function._programs(arrays)
         put_back()
     raise ArgumentError(
-        f"{function.name}: there is no program to profile: with {len(function.schedule.steps):,} "
-        f"ops it is too long to be written down."
+        f"{function.name}: no program to profile. With {len(function.schedule.steps):,} ops the "
+        f"function is too long to be compiled."
     )
 
 
 @contextmanager
 def _all_put_back(function: Function) -> Iterator[Callable[[], None]]:
-    """Give what puts back all that a call writes, and do it at the end."""
+    """Yield a function that restores all variables that a call writes; restore them at the end."""
     kept: list[tuple[Variable, np.ndarray]] = [
         (update.variable, update.variable.get_value()) for update in function.updates
     ]
@@ -577,7 +577,7 @@ def _all_put_back(function: Function) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _silently(function: Function) -> Iterator[None]:
-    """Swallow what ops print, if there are such: a thousand calls would say it a thousand times."""
+    """Discard what impure ops print, which each of a thousand calls would repeat."""
     if all(step.apply.op.is_pure for step in function.schedule.steps):
         yield
         return
@@ -589,7 +589,7 @@ def _silently(function: Function) -> Iterator[None]:
 
 
 def timed(clock: Clock, call: Callable[..., Any], *arguments: Any) -> int:
-    """Return what a call takes, in nanoseconds."""
+    """Return the time of a call in nanoseconds."""
     start = clock()
     call(*arguments)
     return clock() - start
@@ -612,7 +612,7 @@ def _times(
     seconds: float,
     clock: Clock,
 ) -> _Times:
-    """Call a program again and again, each time in its three forms, and return what they take."""
+    """Call a program many times, in its three forms each time, and return the median times."""
     measured, plain, idle = (
         with_clock(source, clock), source.scope[source.name], without_calls(source)
     )  # fmt: skip
@@ -631,7 +631,7 @@ def _times(
     def median_of(times: Sequence[int]) -> float:
         return max(median(times) - cost, 0) * NANO
 
-    _, whole, python = one_round()  # also warms up
+    _, whole, python = one_round()  # this call also warms up
     took = (2 * whole + (python or 0)) * NANO
     calls = repeats or int(min(max(seconds / max(took, 1e-9), FEWEST), MOST))
     statements, wholes, idles = zip(*(one_round() for _ in range(calls)), strict=True)

@@ -1,4 +1,4 @@
-"""A program: the NumPy code that a function became for arrays of certain shapes."""
+"""A program: the NumPy code of a function for inputs of certain shapes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _numbers = itertools.count(1)
 
 
 class Code(NamedTuple):
-    """What a program became when it was written last.
+    """The compiled code of a program.
 
     Attributes
     ----------
     run : callable
-        Computes the outputs from the inputs, and writes.
+        Computes the outputs from the inputs, and writes the new values.
     rooms : list of (Variable, array, bool)
-        Of each variable where it lies, and whether it is written.
+        For each variable, its array and whether it is written.
     text : str
     n_bytes : int
     """
@@ -44,25 +44,25 @@ class Code(NamedTuple):
 
 
 class Program:
-    """Straight-line code for one function and one set of input shapes.
+    """Compiled straight-line code for one function and one set of input shapes.
 
     Parameters
     ----------
     schedule : Schedule
     variables : list of Variable
-        Those that a call writes, in the order of the schedule's results.
+        The variables that a call writes, in the order of the schedule's results.
     trial : Trial
     homes : dict
-        Where the variables of the function lie; shared by its programs.
+        The flat arrays of the function's variables, shared by its programs.
     name : str
-        Of the function.
+        The name of the function.
     rewrites : list of str, optional
-        Names of the rules that may be used; by default all.
+        The names of the rules to use; by default all.
 
     Attributes
     ----------
     trial : Trial
-        For which inputs it is.
+        The inputs for which the program is made.
     writes : bool
         Whether it writes any variable.
     state : State
@@ -92,9 +92,9 @@ class Program:
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute the outputs and write the new values; the arrays have the program's shapes.
+        """Compute the outputs and write the new values; the arrays must have the program's shapes.
 
-        Of a program that writes the caller holds `LOCKS.steps`.
+        If the program writes variables, the caller must hold `LOCKS.steps`.
         """
         state = self.state
         state.has_written = False
@@ -102,7 +102,7 @@ class Program:
             if state.moves != LOCKS.moves:
                 self._settle()
             return self._code.run(*arrays)
-        LOCKS.calls += 1  # before the look at the moves: from here on, whoever borrows gets a copy
+        LOCKS.calls += 1  # before the check of the moves: from here on, borrowers get a copy
         try:
             if state.moves != LOCKS.moves:
                 self._settle()
@@ -112,10 +112,10 @@ class Program:
 
     @property
     def listing(self) -> str:
-        """The text of the program, and below it those of the loops that it calls.
+        """The text of the program, and below it the texts of the loops that it calls.
 
-        A loop is given views of the arrays that stand in its call: those of blocks of steps, those
-        of each step, and whole ones.
+        The arguments of a loop are views of the arrays in its call: for blocks of steps, for each
+        step, or whole arrays.
         """
         scope: dict[str, Any] = self._code.run.__globals__  # type: ignore[attr-defined]
         loops = [
@@ -132,18 +132,18 @@ class Program:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory it has planned."""
+        """The size of the planned memory."""
         return self._code.n_bytes
 
     def draft(self) -> Draft:
-        """Write the program once more, and return all that is known while it is written."""
+        """Compile the program again, and return its draft."""
         with LOCKS.steps:
             return with_float_settings(self._write)  # constants are computed, as in a call
 
     def begin_guarded(self, alarms: Alarms) -> tuple[Code, Code]:
-        """Run another code that looks for numbers that are not finite; return both, the own first.
+        """Switch to code that also checks for infinite and NaN numbers; return both codes.
 
-        The caller holds `LOCKS.steps`.
+        The program's own code is the first. The caller must hold `LOCKS.steps`.
         """
         if self.state.moves != LOCKS.moves:
             self._settle()
@@ -155,17 +155,17 @@ class Program:
         return own, self._code
 
     def end_guarded(self, own: Code, guarded: Code) -> bool:
-        """Run the own code again; return whether the other one has run up to here."""
+        """Switch back to the program's own code; return whether the guarded code was in use."""
         if self._code is not guarded:
-            return False  # it was written once more
+            return False  # it was compiled again
         self._code = own
         return True
 
     def _settle(self) -> None:
-        """Bring the variables home that were moved; where that cannot be, write the program anew.
+        """Move variables back to their places in the program; if that is impossible, recompile.
 
-        Another function that writes the same variables has them in an array of its own. Only when
-        all are at home, and nothing has moved meanwhile, is that noted.
+        Another function that writes the same variables has its own flat arrays for them. The number
+        of moves is stored only when all variables are in place and none has moved meanwhile.
         """
         with LOCKS.steps:
             while self.state.moves != (moves := LOCKS.moves):
@@ -185,15 +185,15 @@ class Program:
         arrays, facts = self.trial.arrays, self.trial.facts
         plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
         draft = Draft(plan, self._homes, self.name)
-        self.writes = bool(plan.written)  # the same each time
+        self.writes = bool(plan.written)  # never changes
         rooms = [(v, v.room, v in plan.written) for v in plan.slot_of]
-        self._code = self._compiled(draft, rooms)  # all of it at once, or nothing
+        self._code = self._compiled(draft, rooms)  # one assignment, so never half of it
         return draft
 
     def _compiled(self, draft: Draft, rooms: list[tuple[Variable, np.ndarray, bool]]) -> Code:
         source, scope = draft.source, draft.source.scope
         code = compile(source.text, self._file, "exec")
-        # As for a file on disk: a debugger shows the lines, and a traceback too.
+        # Debuggers and tracebacks show the lines as for a file on disk.
         show(self._file, source.text, _Lines(source.text))
         exec(code, scope)
         if draft.plan.written:
@@ -207,7 +207,7 @@ class Program:
 
 
 class _Lines(Sequence[str]):
-    """The lines of a text, which is cut when somebody looks: that is seldom, and lines are many."""
+    """The lines of a text, split only when they are read: that is rare, and texts are long."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,7 +1,7 @@
-"""What known shapes make needless: small rules, each of which leaves every result bit for bit.
+"""Rewrite rules that use known shapes to remove ops; results stay the same bit for bit.
 
-A rule looks at one line. It returns its own name if the line need not be written: its output is a
-constant, or lies already in another slot.
+A rule gets one line. It returns its name if the line is removed because its output is a constant or
+is already in another slot.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
 from kerascope.backend.program.bound import Bound, Line, Rule, stand_in
 from kerascope.backend.program.foreign import is_own, is_pure
 
-# A constant this large is rather computed than kept; ops on a uniform one need one number of it.
+# Larger constants are computed in each call instead of stored. Ops on an array of equal numbers
+# need only one of them.
 MOST_ELEMENTS = 1 << 20
 
 
 def fold_constants(bound: Bound, line: Line) -> str | None:
-    """Compute at once what depends on constants, or only on shapes."""
+    """Compute a line in advance if it depends only on constants or shapes."""
     read = [] if line.op.needs_only_shapes else line.op.numbers_read(line.inputs)
     are_known = all(slot in bound.constants for slot in read)
     if not are_known or not is_pure(line.op) or any(s not in bound.facts for s in line.inputs):
@@ -56,7 +57,7 @@ def _stand_in(bound: Bound, slot: int) -> np.ndarray:
 
 
 def remove_identities(bound: Bound, line: Line) -> str | None:
-    """Leave out what returns its first input as it is."""
+    """Remove a line that returns its first input unchanged."""
     if not _is_identity(bound, line):
         return None
     bound.replace(line, line.inputs[0])
@@ -80,7 +81,7 @@ def _is_identity(bound: Bound, line: Line) -> bool:
 
 
 def multiply_by_one(bound: Bound, line: Line) -> str | None:
-    """Leave out a product with ones, and a quotient by them."""
+    """Remove a product with ones, or a division by ones."""
     if not isinstance(line.op, (Multiply, Divide)):
         return None
     wanted = bound.spec(line.outputs[0])
@@ -95,20 +96,20 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 
 
 def _is_rounded(bound: Bound, slot: int) -> bool:
-    """Tell whether no number of a slot can be subnormal: a product would make 0 of it."""
+    """Return whether a slot has no subnormal numbers, which a product would turn into 0."""
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
         line = bound.makers.get(line.inputs[0])
     if line is None:
         return False
-    if isinstance(line.op, Sum):  # of one number it is that number
+    if isinstance(line.op, Sum):  # the sum of a single number is not rounded
         before, after = bound.spec(line.inputs[0]), bound.spec(line.outputs[0])
         return before is not None and after is not None and before.size > after.size
     return isinstance(line.op, (Mean, Add, Subtract, Multiply, Divide))
 
 
 def choose_branch(bound: Bound, line: Line) -> str | None:
-    """Take the branch of a switch whose condition is known."""
+    """Replace a switch by one of its branches if the condition is known."""
     truth = bound.truth(line.inputs[0]) if isinstance(line.op, Switch) else None
     if truth is None:
         return None
@@ -117,7 +118,7 @@ def choose_branch(bound: Bound, line: Line) -> str | None:
 
 
 def undo_transposes(bound: Bound, line: Line) -> str | None:
-    """Leave out a transposition that takes back another one."""
+    """Remove a transposition that undoes another one."""
     if not isinstance(line.op, Transpose):
         return None
     first = bound.makers.get(line.inputs[0])
@@ -131,7 +132,7 @@ def undo_transposes(bound: Bound, line: Line) -> str | None:
 
 
 class MergeEqual:
-    """Compute what two lines have in common once; a rule with a memory, for one program."""
+    """Computes equal lines only once. The rule has state, so each program needs its own."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple, Line] = {}
@@ -141,9 +142,9 @@ class MergeEqual:
         if not is_pure(line.op) or line.op.n_outputs != 1 or line.op.lazy:
             return None
         if not is_own(line.op) and len(vars(line.op)) != len(line.op.parameters):
-            return None  # equal ops could differ in the others
+            return None  # attributes that are not parameters may differ
         try:
-            # Written out, too: 0.0 equals -0.0, and 1 equals True.
+            # The repr distinguishes 0.0 from -0.0, and 1 from True.
             earlier = self._seen.setdefault((line.op, repr(line.op), *line.inputs), line)
         except TypeError:  # an op with a parameter that cannot be hashed
             return None
@@ -154,7 +155,7 @@ class MergeEqual:
 
 
 def shrink_uniform(bound: Bound, line: Line) -> str | None:
-    """Let an operand whose elements are all equal be one number; the line itself stays."""
+    """Replace an operand whose elements are all equal by one number; the line remains."""
     wanted = bound.spec(line.outputs[0])
     if line.op.ufunc is None or wanted is None or len(line.inputs) != 2:
         return None
@@ -170,9 +171,9 @@ def shrink_uniform(bound: Bound, line: Line) -> str | None:
 
 
 def subtract_negative(bound: Bound, line: Line) -> str | None:
-    """Write y - x for -x + y, which is the same number; the line itself stays.
+    """Replace -x + y by y - x, which is the same number; the line remains.
 
-    Of a NaN the sign may be another, which no op reads.
+    The sign of a NaN may differ, which no op reads.
     """
     if not isinstance(line.op, Add):
         return None
@@ -186,9 +187,9 @@ def subtract_negative(bound: Bound, line: Line) -> str | None:
 
 
 def compare_with_clipped(bound: Bound, line: Line) -> str | None:
-    """Ask whether x equals what it was clipped to, not whether it lies between the bounds.
+    """Replace `low <= x <= high` by `x == clip(x)` if the clipped array exists already.
 
-    The gradient of `clip` asks, and the clipped numbers are there; the line itself stays.
+    The gradient of `clip` contains such a comparison. The line remains.
     """
     if not isinstance(line.op, LogicalAnd):
         return None
@@ -213,23 +214,24 @@ def compare_with_clipped(bound: Bound, line: Line) -> str | None:
 
 
 def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
-    """Tell whether a constant is this one number, of the same type."""
+    """Return whether a constant is this number and has the same dtype."""
     if constant is None or constant.size != 1 or constant.dtype != number.dtype:
         return False
     return bool((constant == number).all())
 
 
 class AskOutputOfRelu:
-    """Ask for relu's slope at its output, not at its input; a rule with a memory, for one program.
+    """Computes the slope of relu from its output instead of its input.
 
-    The output is read later anyway, so the input can be forgotten at once; the line itself stays.
+    The output is needed later anyway, so the memory of the input is free earlier. The line remains.
+    The rule has state, so each program needs its own.
     """
 
     def __init__(self) -> None:
         self._seen: dict[tuple, int] = {}
 
     def __call__(self, bound: Bound, line: Line) -> str | None:
-        """Note what each relu is asked for, and replace the input of its slope."""
+        """Record the output of a relu, or replace the input of a relu's slope by that output."""
         op = line.op
         if not isinstance(op, (Relu, ReluSlope)):
             return None
@@ -248,7 +250,7 @@ class AskOutputOfRelu:
 
 
 def uniform(bound: Bound, slot: int) -> np.ndarray | None:
-    """Return the number of which a constant consists; None if there are several."""
+    """Return the number that fills a constant array, or None if its elements differ."""
     array = bound.constants.get(slot)
     if array is None or array.size == 0:
         return None
@@ -270,13 +272,13 @@ RULES: dict[str, Callable[[], Rule]] = {
     "ask_output_of_relu": AskOutputOfRelu,
     "shrink_uniform": lambda: shrink_uniform,
 }
-# The rule of `stacks.py`, which is no rule of single lines.
+# The rule of `stacks.py`; it works on several lines.
 STACK_EQUAL = "stack_equal"
 RULE_NAMES = (*RULES, STACK_EQUAL)
 
 
 def rules_named(names: Iterable[str] | None = None) -> list[Rule]:
-    """Return rules for one program; None means all.
+    """Return the rules for one program; None means all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The text of a program: a Python function with one NumPy call on each line."""
+"""The source text of a program: a Python function with one NumPy call on each line."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ INDENT = "    "
 
 
 def given(value: Any) -> Any:
-    """Return what a caller may keep: a copy, or a number where there are no axes."""
+    """Return an output that the caller may keep: a copy, or a scalar if it has no axes."""
     array = np.asarray(value)
     return array.copy() if array.ndim else array[()]
 
 
 class Source:
-    """Writes a program.
+    """Writes the text of a program.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ class Source:
     memory : Memory
     flats : list of FlatText
     runs : dict of int to Run
-        Lines that are written as one, by the position of the first.
+        Lines that are written as one call, by the position of the first.
     name : str
-        Of the function.
+        The name of the function.
 
     Attributes
     ----------
     text : str
     scope : dict of str to object
-        What the names in the text stand for.
+        The objects that the names in the text refer to.
     line_numbers : dict of int to int
-        The line of the text (from 1) at which each line of the plan is written.
+        The line of the text (from 1) for each line of the plan.
     group_lines : list of int
-        That of the loop of each group.
+        The line of the text with the loop of each group.
     n_bytes : int
-        How much memory there is for new values until they are written.
+        The size of the memory for new values that wait to be written.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Source:
         self.text = "\n".join(self._lines) + "\n"
 
     def positions_of(self, statement: ast.stmt) -> list[int]:
-        """Return the lines of the plan that a statement of the text is; several for a stack."""
+        """Return the lines of the plan that a statement computes; several for a stack."""
         numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         return [at for number in numbers for at in self._positions.get(number, ())]
 
@@ -115,7 +115,7 @@ class Source:
         return self.names[slot]
 
     def _wish(self, slot: int) -> str:
-        """Return the name that a slot would like to have."""
+        """Return the preferred name of a slot, from its tensor."""
         tensor, maker = self._tensors.get(slot), self.bound.makers.get(slot)
         if tensor is not None:
             return _short(tensor.name)
@@ -134,7 +134,7 @@ class Source:
 
     def _write_line(self, position: int, line: Line, writing: Writing) -> None:
         if writing.kind is Kind.VIEW and line.outputs[0] in self.memory.arrays:
-            return  # the view is there already
+            return  # the view was made in advance
         self._write_heading(line)
         out = ", ".join(self._name(slot) for slot in line.outputs)
         inputs = [self._operand(line, slot) for slot in line.inputs]
@@ -185,12 +185,12 @@ class Source:
         return self.names.given(f"all_{self._wish(slot)}", array)
 
     def _write_heading(self, line: Line, addition: str = "") -> None:
-        """Say in a comment whose ops follow."""
+        """Add a comment with the layer of the following ops, if it is a new one."""
         outer, _, inner = line.step.apply.scope.name.partition("/")
         phase = phase_of_scope(outer)
         is_outer = phase < Phase.BACKWARD
         heading = outer if is_outer else f"{phase.word}: {inner.split('/')[0] or 'loss'}"
-        # Names come from files too: nothing may end the comment.
+        # Names may come from files: remove characters that could end the comment.
         heading = re.sub(r"[^\w /.:-]", "_", heading) + addition
         if heading != self._heading:
             self._heading = heading
@@ -198,16 +198,16 @@ class Source:
 
     def _write_end(self, flats: Sequence[FlatText]) -> None:
         outputs = [self._output(slot) for slot in self.plan.outputs]
-        self._lines += [f"{INDENT}# what is returned", f"{INDENT}outputs = [{', '.join(outputs)}]"]
+        self._lines += [f"{INDENT}# outputs", f"{INDENT}outputs = [{', '.join(outputs)}]"]
         if self.plan.written:
             self._write_new_values(flats)
         else:
             self._lines.append(f"{INDENT}return outputs")
 
     def _write_new_values(self, flats: Sequence[FlatText]) -> None:
-        """Write what comes before variables change, and the function that says how they do.
+        """Write the lines that prepare new values, and the function `new_values` that writes them.
 
-        What is read meanwhile lies where it always lies, and does not change itself.
+        All arrays that `new_values` reads have a fixed place and do not change during the write.
         """
         targets = [self._name(slot) for slot in self.plan.commits]
         copies = [text for flat in flats for text in flat.copy(self._name, self.names)]
@@ -222,7 +222,7 @@ class Source:
         self._lines += [f"{INDENT}write()", f"{INDENT}return outputs", "", ""]
         self._lines += [
             "def new_values():",
-            f"{INDENT}# `write` makes these calls; nothing can come in between",
+            f"{INDENT}# `write` makes these calls, all at once",
         ]
         for flat in flats:
             texts = list(flat.write(self._name, self.names))
@@ -241,7 +241,7 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Write what keeps the numbers, such as the rate, that the groups read."""
+        """Yield lines that copy scalars which the groups read, if they could change."""
         for slot in dict.fromkeys(self.plan.scalars_of_groups):
             if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
                 value, spec = self._name(slot), self.bound.facts[slot].spec
@@ -249,7 +249,7 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return where a new value stays until it is written, and the line that brings it there."""
+        """Return where a new value waits until it is written, and the line that copies it there."""
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):
             return value, []
@@ -262,13 +262,13 @@ class Source:
         return kept, [f"{'np.copyto' if is_sure else 'fill'}({kept}, {value})"]
 
     def _room(self, wanted: str, spec: Spec) -> str:
-        """Return the name of an array of its own."""
+        """Return the name of a new array."""
         self.n_bytes += spec.n_bytes
         return self.names.given(wanted, room(spec))
 
 
 def _short(name: str) -> str:
-    """Return a tensor's name with d for its gradients: `d_dense_1_dot`, as one writes dL/dx.
+    """Return a tensor's name with d for a gradient, as in dL/dx: `d_dense_1_dot`.
 
     Examples
     --------

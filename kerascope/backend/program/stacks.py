@@ -1,13 +1,13 @@
-"""Equal lines at once: what a net does in many equal layers, done in all of them by one call.
+"""Stacks: equal computations of many layers, combined into one NumPy call.
 
-Lines that do the same on arrays of the same shapes, and of which none needs another's result, are a
-*stack*. Where their arrays lie at equal distances, one NumPy call on arrays with one more axis does
-what the lines do one by one: `np.matmul` multiplies a stack of matrices by the same calls of the
-BLAS as `np.dot` multiplies each, and where every element is rounded exactly it does not matter
-beside which others it lies. So no bit changes. On small arrays a call costs more than its
-arithmetic: the gradients of two hundred equal layers take a third of the time.
+A *stack* is a set of lines with the same op on arrays of the same shapes that do not need each
+other's results. If their arrays are at equal distances in memory, one NumPy call on arrays with an
+additional axis replaces the single calls. `np.matmul` multiplies a stack of matrices by the same
+BLAS calls as `np.dot` does one by one, and elementwise exact ops do not depend on the position of
+an element, so every bit stays the same. On small arrays a call costs more than its arithmetic: the
+gradients of two hundred equal layers take a third of the time.
 
-Here the stacks are found; `memory.py` lets their arrays lie at equal distances.
+This module finds the stacks; `memory.py` places their arrays at equal distances.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import EXACT, Group, starts_of
 from kerascope.backend.schedule import slots_of
 
-# --- when equal lines are worth one call: how many, how small, how regular ------------------------
+# --- which lines are worth combining: how many, how small, how regular ----------------------------
 
 
 FEWEST = 8  # lines
-LARGEST = 1 << 14  # numbers in an array; with more a call costs little beside its arithmetic
+LARGEST = 1 << 14  # elements of an array; beyond, arithmetic dominates
 
 
 def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
-    """Return start and length of the longest run of things with equal gaps between them.
+    """Return start and length of the longest run of items with equal gaps between them.
 
     Examples
     --------
-    >>> longest_run([5, 2, 2, 2, None, None, None, None])  # None: there is no such gap
+    >>> longest_run([5, 2, 2, 2, None, None, None, None])  # None: no gap
     (1, 4)
     >>> longest_run([])
     (0, 0)
@@ -50,24 +50,24 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
     return best
 
 
-# --- biases of many equal layers, stretched at once to what they are added to ---------------------
+# --- biases of many equal layers, repeated in advance to the shape they are added to --------------
 #
-# To add a row to each row of a small matrix costs NumPy three times what it costs to add a matrix.
-# So where many layers do it, all their biases are stretched before the first of them, by one copy.
+# To add a row to each row of a small matrix takes NumPy three times as long as to add a matrix. So
+# if many layers do it, one copy repeats all their biases before the first layer.
 
 
 def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
-    """Let lines read stretched rows where a stack of copies can make them.
+    """Let lines read repeated rows if one copy can make all of them.
 
     Parameters
     ----------
     bound : Bound
     groups : list of Group
-        Weights that lie one after the other: only of these the copies can be one call.
+        Weights that are stored one after the other: only these can be copied by one call.
     """
     starts = {v: (at, start) for at, v, start in _starts(groups)}
     variables = dict(bound.schedule.variables)
-    alike: dict[Any, dict[int, list[tuple[Line, int]]]] = {}  # by what is alike, then by start
+    alike: dict[Any, dict[int, list[tuple[Line, int]]]] = {}  # by shapes, then by start
     for line in bound.lines:
         for position, slot in enumerate(line.inputs):
             variable = variables.get(slot)
@@ -85,7 +85,7 @@ def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
 
 
 def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
-    """Yield for each weight in which array it lies, itself, and at which number it begins."""
+    """Yield each weight with the flat array that contains it and its offset in elements."""
     for number, group in enumerate(groups):
         for role, several in group.variables.items():
             *starts, _ = starts_of([v.room.shape for v in several], group.dtype)
@@ -94,7 +94,7 @@ def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
 
 
 def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
-    """Tell whether a line computes with a row and each row of a small matrix."""
+    """Return whether a line combines a row with each row of a small matrix."""
     row, whole = bound.spec(slot), bound.spec(line.outputs[0])
     if row is None or whole is None or line.op.ufunc not in EXACT or line.guards:
         return False
@@ -103,9 +103,9 @@ def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
 
 
 def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
-    """Return the line that stretches an operand of lines, which read it from now on.
+    """Return a new line that repeats an operand, and let the lines read its result.
 
-    It has the step of the first one, so a table of all steps has no row for it.
+    It belongs to the step of the first reader, so explanations have no row for it.
     """
     line, position = readers[0]
     whole = bound.facts[line.outputs[0]].spec
@@ -120,13 +120,13 @@ def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
     return copy
 
 
-# --- where lines stand, from where on they can, and new orders ------------------------------------
+# --- positions of lines: where they are, where they could be, and new orders ----------------------
 
 
 def positions_of_readers(bound: Bound) -> dict[int, int]:
-    """Return for each slot whose memory a line reads the position of the first such line.
+    """Return the position of the first line that reads each slot's memory.
 
-    Conditions are read too. A line that makes a view does not read.
+    Conditions are read, too. A line that makes a view does not count as a reader.
     """
     found: dict[int, int] = {}
     for position, line in enumerate(bound.lines):
@@ -138,16 +138,16 @@ def positions_of_readers(bound: Bound) -> dict[int, int]:
 
 
 def ready_at(bound: Bound, line: Line, made_at: Mapping[int, int]) -> int:
-    """Return the position after which the inputs of a line are there; -1 if before all lines.
+    """Return the position after which the inputs of a line are available; -1 for the start.
 
-    A view of what is fed is there where its line stands, any other where its array is made.
+    A view of an input array is available after its own line, any other view when its origin is.
     """
     sources = ((slot, origin(bound, slot)) for slot in line.inputs)
     return max((made_at.get(x, made_at.get(slot, -1)) for slot, x in sources), default=-1)
 
 
 def origin(bound: Bound, slot: int) -> int:
-    """Return the slot whose memory a slot shows: itself, or that of which it is a view."""
+    """Return the slot whose memory a slot uses: itself, or the origin of a view."""
     while True:
         maker = bound.makers.get(slot)
         if maker is None or not _is_plain_view(maker):
@@ -160,15 +160,15 @@ def _is_plain_view(line: Line) -> bool:
 
 
 def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]) -> list[Line]:
-    """Return the lines in a new order, in which some have moved, and views are where they can be.
+    """Return the lines in a new order, with moved lines, and views as early as possible.
 
     Parameters
     ----------
     bound : Bound
     made_at : dict of int to int
-        The position of the line that makes a slot.
+        The position of the line that computes a slot.
     moved : dict of int to int
-        From a line's position to its new one.
+        The new position of each line that moves.
     """
 
     def place(position: int) -> tuple[int, int, int]:
@@ -184,7 +184,7 @@ def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]
 
 
 def find_stacks(bound: Bound) -> list[list[Line]]:
-    """Return the stacks among the lines, each brought together."""
+    """Return the stacks among the lines, and move the lines of each stack together."""
     alike: dict[Any, list[int]] = {}
     for position, line in enumerate(bound.lines):
         likeness = _likeness(bound, line)
@@ -201,19 +201,20 @@ def find_stacks(bound: Bound) -> list[list[Line]]:
 
 
 class _Finding:
-    """Finds stacks, and where their lines can stand together.
+    """Finds stacks, and a position at which the lines of each can be together.
 
-    That is where the first line stands, if the inputs of all are there by then; or where the last
+    That is the position of the first line, if the inputs of all are available there, or of the last
+    line, if no result is read before it.
     one does, if nothing reads their results until then.
 
     Attributes
     ----------
     stacks : list of list of int
-        Positions of lines.
+        The positions of the lines in each stack.
     moved : dict of int to int
-        From the position of a line to that of the line beside which it shall stand.
+        For each moved line, the position of the line it is moved to.
     made_at, read_at : dict of int to int
-        After which position a slot is there, and at which it is read first.
+        The position after which a slot is available, and of the first line that reads it.
     """
 
     def __init__(self, bound: Bound) -> None:
@@ -224,7 +225,7 @@ class _Finding:
         self.read_at = positions_of_readers(bound)
 
     def look_at(self, positions: Sequence[int]) -> None:
-        """Find the stacks among lines that are alike."""
+        """Find the stacks among lines with the same key."""
         for stack in self._ready_together(positions):
             self._move(stack, stack[0])
         waiting = [position for position in positions if position not in self.moved]
@@ -233,7 +234,7 @@ class _Finding:
             self._move(stack, stack[-1])
 
     def _ready_together(self, positions: Iterable[int]) -> Iterator[list[int]]:
-        """Yield stacks of lines whose inputs are there before the first one."""
+        """Yield stacks of lines whose inputs are available before the first line."""
         stack: list[int] = []
         for position in positions:
             line = self.bound.lines[position]
@@ -253,7 +254,7 @@ class _Finding:
         self.stacks.append(stack)
         for position in stack:
             self.moved[position] = place
-            # Lines that are looked at later heed where this one stands now.
+            # Later stacks must consider the new position of this line.
             line = self.bound.lines[position]
             self.made_at[line.outputs[0]] = place
             for slot in (origin(self.bound, x) for x in line.inputs):
@@ -261,13 +262,13 @@ class _Finding:
 
 
 def _likeness(bound: Bound, line: Line) -> Any:
-    """Return what two lines must have in common to be computed at once; None if nothing will do."""
+    """Return a key that lines of one stack share, or None if a line cannot be in a stack."""
     specs = [bound.spec(slot) for slot in (*line.inputs, *line.outputs)]
     known = [spec for spec in specs if spec is not None]
     if line.guards or len(line.outputs) != 1 or len(known) < len(specs):
         return None
     sizes = [spec.size for spec in known]
-    # Single numbers gain little; and of some that lie apart, np.negative of NumPy 2.4 reads others.
+    # Scalars gain little, and with gaps between them np.negative of NumPy 2.4 reads wrong ones.
     if max(sizes) > LARGEST or not min(sizes) or sizes[-1] == 1:
         return None
     if not _can_be_stacked(line, known):
@@ -276,13 +277,13 @@ def _likeness(bound: Bound, line: Line) -> Any:
 
 
 def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
-    """Tell whether one call on stacked arrays gives the same bits; `specs` of inputs and output."""
+    """Return whether one call on stacked arrays gives the same bits; the output's spec is last."""
     *inputs, output = specs
     if isinstance(line.op, Stretch):
         return True
     if line.op.ufunc in EXACT or line.op.is_exact:
         return output.shape != () and all(spec.shape in ((), output.shape) for spec in inputs)
-    # With an axis of size 1 the BLAS would be called for vectors by one of the two, not the other.
+    # With an axis of size 1, only one of the two calls would use BLAS's routine for vectors.
     if isinstance(line.op, Dot):
         return all(len(spec.shape) == 2 and min(spec.shape) > 1 for spec in specs)
     if isinstance(line.op, Sum) and not line.op.keepdims:
@@ -291,7 +292,7 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
 
 
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
-    """Return how so many lines like this one are written as one; None if they cannot be."""
+    """Return how `count` lines like this one are written as one call, or None."""
     plain = writing_of(bound, line)
     if plain.kind is not Kind.CALL:
         return None

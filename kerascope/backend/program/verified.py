@@ -1,11 +1,11 @@
-"""A program beside its steps: both are computed at each call, and have to agree bit for bit.
+"""Verified programs: every call also interprets the steps, and both must agree bit for bit.
 
-`K.function(..., verify=True)` makes its programs so, and KERASCOPE_VERIFY=1 those of all functions.
-Where they differ the first step that does is named, and every variable keeps what it had. What is
-not a number has no bits of its own: any NaN is like any other. The first call with arrays of some
-shapes is stepped alone; any other takes more than twice the time, and ops that do more than
-compute, such as `print_tensor`, do it twice. Both roads take the same written loops, so at every
-call each loop is checked by itself besides: see `loops/run.py`.
+`K.function(..., verify=True)` uses verified programs; KERASCOPE_VERIFY=1 does so for all functions.
+If the results differ, the error names the first step that does, and every variable keeps its value.
+All NaN count as equal. The first call with arrays of some shapes is only interpreted. Every other
+call takes more than twice the usual time, and ops with side effects, such as `print_tensor`, run
+twice. Program and steps use the same compiled loops, so each loop is also checked by itself at
+every call: see `loops/run.py`.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from kerascope.backend.schedule import Schedule, is_needed, perform_on
 from kerascope.backend.variables import Reading, Variable
 from kerascope.errors import VerificationError
 
-TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors
+TOLD = "__told"  # names in programs, made from tensor names, never begin like this
 
 
 class VerifiedProgram(Program):
-    """A program that is compared with its steps at each call."""
+    """A program that is compared with its interpreted steps at each call."""
 
     _draft: Draft
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute the outputs and write the new values, if both roads agree about all of them.
+        """Compute the outputs and write the new values, if program and steps agree on all of them.
 
         Raises
         ------
         VerificationError
-            They do not. No variable was changed.
+            They differ. No variable was changed.
         """
         run = super().__call__
-        with LOCKS.steps:  # nobody else writes between the two
+        with LOCKS.steps:  # no other thread writes between the two
             since, agrees, self.state.has_written = LOCKS.writes, False, False
             before = {v: v.get_value() for v in self._variables}
             with checked_loops():
@@ -52,14 +52,15 @@ class VerifiedProgram(Program):
             try:
                 outputs = run(arrays)
                 told = self._difference(outputs, expected, before)
-                # An op or the handler of a signal may write too: then there is nothing to compare.
+                # An op or a signal handler may also have written: then the results are not
+                # comparable.
                 agrees = told is None or LOCKS.writes != since + self.writes
             except Exception as error:
                 if self.state.has_written:
                     _restore(before)
                 failure = own_failure(lambda: run(arrays), error)
                 raise VerificationError(
-                    f"{self.name}: its program fails where its steps do not "
+                    f"{self.name}: the program fails, but its steps do not "
                     f"({type(failure).__name__}: {failure}). No variable was changed. Please "
                     f"report this, with `function.source` and the arrays."
                 ) from failure
@@ -77,7 +78,7 @@ class VerifiedProgram(Program):
     def _difference(
         self, outputs: Sequence[Any], expected: Sequence[Any], before: dict[Variable, np.ndarray]
     ) -> tuple[str, Any, Any] | None:
-        """Return what differs at the end, and both values; None if nothing does."""
+        """Return the first result that differs and both values, or None."""
         slots = self._schedule.results
         for number, output in enumerate(outputs):
             if not are_same(output, expected[slots[number]]):
@@ -93,21 +94,21 @@ class VerifiedProgram(Program):
     def _error(
         self, told: tuple[str, Any, Any], arrays: Sequence[np.ndarray], expected: Sequence[Any]
     ) -> VerificationError:
-        """Return the error that names the first step at which the two differ."""
+        """Return the error that names the first step whose result differs."""
         found = FirstDifference(self._draft, expected)
         found.look(arrays)
         if found.line is None:
             where, got, wanted = told
             step = None
-            note = "Every step by itself agrees. "
+            note = "Each single step agrees. "
         else:
             step = found.line.step.apply
             where, got, wanted = f"'{step.name}' = {step!r}", found.got, found.wanted
             note = "" if is_own(step.op) or is_pure(step.op) else _FOREIGN
         return VerificationError(
-            f"{self.name}: its program and its steps differ in {where}: {in_words(got, wanted)}. "
+            f"{self.name}: the program and its steps differ in {where}: {in_words(got, wanted)}. "
             f"{note}No variable was changed. Please report this, with `function.source` and the "
-            f"arrays; K.function(..., rewrites=()) may do without the fault.",
+            f"arrays. K.function(..., rewrites=()) may avoid the error.",
             step=step,
             got=np.array(got),
             expected=np.array(wanted),
@@ -115,15 +116,15 @@ class VerifiedProgram(Program):
 
 
 _FOREIGN = (
-    "It is not an op of ours, and does not say is_pure = True: if it gives other numbers "
-    "each time, a function of it cannot be verified. "
+    "It is a custom op that does not declare is_pure = True. If it gives other numbers each "
+    "time, its function cannot be verified. "
 )
 
 
 def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
-    """Perform all steps that are needed, and return the values of all slots.
+    """Perform all steps that a call needs, and return the values of all slots.
 
-    Nothing is written; what the slots hold of variables stays as it is.
+    No variable is written; its slot contains the value before the call.
     """
     values = schedule.start(arrays, Reading.COPIED)
     for step in schedule.steps:
@@ -137,7 +138,7 @@ def _restore(before: dict[Variable, np.ndarray]) -> None:
 
 
 def in_words(got: Any, wanted: Any) -> str:
-    """Say what two values are, and where they differ first.
+    """Return a description of two values, and where they differ first.
 
     Examples
     --------
@@ -158,19 +159,19 @@ def in_words(got: Any, wanted: Any) -> str:
 
 
 class FirstDifference:
-    """Runs the lines of a program once more, and looks at each result as soon as it is there.
+    """Runs the lines of a program again, and compares each result immediately.
 
     Parameters
     ----------
     draft : Draft
-        Of the very program that ran: its arrays are the same.
+        The draft of the program that ran, with the same arrays.
     expected : list
-        What each slot holds when the steps are performed.
+        The value of each slot after the interpreted steps.
 
     Attributes
     ----------
     line : Line or None
-        The first whose result is another; None if there is none.
+        The first line whose result differs, or None.
     got, wanted : array
     """
 
@@ -182,18 +183,18 @@ class FirstDifference:
         self.wanted: Any = None
 
     def look(self, arrays: Sequence[np.ndarray]) -> None:
-        """Run the lines on these inputs; what is raised means that no line can be named."""
+        """Run the lines on these inputs; if one raises, no line can be named."""
         try:
             self._observed()(*arrays)
         except Exception as error:
             if self.line is None:
                 raise VerificationError(
-                    f"{self.draft.name}: its program and its steps differ, and its lines cannot "
-                    f"be looked at one by one ({error}). No variable was changed."
+                    f"{self.draft.name}: the program and its steps differ, and its lines cannot be "
+                    f"checked one by one ({error}). No variable was changed."
                 ) from error
 
     def _observed(self) -> Callable[..., None]:
-        """Return the program up to its last line, with a look after each statement."""
+        """Return the program up to its last line, with a comparison after each statement."""
         source = self.draft.source
         function = function_of(source.text)
         body: list[ast.stmt] = []
@@ -205,7 +206,7 @@ class FirstDifference:
         return compiled(function, "verified", {**source.scope, TOLD: self._tell})
 
     def _look_at(self, position: int) -> ast.stmt:
-        """Return the statement that hands over what a line has computed."""
+        """Return a statement that passes on the results of a line."""
         line = self.draft.plan.bound.lines[position]
         arrays, names = self.draft.memory.arrays, self.draft.source.names
         values = ", ".join(
@@ -217,7 +218,7 @@ class FirstDifference:
         line = self.draft.plan.bound.lines[position]
         for slot, value in zip(line.outputs, values, strict=True):
             if self.line is not None or slot >= len(self.expected):
-                return  # found already, or what no step makes
+                return  # found already, or a slot without a step
             wanted = self.expected[slot]
             got = self.draft.memory.arrays.get(slot, value)
             if wanted is not None and got is not None and not are_same(got, wanted):

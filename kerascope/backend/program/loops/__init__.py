@@ -1,12 +1,12 @@
-"""Loops: an op whose inside is again a schedule, that of one step. This is their only door.
+"""Loops: ops that contain the schedule of one step. Other packages import only from here.
 
-- `run.py` runs a loop: by the program that was written for it, or interpreted; and checks it;
-- `calls.py` binds one step to shapes, and sorts its calls: what can be done before the loop, what
-  for several steps at once, and what is left for each step;
-- `plan.py` decides where each array of a loop is;
-- `program.py` writes the text and runs it.
+- `run.py` runs a loop, by its compiled program or by an interpreter, and checks it;
+- `calls.py` binds one step to shapes, and sorts its calls: those that can run before the loop,
+  those that can run for several steps at once, and those that remain for each step;
+- `plan.py` decides where each array of a loop is stored;
+- `program.py` writes the text of a loop and runs it.
 
-The ops `Scan` and `While` (`kerascope/backend/ops/`) run their steps by this package.
+The ops `Scan` and `While` (`kerascope/backend/ops/`) run their steps with this package.
 """
 
 from kerascope.backend.program.loops.program import LoopProgram

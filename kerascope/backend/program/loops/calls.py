@@ -1,9 +1,9 @@
-"""One step of a loop as a list of calls, and what of it can be done before the loop.
+"""One step of a loop as a list of calls, sorted by how often they have to run.
 
-A loop is an op whose inside is again a schedule: that of one step. It is bound to shapes like any
-other. Then each call is put into one of three places: what is FIXED needs only what is the same at
-each step; what is GIVEN needs sequences too, and can be done for some steps at once; only the rest
-is left for each step. The list is then rewritten, so that less is left.
+A loop is an op that contains the schedule of one step, which is bound to shapes like any other.
+Each of its calls then gets one of three places: FIXED calls depend only on inputs that are the same
+in each step; GIVEN calls depend on sequences too, and can run for several steps at once; STEP calls
+remain for each step. Rewrites then reduce the number of STEP calls.
 """
 
 from __future__ import annotations
@@ -48,26 +48,26 @@ class Call:
 
 
 class Copy(ShapeOfFirst):
-    """The same numbers in memory of their own."""
+    """Copies an array into its own memory."""
 
     def perform(self, x: Any) -> Any:
         """Return a copy."""
         return np.array(x)
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> str:
-        """Return the text of a copy."""
+        """Return the text of the copy."""
         return "np.copyto({out}, {0})"
 
 
 class Layout(NamedTuple):
-    """How many inputs and results of a step are of which kind, in this order.
+    """The numbers of inputs and results of a step, by kind, in this order.
 
     Attributes
     ----------
     sequences, states : int
-        Of the inputs; the others are the same at each step.
+        Inputs; all other inputs are the same in each step.
     outputs : int
-        Of the results; so many new states as there are states follow, then the terms.
+        Results; the new states follow, as many as `states`, then the terms.
     """
 
     sequences: int
@@ -81,23 +81,23 @@ class StepCalls:
     Parameters
     ----------
     schedule : Schedule
-        Of one step.
+        The schedule of one step.
     layout : Layout
     inputs : list of Spec
-        Of one step: slices of the sequences, states, others.
+        The inputs of one step: slices of the sequences, states, others.
     rewrites : bool
-        Whether numbers may be rounded in another order.
+        Whether rewrites may change the order of roundings.
 
     Attributes
     ----------
     calls : list of Call
-        Each after those that it needs.
+        In order of computation.
     specs : dict of int to Spec
     place_of : dict of int to int
-        Of each slot: FIXED, GIVEN or STEP.
+        FIXED, GIVEN or STEP for each slot.
     constants : dict of int to array
     results : list of int
-        Slots of outputs, new states and terms.
+        The slots of outputs, new states and terms.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class StepCalls:
             self.sort(call)
 
     def _stand_in(self, slot: int) -> int:
-        """Return a constant of the shape that a slot has: of some inputs only that counts."""
+        """Return a placeholder constant for an input if only its shape matters."""
         if slot not in self.specs:
             return slot
         constant = self.bound.new_constant(stand_in(self.specs[slot]))
@@ -139,7 +139,7 @@ class StepCalls:
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether all shapes are known, and states keep theirs."""
+        """Whether all shapes are known, and states keep their shapes."""
         slots = {slot for call in self.calls for slot in (*call.inputs, *call.outputs)}
         if not slots.union(self.results) <= self.specs.keys():
             return False
@@ -148,7 +148,7 @@ class StepCalls:
         return all(self.specs[first + k] == self.specs[new] for k, new in enumerate(after))
 
     def sort(self, call: Call) -> None:
-        """Find out where a call belongs."""
+        """Find the place of a call: FIXED, GIVEN or STEP."""
         places = [self.place_of[slot] for slot in call.inputs]
         own = max(places, default=FIXED)
         if own == GIVEN and not self._can_be_given(call):
@@ -156,7 +156,7 @@ class StepCalls:
         self.place_of.update(dict.fromkeys(call.outputs, own))
 
     def _can_be_given(self, call: Call) -> bool:
-        """Tell whether a call can be made for many steps at once, with time as first axis."""
+        """Return whether a call can run for many steps at once, with time as the first axis."""
         if len(call.outputs) != 1 or call.outputs[0] not in self.specs:
             return False
         given = [x for x in call.inputs if self.place_of[x] == GIVEN]
@@ -177,14 +177,14 @@ class StepCalls:
         return is_elementwise and not is_narrow and all(n == rank for n in ranks)
 
     def new_slot(self, spec: Spec, place: int) -> int:
-        """Return a further slot."""
+        """Return a new slot."""
         slot = self.bound.new_slot()
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
 
 
 def with_time(op: Op) -> Op:
-    """Return the op that does for arrays of many steps what this one does for one step."""
+    """Return the op that computes many steps at once, with time as the first axis."""
     if isinstance(op, GetItem):
         return GetItem((Span(), *op.index))
     if isinstance(op, ExpandDims):
@@ -193,7 +193,7 @@ def with_time(op: Op) -> Op:
 
 
 def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
-    """Perform a step once, and return what its arrays look like."""
+    """Perform a step once, and return the facts about its arrays."""
     facts: Facts = {}
     values = schedule.start(arrays)
     with np.errstate(all="ignore"):
@@ -204,41 +204,37 @@ def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
 
 
 def can_be_written(schedule: Schedule) -> bool:
-    """Tell whether a step may be tried on zeros and written down.
+    """Return whether a step can be run on zeros and compiled.
 
-    Not one in which it depends on numbers what is computed, or whose ops do more than compute.
+    It cannot if it contains branches, custom ops, or ops with side effects.
     """
     ops = [step.apply.op for step in schedule.steps]
     are_own = all(type(op).__module__.startswith(OWN_OPS) and op.is_pure for op in ops)
     return are_own and not any(step.guards for step in schedule.steps)
 
 
-# --- rewrites: less to do at each step, more before it and after it -------------------------------
-#
-# The gradient of a loop is linear in what it hands on from step to step, so most of its step is
-# products of that with numbers that are known before. The rules gather these:
-#
-# - (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed before; a
-#   or b may be one number;
-# - parts that are put into zeros and added up are written side by side, and what multiplies the
-#   whole multiplies its parts;
-# - a sum over the steps of products of matrices is one product of long matrices after the loop.
-#
-# These change the order of roundings, so results differ in their last bits from those of the loop
-# as it stands. It runs the same way whether it is stepped or not.
+# --- rewrites: fewer calls in each step, more before and after the loop ---------------------------
+# # The gradient of a loop is linear in the values that one step passes to the next, so most calls
+# of its step multiply these by numbers that are known before the loop. The rules combine such
+# calls: # - (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed
+# before the   loop; a or b may be a scalar; - parts that are put into zeros and added are written
+# next to each other in one array, and a factor   of the whole array multiplies its parts; - a sum
+# over the steps of matrix products is one product of long matrices after the loop. # These rules
+# change the order of roundings, so results differ in their last bits from those of the loop as
+# defined. Compiled and interpreted functions use the same loop program.
 
 
 @parametric
 class Join(Op):
-    """Parts side by side along an axis, zeros where there is none.
+    """Parts next to each other along an axis, with zeros in the gaps.
 
     Attributes
     ----------
     axis : int
     bounds : tuple of (int, int)
-        From where to where each part lies.
+        Start and stop of each part.
     shape : tuple of int
-        Of the whole.
+        The shape of the whole array.
     is_stack : bool
         Whether the parts do not have this axis.
     """
@@ -249,17 +245,17 @@ class Join(Op):
     is_stack: bool = False
 
     def index(self, number: int) -> tuple[Any, ...]:
-        """Return where a part lies in the whole; with it, a part of no axes is a view too."""
+        """Return the index of a part in the whole; `...` makes even a scalar part a view."""
         start, stop = self.bounds[number]
         place = start if self.is_stack else slice(start, stop)
         return (*(slice(None),) * self.axis, place, ...)
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return a part of the whole, as a view."""
+        """Return a view of a part of the whole."""
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:
-        """Return the op that takes from an array what lies where a part does."""
+        """Return the op that takes the elements of a part from an array."""
         start, stop = self.bounds[number]
         index: list[Any] = [Span()] * len(self.shape)
         index[self.axis] = start if self.is_stack else Span(start, stop)
@@ -267,15 +263,15 @@ class Join(Op):
 
     @property
     def has_gaps(self) -> bool:
-        """Tell whether some places belong to no part."""
+        """Whether there are gaps between the parts."""
         return sum(stop - start for start, stop in self.bounds) < self.shape[self.axis]
 
     def infer_shape(self, *parts: Any) -> Any:
-        """Return the shape of the whole."""
+        """Return the shape of the whole array."""
         return self.shape
 
     def perform(self, *parts: Any) -> Any:
-        """Return the whole."""
+        """Return the whole array."""
         whole = np.zeros(self.shape, parts[0].dtype)
         for number, part in enumerate(parts):
             whole[self.index(number)] = part
@@ -283,7 +279,7 @@ class Join(Op):
 
 
 class Rewriter:
-    """Applies the rules to the calls of a step, in place.
+    """Applies the rewrite rules to the calls of a step, in place.
 
     Parameters
     ----------
@@ -312,7 +308,7 @@ class Rewriter:
         self.makers.update(dict.fromkeys(call.outputs, call))
 
     def _new(self, op: Op, inputs: Sequence[int], spec: Spec) -> int:
-        """Return the slot of a call that is made here; of equal ones there is one."""
+        """Return the output slot of a new call; equal calls are made once."""
         if isinstance(op, Multiply) and all(map(self._is_known, inputs)):
             x, a = inputs
             inputs = [x, self._before_cast(a)] if self.step.specs[x].dtype == spec.dtype else inputs
@@ -324,7 +320,7 @@ class Rewriter:
         return self._seen[key]
 
     def _before_cast(self, a: int) -> int:
-        """Return the booleans that `a` was: a product with them is that with zeros and ones."""
+        """Return the booleans from which `a` was cast: multiplying by them gives the same."""
         maker = self.makers.get(a)
         if maker is not None and isinstance(maker.op, Cast):
             source = maker.inputs[0]
@@ -340,7 +336,7 @@ class Rewriter:
         return self.step.place_of[slot] != STEP
 
     def _rewritten(self, call: Call) -> int | None:
-        """Return the slot that holds what the call would compute; None if it stays."""
+        """Return the slot that replaces the result of a call, or None if the call stays."""
         if any(slot not in self.step.specs for slot in (*call.inputs, *call.outputs)):
             return None
         if isinstance(call.op, PutItem):
@@ -358,11 +354,11 @@ class Rewriter:
         return None
 
     def _fits(self, a: int, spec: Spec) -> bool:
-        """Tell whether `a` is an array of this shape, or one number of this type."""
+        """Return whether `a` is an array of this shape and dtype, or a scalar of this dtype."""
         return self.step.specs[a] in (spec, Spec((), spec.dtype))
 
     def _product(self, x: int, a: int) -> int:
-        """Return x * a, where `a` is known before the loop: of the same shape, or one number."""
+        """Return x * a, where `a` is known before the loop and is an array like x or a scalar."""
         spec = self.step.specs[x]
         maker = self.makers.get(x)
         pair = self._by_known(maker)
@@ -381,7 +377,7 @@ class Rewriter:
         return self._new(Multiply(), [x, a], spec)
 
     def _by_known(self, maker: Call | None) -> tuple[int, int] | None:
-        """Return y and b of a product y * b with b known before the loop; None if it is none."""
+        """Return y and b if a call computes y * b with b known before the loop, otherwise None."""
         if maker is None or not isinstance(maker.op, Multiply):
             return None
         y, b = maker.inputs
@@ -392,7 +388,7 @@ class Rewriter:
         return (y, b) if fits and not self._is_known(y) and self._is_known(b) else None
 
     def _pays_inside(self, join: Call, a: int) -> bool:
-        """Tell whether to multiply the parts of a whole: by one number if that costs nothing."""
+        """Return whether to multiply the parts instead of the whole: by a scalar only if free."""
         if self.step.specs[a].shape:
             return True
         return all(self._by_known(self.makers.get(part)) is not None for part in join.inputs)
@@ -422,7 +418,7 @@ class Rewriter:
         return self._new(op, [x], self.step.specs[call.outputs[0]])
 
     def _joined(self, first: int, second: int) -> int | None:
-        """Return the sum of two wholes of which no parts overlap, as one whole."""
+        """Return the sum of two joined arrays whose parts do not overlap, as one joined array."""
         makers = [self.makers.get(slot) for slot in (first, second)]
         ops = [maker.op for maker in makers if maker is not None and isinstance(maker.op, Join)]
         if len(ops) != 2 or replace(ops[0], bounds=()) != replace(ops[1], bounds=()):
@@ -440,18 +436,18 @@ class Rewriter:
         return self._new(op, [slot for _, slot in pairs], self.step.specs[first])
 
 
-# --- what is reshaped, transposed or kept is copied, or not; no number changes --------------------
+# --- copies of reshaped, transposed or stored arrays; the numbers do not change -------------------
 
 
 @parametric
 class InShape(Op):
-    """The same memory in another shape; it lies row by row."""
+    """A contiguous array viewed in another shape."""
 
     shape: tuple[int, ...]
     is_view = True
 
     def infer_shape(self, x: Any) -> Any:
-        """Return the shape."""
+        """Return the new shape."""
         return self.shape
 
     def perform(self, x: Any) -> Any:
@@ -461,7 +457,7 @@ class InShape(Op):
 
 @parametric
 class Reshaped(Op):
-    """An array that is computed in another shape than the one in which it is read.
+    """An array that is computed in one shape and read in another.
 
     Attributes
     ----------
@@ -474,7 +470,7 @@ class Reshaped(Op):
     after: tuple[int, ...]
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return the same memory in the other shape; it lies row by row."""
+        """Return a view in the shape `before`; the array is contiguous."""
         return whole.reshape(self.before)
 
     def infer_shape(self, x: Any) -> Any:
@@ -487,7 +483,7 @@ class Reshaped(Op):
 
 
 def without_unused(step: StepCalls) -> None:
-    """Take out the calls whose results nobody reads."""
+    """Remove calls whose results are not read."""
     used = set(step.results)
     kept = []
     for call in reversed(step.calls):
@@ -498,7 +494,7 @@ def without_unused(step: StepCalls) -> None:
 
 
 def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
-    """Let what is reshaped stay where it is, if it lies row by row; else be copied only once."""
+    """Turn reshapes of contiguous arrays into views; copy other arrays once before."""
     views = {call.outputs[0] for call in step.calls if call.op.is_view}
     calls = []
     for call in step.calls:
@@ -515,13 +511,13 @@ def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
 
 
 def with_copies(step: StepCalls, placeable: set[int]) -> None:
-    """Let each result that comes from inside the loop be computed into memory of its own.
+    """Copy results that share memory with other arrays into memory of their own.
 
     Parameters
     ----------
     step : StepCalls
     placeable : set of int
-        Slots that can be computed where they are wanted.
+        Slots whose calls can compute into any given array.
     """
     copies: dict[int, int] = {}
     first_term = step.layout.outputs + step.layout.states
@@ -538,9 +534,9 @@ def with_copies(step: StepCalls, placeable: set[int]) -> None:
 
 
 def with_dense_copies(step: StepCalls) -> None:
-    """Let what is transposed and then read more than once be copied side by side.
+    """Copy transposed arrays that are read more than once into contiguous memory.
 
-    An op on short rows that do not follow each other takes longer than copying them.
+    An op on short rows with gaps between them takes longer than the copy.
     """
     readers: dict[int, int] = {}
     for call in step.calls:

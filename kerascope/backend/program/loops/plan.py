@@ -1,4 +1,4 @@
-"""What a loop has to do and where each of its arrays lies, before it is written down."""
+"""The plan of a loop: its calls, and where each of its arrays is stored."""
 
 from __future__ import annotations
 
@@ -33,27 +33,26 @@ from kerascope.backend.program.loops.calls import (
     without_unused,
 )
 
-# --- places: in memory used at every step again, or in one that has all steps ---------------------
-#
-# A slot whose numbers of all steps are wanted lies in a *whole*: an array with time as first axis.
-# What is computed in a step is written straight into its place there. All other slots of a step
-# share a few arrays that are overwritten at the next step.
+# --- places: in memory that is reused in each step, or in an array of all steps -------------------
+# # A slot whose values of all steps are needed is stored in a *whole*: an array with time as the
+# first axis. A step computes its value directly into it. All other slots of a step share a few
+# arrays, which the next step overwrites.
 
 
-WHOLES = (Join, Reshaped)  # ops whose inputs are computed where their output lies
+WHOLES = (Join, Reshaped)  # ops whose inputs are computed inside their output's memory
 
 
 class Home(Enum):
-    """Where the array of a slot is found."""
+    """Where the array of a slot is stored."""
 
-    STATIC = "always at the same place"
-    NAMED = "under the name that a line of the text gives it"
-    WHOLE = "in an array with all steps"
-    BLOCK = "in memory for some steps at once, used again for the next ones"
-    STATE = "where the step before has left it"
+    STATIC = "in a fixed array"
+    NAMED = "in an array that a line of the text names"
+    WHOLE = "in an array of all steps"
+    BLOCK = "in memory for several steps, which the next steps reuse"
+    STATE = "in the array that the previous step computed"
 
 
-# Homes that are elsewhere at each step.
+# Homes with a different array in each step.
 MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
@@ -68,7 +67,7 @@ def kernel_of(step: StepCalls, call: Call) -> Any:
 
 
 def can_be_placed(step: StepCalls, call: Call) -> bool:
-    """Tell whether a call of one output can write where it is told to."""
+    """Return whether a call with one output can compute into any given array."""
     is_single = len(call.outputs) == 1
     return is_single and (isinstance(call.op, WHOLES) or kernel_of(step, call) is not None)
 
@@ -85,9 +84,9 @@ class Places:
     ----------
     step : StepCalls
     wholes : set of int
-        Slots whose numbers of all steps are wanted.
+        Slots whose values of all steps are needed.
     block : int
-        How many steps are computed at once before the loop.
+        The number of steps that are computed at once before the loop.
     kept : iterable of int
         Slots that are read at the end of each step.
 
@@ -95,9 +94,9 @@ class Places:
     ----------
     homes : dict of int to Home
     arrays : dict of int to array
-        Of the slots that always lie at the same place, and the memory of those in blocks.
+        The arrays of slots in fixed memory and in blocks.
     inside : dict of int to (int, int)
-        Slots that are computed as a part of another one, and which.
+        Slots that are computed as a part of another slot: (that slot, number of the part).
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class Places:
     # --- parts of joined arrays -------------------------------------------------------------------
 
     def _find_parts(self) -> None:
-        """Let parts be computed inside the whole where an elementwise op makes them."""
+        """Let elementwise calls compute parts directly inside the whole array."""
         makers = {slot: call for call in self.step.calls for slot in call.outputs}
         reshaped = {c.inputs[0] for c in self.step.calls if isinstance(c.op, InShape)}
         for call in self.step.calls:
@@ -133,13 +132,13 @@ class Places:
                 continue
             for number, part in enumerate(call.inputs):
                 op = makers[part].op if part in makers else None
-                # Only these write into memory that does not lie row by row.
+                # Only these can write into memory that is not contiguous.
                 can_be_part = op is not None and (op.ufunc is not None or isinstance(op, Copy))
                 if can_be_part and part not in self.wholes.union(reshaped, self.inside):
                     self.inside[part] = (call.outputs[0], number)
 
     def owner(self, slot: int) -> int:
-        """Return the slot in whose memory this one lies."""
+        """Return the slot whose memory contains this one."""
         while slot in self.inside:
             slot = self.inside[slot][0]
         return slot
@@ -183,16 +182,17 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.stand_ins(call, self.arrays[source]))
 
     def stand_ins(self, call: Call, first: Any) -> list[Any]:
-        """Return the inputs of a view: the first as given, of the others only the shapes."""
+        """Return inputs for a view: the first array, and placeholders for the others."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(stand_in, specs)]
 
-    # --- memory that is used again ----------------------------------------------------------------
+    # --- memory that is reused
+    # ------------------------------------------------------------------------
 
     def _give(self, slot: int, place: int, call: Call) -> None:
         spec = self._spec_of_array(slot)
         self.homes[slot] = Home.BLOCK if place == GIVEN else Home.STATIC
-        # What lies between the parts of a whole is zero once and for all.
+        # The gaps between the parts of a whole array stay zero.
         is_shared = place != FIXED and not (isinstance(call.op, Join) and call.op.has_gaps)
         free = self._free.get((place, spec), []) if is_shared else []
         self.arrays[slot] = free.pop() if free else room(spec)
@@ -200,15 +200,15 @@ class Places:
             self._roots[slot] = {slot}
 
     def _spec_of_array(self, slot: int) -> Spec:
-        """Return shape and type of the memory of a slot: in blocks, of several steps."""
+        """Return shape and dtype of a slot's memory: of several steps, if it is in a block."""
         shape, dtype = self.step.specs[slot]
         is_given = self.step.place_of[slot] == GIVEN
         return Spec((self.block, *shape) if is_given else shape, dtype)
 
     def _last_readers(self) -> dict[int, int]:
-        """Return for each slot the call, by number, that reads it last; joined parts count too.
+        """Return the number of the last call that reads each slot, also as part of another slot.
 
-        What is computed for some steps at once has to stay until these are done.
+        Values computed for several steps at once are needed until these steps are done.
         """
         last: dict[int, int] = {}
         place_of = self.step.place_of
@@ -223,7 +223,7 @@ class Places:
         return last
 
     def _free_after(self, position: int, last: dict[int, int]) -> None:
-        """Set memory free that nobody reads after a call, through views neither."""
+        """Release memory that is not read after a call, not even through views."""
         until: dict[int, int] = {}
         for slot, roots in self._roots.items():
             for root in roots:
@@ -240,11 +240,11 @@ class Places:
 
 
 def sequences_of(array: np.ndarray) -> Sequence[Any]:
-    """Return the parts of a whole, one for each step."""
+    """Return the parts of an array of all steps, one for each step."""
     return list(array) if array.ndim > 1 else [array[t, ...] for t in range(len(array))]
 
 
-# --- what a loop adds up: at each step, or in one go when all steps are there ---------------------
+# --- sums over all steps: added in each step, or computed after the loop --------------------------
 
 
 @dataclass
@@ -255,11 +255,11 @@ class Term:
     ----------
     spec : Spec
     products : list of (int, int)
-        Slots a and b of matrices with equally many rows: the sum of all a.T · b.
+        Slots a and b of matrices with equal numbers of rows: the sum of all a.T · b.
     reduced : list of (int, tuple of int)
-        Slots, and over which axes besides time they are summed.
+        Slots, with the axes over which they are summed in addition to time.
     summed : list of int
-        Slots that are added up step by step.
+        Slots that are added step by step.
     """
 
     spec: Spec
@@ -269,16 +269,16 @@ class Term:
 
     @property
     def wholes(self) -> list[int]:
-        """The slots whose numbers of all steps are read."""
+        """The slots whose values of all steps are read."""
         return [*(x for pair in self.products for x in pair), *(x for x, _ in self.reduced)]
 
     @property
     def read(self) -> list[int]:
-        """All slots that are read."""
+        """All slots that the sum reads."""
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines that compute the sum when all steps are there."""
+        """Yield the lines that compute the sum after the loop."""
         is_first = not self.summed
         for a, b in self.products:
             rows, columns = self.spec.shape
@@ -310,7 +310,7 @@ def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term
     ----------
     step : StepCalls
     first_term : int
-        Its number among the results.
+        The number of the first term among the results.
     placeable : set of int
         Slots that can be computed into an array of all steps.
     """
@@ -343,7 +343,7 @@ def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term
 
 
 def _product(call: Call, makers: dict[int, Call]) -> tuple[int, int] | None:
-    """Return a and b of a product a.T · b of matrices."""
+    """Return a and b if a call computes a.T · b of matrices, otherwise None."""
     if not isinstance(call.op, Dot):
         return None
     left = makers.get(call.inputs[0])
@@ -359,27 +359,27 @@ BLOCK = 1 << 15  # elements of the largest array of a block of steps
 
 
 class LoopPlan:
-    """The calls of a loop, what it gives, and where everything lies.
+    """The plan of a loop: its calls, results and places.
 
     Parameters
     ----------
     step : StepCalls
-        Rewritten here.
+        The calls of one step; rewritten in place.
     is_backwards : bool
     wanted : collection of int, optional
-        The results of the loop that somebody reads, in the order of Scan's outputs; by default all.
+        The results of the loop that are read, in the order of Scan's outputs; by default all.
 
     Attributes
     ----------
     results : list of int
-        Slots of the outputs and new states of a step.
+        The slots of the outputs and new states of a step.
     specs_of_results : list of Spec
-        Of these and of the terms.
+        Shapes and dtypes of these and of the terms.
     terms : list of Term
-        Those that are wanted.
+        The terms that are wanted.
     handed : set of int
-        New states of which nobody reads all steps in one array: each is computed where the next
-        step, or the history, has it.
+        New states that are not needed in one array of all steps. Each is computed directly into
+        its history, or into memory for the next step.
     places : Places
     """
 
@@ -412,7 +412,7 @@ class LoopPlan:
         self.places = self._places()
 
     def _placeable(self) -> set[int]:
-        """Return the slots that can be computed where they are wanted."""
+        """Return the slots that can be computed into any given array."""
         calls = [call for call in self.step.calls if can_be_placed(self.step, call)]
         return {slot for call in calls for slot in call.outputs}
 

@@ -1,10 +1,10 @@
-"""The program of a loop: NumPy code for the op Scan.
+"""The compiled program of a loop: NumPy code for the op Scan.
 
-The loop of `run.py` goes through the schedule of one step again and again, and every op
-makes a new array. Here the step is written down once, as the schedule of a function is, with all
-memory given before: what is the same at each step first; then the loop, which goes through blocks
-of some steps, does at once what it can do for all of a block, and the rest step by step; then what
-is left to do when all steps are there. A block is so short that its arrays stay in the cache.
+The interpreter in `run.py` repeats the schedule of one step, and every op makes a new array. Here
+the step is compiled, as the schedule of a function is, with all memory planned. The program first
+computes what is the same in each step. The loop then goes through blocks of steps: it computes some
+calls for all steps of a block at once, and the others step by step. The remaining calls follow
+after the loop. Blocks are short, so that their arrays stay in the cache.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ INDENT = "    "
 
 
 class LoopText:
-    """Writes a loop.
+    """Writes the text of a loop.
 
     Parameters
     ----------
@@ -61,19 +61,19 @@ class LoopText:
     ----------
     source : str
     scope : dict of str to object
-        What the names in the text stand for.
+        The objects that the names in the text refer to.
     in_blocks, in_steps : list of int
-        The slots of the loop variables: of some steps at once, and of each.
+        The slots of the loop variables, for blocks and for single steps.
     blockwise : list of int
-        Slots that are computed for some steps at once.
+        Slots that are computed for a whole block.
     has_blocks, has_steps : bool
-        Whether anything is to be done for some steps at once, and at each.
+        Whether the loop has calls for blocks, and for single steps.
     fixed : list of int
-        The inputs that are the same at each step.
+        The inputs that are the same in each step.
     outs : dict of int to str
         The names of the results, by number.
     whole_names : dict of int to str
-        The names of arrays of all steps; below 0: of first states.
+        The names of arrays of all steps, by slot; negative keys are first states.
     """
 
     def __init__(self, plan: LoopPlan) -> None:
@@ -192,7 +192,7 @@ class LoopText:
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
-        """Return the names of the operands; a number of which a maximum is taken becomes many."""
+        """Return the operand names; for maximum and minimum, scalars become full arrays."""
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins
@@ -205,7 +205,7 @@ class LoopText:
         return names
 
     def _loop_variables(self) -> list[int]:
-        """Return the slots that lie elsewhere at each step, if the text of a step names them."""
+        """Return the slots with a different array in each step that a step's text uses."""
         found = []
         for call in self.step.calls:
             if self.step.place_of[call.outputs[0]] == STEP:
@@ -267,12 +267,12 @@ class LoopText:
             yield from term.text(out, self._whole, self.names)
 
     def _start_name(self, k: int) -> str:
-        """Name the first value of a state, which comes as a whole."""
+        """Return the name of a state's initial value."""
         return self.whole_names.setdefault(-1 - k, self.names.free(f"first_state_{k}"))
 
 
 def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return an array as it lies, if it lies row by row; else a copy that does."""
+    """Return an array if it is contiguous, otherwise a contiguous copy in `own`."""
     if x.flags.c_contiguous:
         return x
     np.copyto(own, x)
@@ -289,17 +289,17 @@ def _written(index: tuple[Any, ...]) -> str:
 
 
 def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
-    """Return the text of a loop through tuples."""
+    """Return the text of a loop over tuples."""
     names = ", ".join(variables)
     head = f"for {names}{',' if len(variables) == 1 else ''} in {words}:"
     return [head, *(INDENT + line for line in body)]
 
 
-# --- the views that it goes through: one tuple for each step, or for some steps -------------------
+# --- the views that a loop iterates over: one tuple for each step or block ------------------------
 
 
 class LoopViews:
-    """Makes the arguments of a loop, and owns the arrays of all steps that nobody gives it.
+    """Makes the arguments of a loop, and owns the arrays of all steps that are not given.
 
     Parameters
     ----------
@@ -345,11 +345,11 @@ class LoopViews:
         return (loop[::order], *outs, *fixed, *named)
 
     def forget(self) -> None:
-        """Let go of the arrays of all steps."""
+        """Release the arrays of all steps."""
         self._rooms, self._n_steps = {}, -1
 
     def _fill_wholes(self, wholes: dict[int, np.ndarray], n_steps: int) -> None:
-        """Add the arrays of all steps that belong to the loop, and the views of those."""
+        """Add the arrays of all steps that belong to the loop, and views of them."""
         for call in self.text.step.calls:
             slot = call.outputs[0]
             if (
@@ -372,7 +372,7 @@ class LoopViews:
             wholes[slot] = self._rooms[slot]
 
     def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
-        """Return where each step computes a new state: its history, or two places in turn."""
+        """Return the array of a new state in each step: in its history, or two in turn."""
         layout = self.text.step.layout
         slot = self.text.results[layout.outputs + k]
         if slot not in self._spare:
@@ -384,7 +384,7 @@ class LoopViews:
         return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
 
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
-        """Add what lies inside of other arrays at each step: parts and views."""
+        """Add the arrays of slots that are inside others in each step: parts and views."""
         calls = {call.outputs[0]: call for call in self.text.step.calls}
         n_steps = self._n_steps
 
@@ -443,14 +443,14 @@ _numbers = itertools.count(1)
 
 
 class LoopProgram(Owned):
-    """The code of a loop, for steps of certain shapes and any number of them.
+    """The compiled code of a loop, for steps of certain shapes and any number of steps.
 
     Parameters
     ----------
     step : StepCalls
     is_backwards : bool
     wanted : collection of int, optional
-        The results that are to be computed; by default all.
+        The results to compute; by default all.
 
     Attributes
     ----------
@@ -459,7 +459,7 @@ class LoopProgram(Owned):
     source : str
     """
 
-    looks_itself = True  # so whoever calls it need not look for NaN
+    looks_itself = True  # callers need not inspect its results for NaN
 
     def __init__(
         self, step: StepCalls, is_backwards: bool, wanted: Collection[int] | None = None
@@ -483,9 +483,9 @@ class LoopProgram(Owned):
         hide(self.file)
 
     def __call__(self, outputs: Any, *inputs: Any) -> None:
-        """Compute the loop into given arrays; there is at least one step.
+        """Compute the loop into given arrays; there must be at least one step.
 
-        Its memory is there once: who calls knows that no other call is under way.
+        Its memory exists once, so no other call may be running.
         """
         several = [outputs] if isinstance(outputs, np.ndarray) else list(outputs)
         given = [*several, *inputs]
@@ -507,7 +507,7 @@ class LoopProgram(Owned):
         return self._guarded[1]
 
     def forget(self) -> None:
-        """Let go of the arrays of the last call, and of those that hold all steps."""
+        """Release the arrays of the last call, and the arrays of all steps."""
         self._known, self._arguments = [], ()
         self._views.forget()
 
@@ -520,27 +520,27 @@ def loop_program(
     rewrites: bool = True,
     wanted: Collection[int] | None = None,
 ) -> LoopProgram | None:
-    """Return the program of a loop; None if it has to be interpreted.
+    """Return the program of a loop, or None if it must be interpreted.
 
     Parameters
     ----------
     schedule : Schedule
-        Of one step.
+        The schedule of one step.
     layout : Layout
     inputs : list of Spec
-        Of one step: slices of the sequences, states, others.
+        The inputs of one step: slices of the sequences, states, others.
     is_backwards : bool
     rewrites : bool
         Whether the rules of `calls.py` are applied.
     wanted : collection of int, optional
-        The results that are to be computed; by default all.
+        The results to compute; by default all.
     """
     if not layout.sequences or not can_be_written(schedule):
         return None
     write = functools.partial(StepCalls, schedule, layout, inputs, rewrites)
     try:
         step = write()
-    except Exception as error:  # a step that fails on zeros is told of when it fails on numbers
+    except Exception as error:  # it may fail only on zeros
         own_failure(write, error)
         return None
     return LoopProgram(step, is_backwards, wanted) if step.is_whole else None

@@ -1,14 +1,13 @@
-"""How a loop is performed: by the program that its loop became, or interpreted; and checked.
+"""Run loops: by the compiled program of a loop, or by an interpreter; and check them.
 
-Interpreted, the schedule of one step is gone through again and again, on buffers for the results.
-What can be done once is done before it: the schedule is made, sequences are laid out step by step
-in memory, buffers for all steps are allocated when the first step has told their shapes. Between
-two steps nothing is copied but the results into their buffers; an output that is also a state
-shares its buffer.
+The interpreter repeats the schedule of one step, with buffers for the results. Work that is needed
+once is done before: the schedule is made, sequences are stored contiguously, and buffers for all
+steps are allocated after the first step, when their shapes are known. Between two steps only the
+results are copied into their buffers. An output that is also a state shares its buffer.
 
-The program (`program.py`) is written at the first run with arrays of some shapes. Both roads of a
-function take it, so they give the same bits. What it cannot do is left to the interpreter: no steps
-at all, ops that print or draw random numbers, branches.
+The program (`program.py`) is compiled at the first run with arrays of some shapes. Compiled and
+interpreted functions both use it, so they give the same bits. The interpreter handles what it
+cannot: loops without steps, ops that print or draw random numbers, and branches.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ from kerascope.errors import DataError, ShapeError, VerificationError
 def run_loop(
     inner: InnerGraph, arrays: Sequence[Any], backwards: bool, least_steps: int
 ) -> list[Any]:
-    """Perform a loop.
+    """Run a loop with the interpreter.
 
     Parameters
     ----------
     inner : InnerGraph
-        One step.
+        The graph of one step.
     arrays : sequence of array
         Sequences (time, ...), initial states, others.
     backwards : bool
-        Whether the last step comes first.
+        Whether the loop starts with the last step.
     least_steps : int
 
     Returns
@@ -55,7 +54,7 @@ def run_loop(
     Raises
     ------
     DataError
-        The sequences differ in length, or there are fewer than `least_steps`.
+        The sequences differ in length, or are shorter than `least_steps`.
     ShapeError
         A step changes the shape of a state.
     """
@@ -80,7 +79,7 @@ def run_loop(
 
 
 def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
-    """Perform the schedule of one step on the slots `values`; return its results."""
+    """Perform the schedule of one step on the slots `values`, and return its results."""
     alarms = alarms_now()
     for step in inner.schedule.steps:
         if not step.guards or is_needed(step.guards, values):
@@ -91,9 +90,9 @@ def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
 
 
 class _Buffers:
-    """The results of all steps, allocated at the first one.
+    """The results of all steps, allocated after the first one.
 
-    A state has one place more than there are steps: its history and what follows it.
+    The buffer of a state has one place more than there are steps, for the initial value.
     """
 
     def __init__(self, inner: InnerGraph, n_steps: int, backwards: bool) -> None:
@@ -104,11 +103,11 @@ class _Buffers:
         self.states: list[Any] = []
         self.sums: list[Any] = []
         new_states = {y: index for index, y in enumerate(inner.results.new_states)}
-        # An output that is a new state as well lies in the buffer of that state.
+        # An output that is also a new state shares the buffer of that state.
         self.shared = [new_states.get(y) for y in inner.results.outputs]
 
     def keep(self, step: int, states: list[Any], results: list[Any]) -> list[Any]:
-        """Keep the results of a step and return its new states as they lie in their buffers."""
+        """Store the results of a step, and return its new states from their buffers."""
         n_outputs, n_states = len(self.shared), len(states)
         outputs, terms = results[:n_outputs], results[n_outputs + n_states :]
         if not (self.outputs or self.states or self.sums):
@@ -124,8 +123,8 @@ class _Buffers:
         for buffer, old, new in zip(self.states, states, new_states, strict=True):
             if np.shape(new) != np.shape(old):
                 raise ShapeError(
-                    f"a state of shape {np.shape(old)} became one of shape {np.shape(new)}; "
-                    f"expected that it keeps its shape."
+                    f"A state of a loop must keep its shape: expected {np.shape(old)}, "
+                    f"got {np.shape(new)}."
                 )
             buffer[after] = new
         return [buffer[after] for buffer in self.states]
@@ -144,7 +143,7 @@ class _Buffers:
         self.sums = [np.array(term) for term in terms]
 
     def whole(self) -> list[Any]:
-        """Return everything that was kept."""
+        """Return all results, from the buffers."""
         first, last = slice(None, -1), slice(1, None)
         before, after, end = (last, first, 0) if self.backwards else (first, last, -1)
         return [
@@ -159,19 +158,19 @@ class _Buffers:
 
 
 def number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
-    """Return how many steps some sequences have; they must have equally many."""
+    """Return the number of steps; all sequences must have the same length."""
     counts = sorted({len(x) for x in sequences})
     if len(counts) > 1:
-        raise DataError(f"scan: sequences of {counts} steps; expected equally many.")
+        raise DataError(f"scan: expected sequences of equal length, got {counts} steps.")
     if counts[0] < least_steps:
-        raise DataError(f"scan: {counts[0]} steps; expected at least {least_steps}.")
+        raise DataError(f"scan: expected at least {least_steps} steps, got {counts[0]}.")
     return counts[0]
 
 
 def _nothing(
     inner: InnerGraph, values: list[Any], sequences: Sequence[Any], states: Sequence[Any]
 ) -> list[Any]:
-    """Return the results of no step at all; one step on zeros tells the shapes."""
+    """Return the results of a loop without steps; one step on zeros determines the shapes."""
     values[: len(sequences)] = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
     values[len(sequences) : len(sequences) + len(states)] = states
     results = perform_step(inner, values)
@@ -189,19 +188,16 @@ def _names(inner: InnerGraph) -> str:
     return ", ".join(map(repr, inner.sequences))
 
 
-# --- a loop beside its interpreter ----------------------------------------------------------------
-#
-# Both roads of a function take the same written loop, so comparing the roads with each other does
-# not show a fault of it. Inside `checked_loops()` (`backend/program/checks.py`) every loop is
-# checked by itself: each step is interpreted on what that step was given, the states that the loop
-# has kept included. So roundings do not grow from step to step, and the first step that is wrong is
-# known.
-#
-# Where the loop computes the same sums and products in the same order, every bit has to agree. The
-# rules of `calls.py` change the order: then a number may differ by `ROUNDINGS` units in the
-# last place of the largest number beside it, or, where numbers are nearly cancelled or compared, by
-# `SHAKES` times what the step itself moves when what it is given changes in the last place. Where
-# it is infinite or not a number has to agree in the same sense.
+# --- checking a loop against its interpreter ------------------------------------------------------
+# # Compiled and interpreted functions use the same loop program, so comparing them does not reveal
+# an error in it. Inside `checked_loops()` (`backend/program/checks.py`) each loop is checked
+# separately: each step is interpreted with the inputs of that step, including the states that the
+# loop has stored. So rounding errors do not grow from step to step, and the first wrong step is
+# known. # If the loop computes the same sums and products in the same order, every bit must agree.
+# The rules of `calls.py` change the order. Then a number may differ by `ROUNDINGS` units in the
+# last place of the largest number of its array. In steps that cancel or compare nearly equal
+# numbers, it may differ by `PERTURBATIONS` times the change of the result when the step's inputs
+# change in the last place. Infinite and NaN numbers must agree in the same sense.
 
 
 ROUNDINGS = 32
@@ -212,12 +208,12 @@ Compute = Callable[[InnerGraph, Sequence[Any]], list[Any]]
 
 
 class Difference(Exception):
-    """A result of a loop that is not what its step computes.
+    """Raised if a result of a loop differs from that of its interpreter.
 
     Attributes
     ----------
     tensor : Tensor
-        Inside the graph of the step.
+        A tensor in the graph of the step.
     where : str
     got, wanted : array
     """
@@ -238,21 +234,21 @@ def check_loop(
     is_exact: Callable[[], bool],
     compute: Compute,
 ) -> None:
-    """Compare what a written loop has computed with what its interpreter computes.
+    """Compare the results of a loop program with those of the interpreter.
 
     Parameters
     ----------
     inner : InnerGraph
-        One step.
+        The graph of one step.
     arrays : sequence of array
-        What the loop was given.
+        The inputs of the loop.
     results : sequence of array
-        All that it gave.
+        All results of the loop.
     backwards : bool
     is_exact : callable
-        Tells whether the loop has every sum and product as it stands in the graph.
+        Returns whether the program has every sum and product in the order of the graph.
     compute : callable
-        Writes and performs another loop: asked, after a difference, for what all ops inside give.
+        Compiles and runs another loop; used after a difference to get the results of all ops.
 
     Raises
     ------
@@ -274,7 +270,7 @@ def _first_inside(
     compute: Compute,
     found: Difference,
 ) -> Difference:
-    """Return the difference at the first op inside, if the loop still differs when all are kept."""
+    """Return the difference at the first op of the step, if it still occurs with all outputs."""
     everything = tuple(y for apply in inner.applies for y in apply.outputs)
     whole = InnerGraph(
         inner.sequences, inner.states, inner.others, inner.results._replace(outputs=everything)
@@ -283,7 +279,7 @@ def _first_inside(
         _compare(whole, arrays, compute(whole, arrays), backwards, is_exact)
     except Difference as first:
         return first
-    except Exception:  # the larger loop cannot be written: the result that differs is known
+    except Exception:  # the larger loop cannot be compiled
         return found
     return found
 
@@ -292,10 +288,10 @@ def _error(inner: InnerGraph, found: Difference) -> VerificationError:
     maker = found.tensor.owner
     op = "" if maker is None else f" = {maker!r}"
     return VerificationError(
-        f"the written loop over {_names_of(inner)} and its interpreter differ in "
+        f"The compiled loop over {_names_of(inner)} and its interpreter differ in "
         f"'{found.tensor.name}'{op}, {found.where}: the loop has {_shortly(found.got)}, "
-        f"its interpreter {_shortly(found.wanted)}. No variable was changed. Please report this, "
-        f"with the arrays.",
+        f"its interpreter has {_shortly(found.wanted)}. No variable was changed. Please report "
+        f"this, with the arrays.",
         step=maker,
         got=found.got,
         expected=found.wanted,
@@ -303,9 +299,9 @@ def _error(inner: InnerGraph, found: Difference) -> VerificationError:
 
 
 def failed(inner: InnerGraph, failure: Exception) -> VerificationError:
-    """Return the error that a written loop raises where its interpreter does not."""
+    """Return the error for a loop program that fails although its interpreter does not."""
     return VerificationError(
-        f"the written loop over {_names_of(inner)} fails where its interpreter does not "
+        f"The compiled loop over {_names_of(inner)} fails, but its interpreter does not "
         f"({type(failure).__name__}: {failure}). No variable was changed. Please report this, "
         f"with the arrays."
     )
@@ -319,7 +315,7 @@ def _shortly(array: np.ndarray) -> str:
     return np.array2string(array, threshold=8, edgeitems=2).replace("\n", "")
 
 
-# --- one step after another -----------------------------------------------------------------------
+# --- comparing step by step -----------------------------------------------------------------------
 
 
 def _compare(
@@ -329,10 +325,10 @@ def _compare(
     backwards: bool,
     is_exact: Callable[[], bool],
 ) -> None:
-    """Raise the first difference between a loop and its steps."""
+    """Raise the first difference between a loop and its interpreted steps."""
     n, m = len(inner.sequences), len(inner.sequences) + len(inner.states)
     n_outputs, n_states = len(inner.results.outputs), len(inner.states)
-    sequences = arrays[:n]  # as they lie in memory: NumPy's order of adding up depends on it
+    sequences = arrays[:n]  # not copied: NumPy's order of summation depends on the layout
     outputs, histories = results[:n_outputs], results[n_outputs:][:n_states]
     last = results[n_outputs + n_states :][:n_states]
     n_steps = len(sequences[0])
@@ -365,7 +361,7 @@ def _stepped(inner: InnerGraph, start: Sequence[Any]) -> list[Any]:
 
 
 def _added(sums: list[Any], terms: Sequence[Any]) -> list[Any]:
-    """Add up terms as the interpreter does."""
+    """Add terms to their sums as the interpreter does."""
     if not sums:
         return [np.array(term) for term in terms]
     for total, term in zip(sums, terms, strict=True):
@@ -374,13 +370,13 @@ def _added(sums: list[Any], terms: Sequence[Any]) -> list[Any]:
 
 
 class _Judge:
-    """Tells whether a result may be another one than the interpreter's.
+    """Compares results with the interpreter's, with a tolerance if the order of sums differs.
 
     Parameters
     ----------
     inner : InnerGraph
     starts : list
-        What the steps were given that the result comes from: several if it is their sum.
+        The inputs of the steps from which the result is computed: several for a sum.
     where : str
     is_exact : callable
     """
@@ -412,7 +408,7 @@ class _Judge:
             raise Difference(tensor, self.where, got, wanted)
 
     def _is_shaky(self, number: int, got: np.ndarray, wanted: np.ndarray) -> bool:
-        """Tell whether roundings of what the steps are given explain a difference."""
+        """Return whether rounding in the step inputs explains the difference."""
         moved = np.zeros(wanted.shape)
         is_free = np.zeros(wanted.shape, bool)
         for seed in range(N_SHAKES):
@@ -436,7 +432,7 @@ def _are_near(got: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Tell where both are finite, both NaN, or the same infinity."""
+    """Return a mask: both numbers finite, both NaN, or the same infinity."""
     if x.dtype.kind != "f":
         return np.ones(x.shape, bool)
     both: np.ndarray = (np.isfinite(x) & np.isfinite(y)) | (np.isnan(x) & np.isnan(y)) | (x == y)
@@ -444,7 +440,7 @@ def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return how far numbers are from each other; 0 where one is not finite."""
+    """Return the absolute differences; 0 where a number is not finite."""
     one, other = x.astype("float64"), y.astype("float64")
     is_finite = np.isfinite(one) & np.isfinite(other)
     difference: np.ndarray = np.abs(np.where(is_finite, one, 0) - np.where(is_finite, other, 0))
@@ -452,7 +448,7 @@ def _distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _rounding(array: np.ndarray) -> float:
-    """Return what reordered sums and products may cost."""
+    """Return the tolerance for reordered sums and products."""
     if array.dtype.kind != "f" or not array.size:
         return 0.0
     largest = float(np.abs(np.where(np.isfinite(array), array, 0)).max())
@@ -461,7 +457,7 @@ def _rounding(array: np.ndarray) -> float:
 
 
 def _shaken(x: Any, rng: np.random.Generator) -> Any:
-    """Return numbers that differ in their last place."""
+    """Return the numbers, changed at random in their last place."""
     array = np.asarray(x)
     if array.dtype.kind != "f":
         return x
@@ -473,20 +469,20 @@ def _shaken(x: Any, rng: np.random.Generator) -> Any:
 # --- by program or by interpreter -----------------------------------------------------------------
 
 
-MOST_PROGRAMS = 8  # of one loop
+MOST_PROGRAMS = 8  # for one loop
 
-# The programs of each loop, by the shapes of a step and the direction; None: it is interpreted.
+# The programs of each loop, by the shapes of a step and the direction; None: interpreted.
 _programs: weakref.WeakKeyDictionary[InnerGraph, dict[Any, LoopProgram | None]]
 _programs = weakref.WeakKeyDictionary()
 
-# Whether a program has every sum and product as it stands in the graph of its step.
+# Whether a program has every sum and product in the order of the graph.
 _exact: weakref.WeakKeyDictionary[LoopProgram, bool] = weakref.WeakKeyDictionary()
 
 
 def perform_loop(
     inner: InnerGraph, arrays: Sequence[Any], backwards: bool, least_steps: int
 ) -> list[Any]:
-    """Perform a loop; see `run_loop`."""
+    """Run a loop by its compiled program if possible; arguments as for `run_loop`."""
     n = len(inner.sequences)
     n_steps = number_of_steps(arrays[:n], least_steps)
     if n_steps == 0:
@@ -495,7 +491,7 @@ def perform_loop(
     steps = step_specs(n, [Spec(x.shape, x.dtype) for x in inputs])
     kept = _programs.setdefault(inner, {})
     key = (tuple(steps), backwards)
-    program: Any = kept.get(key, _programs)  # another thread may take it out at any time
+    program: Any = kept.get(key, _programs)  # other threads may remove it
     if program is _programs:
         program = written_loop(inner, steps, backwards)
         for old in list(kept)[: len(kept) + 1 - MOST_PROGRAMS]:
@@ -507,14 +503,14 @@ def perform_loop(
     taken = False
     try:
         (taken,) = map(lock.acquire, WITHOUT_WAITING)
-        if not taken:  # another thread is in it
+        if not taken:  # another thread is using it
             program = written_loop(inner, steps, backwards)
             assert program is not None
         outputs = [np.empty(*spec) for spec in _results(program, n_steps)]
         compute = functools.partial(program, outputs, *inputs)
         try:
             compute()
-        except Exception as error:  # step by step it fails again, and says where
+        except Exception as error:  # the interpreter fails again, and names the op
             failure = own_failure(compute, error)
             interpreted = run_loop(inner, arrays, backwards, least_steps)
             if ARE_CHECKED.get():
@@ -536,7 +532,7 @@ def _check(
     outputs: list[np.ndarray],
     backwards: bool,
 ) -> None:
-    """Compare what a program has computed with the interpreter."""
+    """Compare the results of a program with those of the interpreter."""
     n = len(inner.sequences)
     steps = step_specs(n, [Spec(x.shape, x.dtype) for x in inputs])
 
@@ -559,26 +555,26 @@ def written_loop(
     backwards: bool,
     wanted: Collection[int] | None = None,
 ) -> LoopProgram | None:
-    """Return the program of a loop for steps of these shapes; None if it has to be interpreted.
+    """Return the program of a loop for steps of these shapes, or None if it is interpreted.
 
-    `wanted` are the results that it computes, by number; by default all.
+    `wanted` are the numbers of the results to compute; by default all.
     """
     return loop_program(inner.schedule, layout_of(inner), steps, backwards, wanted=wanted)
 
 
 def layout_of(inner: InnerGraph) -> Layout:
-    """Return how many inputs and results of a step are of which kind."""
+    """Return the numbers of inputs and results of a step, by kind."""
     return Layout(len(inner.sequences), len(inner.states), len(inner.results.outputs))
 
 
 def step_specs(n_sequences: int, inputs: Sequence[Spec]) -> list[Spec]:
-    """Return the shapes of the inputs of one step, from those of the inputs of a loop."""
+    """Return the specs of the inputs of one step, from those of the whole loop."""
     slices = [Spec(x.shape[1:], x.dtype) for x in inputs[:n_sequences]]
     return [*slices, *inputs[n_sequences:]]
 
 
 def _results(program: LoopProgram, n_steps: int) -> list[Spec]:
-    """Return the shapes of all results."""
+    """Return the specs of all results of a loop."""
     specs, layout = program.plan.specs_of_results, program.plan.step.layout
     first_term = layout.outputs + layout.states
     states = specs[layout.outputs : first_term]
