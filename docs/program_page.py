@@ -25,26 +25,27 @@ with its gradient, its slots and its new value.
 
 ![The training graph of the example](program.svg)
 
-`K.function` computes such a graph op by op while somebody watches. When nobody does, and arrays of
-the same shapes come again, it writes the graph down as a program: each op is one NumPy call, on
-memory that was planned once. This is that program, as `model.train_function.source` gives it:
+With observers, `K.function` computes such a graph op by op. Without them, when arrays of the same
+shapes come again, it compiles the graph to a program: each op is one NumPy call, with memory that
+is planned once. This is the program, as `model.train_function.source` returns it:
 
 ```py
 {source}```
 
-How to read it beside the picture:
+How to read it next to the picture:
 
-- Every line computes one op; the names are those of the tensors. What begins with `d_` belongs to
-  the reverse sweep: `d_dense_1_dot` is the product that makes the gradient of `dense_1`'s kernel.
-- The last operand of a call is where the result goes. Many of these names stand for the same
-  memory: `explain()` says whose. What is never read again makes room for what comes.
-- `new_values` says what is written. Its loop is RMSprop: all {weights} weights lie one after the
-  other in one array, their gradients in a second, their accumulators in a third, and {calls} calls
-  update them all. The function runs once, when the program is made, and its calls are only noted
-  then. `write()` makes them in one call into C, so that nothing can come in between: not an error,
-  not Ctrl-C, not another thread. So all variables belong to the same step, at any moment.
-- {missing} of the {steps} steps of the graph are not in the program. `explain()` tells the reason
-  of each:
+- Every line computes one op; the names are those of the tensors. Names that begin with `d_` belong
+  to the reverse sweep: `d_dense_1_dot` is the product that computes the gradient of `dense_1`'s
+  kernel.
+- The last operand of a call is the array for the result. Many names refer to the same memory:
+  `explain()` says which. Memory that is not read again is reused.
+- `new_values` contains the writes. Its loop is RMSprop: all {weights} weights are stored one after
+  the other in one array, their gradients in a second, their accumulators in a third, and {calls}
+  calls update them all. The function runs once, when the program is made, and only records its
+  calls. `write()` makes them in one call into C, which nothing can interrupt: no error, no Ctrl-C,
+  no other thread. So at any moment all variables belong to the same step.
+- {missing} of the {steps} steps of the graph are not in the program. `explain()` gives the reason
+  for each:
 
 ```text
 {reasons}

@@ -126,7 +126,7 @@ def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
         is_there = False
     if not is_there:
         raise ArgumentError(
-            f"{where}: expected {-ndim} to {ndim - 1} for a tensor of {ndim} axes, got {axis}."
+            f"{where}: expected axis {-ndim} to {ndim - 1} in a tensor of {ndim} axes, got {axis}."
         )
     return int(axis) % ndim
 
@@ -231,8 +231,7 @@ def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
         if rest is None:
             listed = ", ".join(map(str, shapes))
             raise ShapeError(
-                f"{where}: expected equal sizes outside axis {axis}, got shapes {listed}. "
-                f"Reshape or crop them first."
+                f"{where}: shapes {listed} differ outside axis {axis}. Reshape or crop them first."
             )
         merged = [*rest[:axis], _sum_sizes(merged[axis], shape[axis]), *rest[axis:]]
     return tuple(merged)

@@ -168,9 +168,9 @@ def gradients_come_in_a_list_with_none_where_nothing_flows():
     assert K.gradients(K.sum(K.round(x) + K.sign(x)), x) == [None]
     several = K.gradients([K.sum(x), K.sum(3 * x)], x)[0]
     assert K.eval(several).tolist() == [4.0, 4.0]
-    with pytest.raises(GradientError, match="expected floats"):
+    with pytest.raises(GradientError, match="expected a loss of floats"):
         K.gradients(K.argmax(x), x)
-    with pytest.raises(DtypeError, match="with respect to 'x' of type str"):
+    with pytest.raises(DtypeError, match="got 'x' of type str"):
         K.gradients(loss, "x")
 
 
@@ -252,9 +252,9 @@ def mistakes_are_named():
         K.reshape(x, (-1, -1))
     with pytest.raises(ShapeError, match=r"expected \(batch, classes\) and \(batch,\)"):
         K.in_top_k(x, K.placeholder((None, 1), dtype="int32"), 1)
-    with pytest.raises(DtypeError, match="None is no numeric type"):
+    with pytest.raises(DtypeError, match="a numeric type .*got None"):
         K.cast(x, None)
-    with pytest.raises(ArgumentError, match="axis 2"):
+    with pytest.raises(ArgumentError, match="expected axis .*, got 2"):
         K.sum(x, axis=np.int64(2))
     with pytest.raises(ArgumentError, match="counts the samples"):
         K.batch_dot(x, x, axes=(0, 1))

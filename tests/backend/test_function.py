@@ -79,7 +79,7 @@ def test_a_new_value_of_the_wrong_shape_changes_no_variable():
     x = K.placeholder((None,))
     a, b = K.variable([1.0]), K.variable([1.0, 1.0])
     f = K.function([x], [], updates=[(a, a + 1), (b, x)])
-    with pytest.raises(ShapeError, match=r"\(3,\); expected \(2,\). No variable was changed"):
+    with pytest.raises(ShapeError, match=r"shape \(2,\), got \(3,\). No variable was changed"):
         f([[1, 2, 3]])
     assert (a.get_value().tolist(), b.get_value().tolist()) == ([1.0], [1.0, 1.0])
 
@@ -110,7 +110,7 @@ def test_an_exception_says_which_op_failed_and_whose_it_is():
 def test_a_placeholder_that_is_not_fed_is_named():
     x, y = K.placeholder((2,), name="x"), K.placeholder((2,), name="y")
     with pytest.raises(
-        DisconnectedGraphError, match=r"'y' is needed by add\(x, y\).*inputs are: x"
+        DisconnectedGraphError, match=r"'y' is needed by add\(x, y\).*inputs, which are: x"
     ):
         K.function([x], x + y)
 
@@ -124,20 +124,20 @@ def test_the_learning_phase_need_not_be_fed():
 @pytest.mark.parametrize("arrays", [[], [[1.0], [2.0]]])
 def test_as_many_arrays_as_inputs_are_wanted(arrays):
     x = K.placeholder((None,))
-    with pytest.raises(DataError, match=f"{len(arrays)} arrays came; expected 1"):
+    with pytest.raises(DataError, match=f"expected 1 arrays.*got {len(arrays)}"):
         K.function([x], x)(arrays)
 
 
 def test_arrays_come_as_a_list():
     x = K.placeholder((None,))
-    with pytest.raises(DtypeError, match="inputs come as a list"):
+    with pytest.raises(DtypeError, match="expected a list of inputs"):
         K.function([x], x)(np.ones(1))
 
 
 @pytest.mark.parametrize("array", [np.ones(3), np.ones((2, 4)), 1.0])
 def test_an_array_must_fit_its_tensor(array):
     x = K.placeholder((None, 3), name="x")
-    with pytest.raises(ShapeError, match=r"input 'x': array of shape .*; expected \(None, 3\)"):
+    with pytest.raises(ShapeError, match=r"input 'x': expected an array of shape \(None, 3\)"):
         K.function([x], x)([array])
 
 

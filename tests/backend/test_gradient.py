@@ -83,7 +83,7 @@ def test_integers_receive_no_gradient():
 
 
 def test_a_loss_of_integers_is_refused():
-    with pytest.raises(GradientError, match=r"of type int64; expected floats\. K\.cast"):
+    with pytest.raises(GradientError, match=r"of dtype int64\. Convert it with K\.cast"):
         K.gradients(K.argmax(K.variable([1.0, 2.0])), K.variable(1.0))
 
 
@@ -183,7 +183,7 @@ class WrongRank(WrongCount):
 
 def test_an_op_that_breaks_its_contract_is_named():
     x = K.variable([1.0], name="x")
-    with pytest.raises(GradientError, match=r"wrong_count\(x\).*returned 0 tensors"):
+    with pytest.raises(GradientError, match=r"wrong_count\(x\).*each of 1 inputs from grad, got 0"):
         K.gradients(WrongCount()(x), x)
-    with pytest.raises(ShapeError, match=r"gradient of 'x' has shape \(\); expected \(1,\)"):
+    with pytest.raises(ShapeError, match=r"gradient of shape \(1,\) for 'x', got \(\)"):
         K.gradients(WrongRank()(x), x)

@@ -193,18 +193,18 @@ def test_a_constant_is_a_copy_that_nobody_can_write():
 
 @pytest.mark.parametrize("value", ["text", None, [object()], {"a": 1}])
 def test_what_is_no_number_makes_no_tensor(value):
-    with pytest.raises(DtypeError, match="cannot become float64; expected a tensor"):
+    with pytest.raises(DtypeError, match="expected a tensor.*cannot become float64"):
         as_tensor(value)
 
 
 def test_ragged_lists_make_no_tensor():
-    with pytest.raises(DtypeError, match="no rectangular array"):
+    with pytest.raises(DtypeError, match="not a rectangular array"):
         as_tensor([[1, 2], [3]])
 
 
 @pytest.mark.parametrize("dtype", ["text", "U5", "object", "complex64"])
 def test_a_variable_holds_numbers_only(dtype):
-    with pytest.raises(DtypeError, match="is no numeric type"):
+    with pytest.raises(DtypeError, match="expected a numeric type"):
         Variable(0, dtype)
 
 
@@ -218,14 +218,14 @@ def test_a_variable_keeps_its_own_copy():
 
 def test_set_value_of_another_shape_changes_nothing():
     v = Variable([1.0, 2.0], name="v")
-    with pytest.raises(ShapeError, match=r"variable 'v'.*\(3,\); expected \(2,\)"):
+    with pytest.raises(ShapeError, match=r"variable 'v'.*shape \(2,\), got \(3,\)"):
         v.set_value([1.0, 2.0, 3.0])
     assert v.get_value().tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("shape", [(-1, 3), (2.5,), ("a",)])
 def test_sizes_are_whole_numbers(shape):
-    with pytest.raises(ArgumentError, match="bad size"):
+    with pytest.raises(ArgumentError, match="expected sizes that are whole"):
         K.placeholder(shape)
 
 
@@ -274,7 +274,7 @@ def test_an_op_that_says_nothing_names_what_is_missing():
     class Silent(Op):
         pass
 
-    with pytest.raises(NotImplementedError, match="op Silent does not define infer_shape"):
+    with pytest.raises(NotImplementedError, match="Op Silent does not define infer_shape"):
         Silent()(K.constant(1.0))
 
 
@@ -297,14 +297,14 @@ def test_numpys_operators_are_those_of_the_tensor():
 
 @pytest.mark.parametrize("function", [np.exp, np.sum, np.asarray])
 def test_numpys_functions_on_a_tensor_say_what_to_use(function):
-    with pytest.raises(DtypeError, match=r"symbolic tensor holds no.*Use the function of K"):
+    with pytest.raises(DtypeError, match=r"symbolic tensor has no.*Use the K function"):
         function(K.placeholder(shape=(3,), name="x"))
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "all", "any", "exp", "hypot"])
 def test_a_function_of_numpy_is_named_as_it_was_written(name):
     x = K.placeholder(shape=(3,), name="x")
-    with pytest.raises(DtypeError, match=rf"np\.{name} needs numbers.*: K\.{name} if there"):
+    with pytest.raises(DtypeError, match=rf"np\.{name} needs numbers.*: K\.{name} if it"):
         getattr(np, name)(*[x] * (2 if name == "hypot" else 1))
 
 
@@ -313,9 +313,7 @@ def test_a_function_of_numpy_is_named_as_it_was_written(name):
 )
 def test_new_values_without_their_variables_are_no_updates(updates):
     y = K.variable([1.0, 2.0], name="v") * 2
-    with pytest.raises(
-        DtypeError, match=r"'multiply' is one tensor; expected pairs \(variable, new"
-    ):
+    with pytest.raises(DtypeError, match=r"expected pairs \(variable, new.*'multiply'"):
         K.function([], [], updates=updates(y))
 
 
@@ -334,5 +332,5 @@ def test_an_op_whose_grad_returns_no_list_is_told_so(given, words):
             return given(output_grads[0])
 
     x = K.variable([1.0, 2.0])
-    with pytest.raises(GradientError, match=f"grad returned {words}.*return .gradient."):
+    with pytest.raises(GradientError, match=f"from grad, got {words}.*return .gradient."):
         K.gradients(K.sum(Same()(x)), [x])

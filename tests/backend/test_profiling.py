@@ -320,15 +320,15 @@ def test_what_cannot_be_measured_says_so(monkeypatch):
     function = K.function([x], [K.exp(x)], name="mine")
     with pytest.raises(ArgumentError, match="mine: there is nothing to profile yet"):
         measure(function)
-    with pytest.raises(DataError, match="2 arrays came; expected 1"):
+    with pytest.raises(DataError, match="expected 1 arrays.*got 2"):
         measure(function, [np.ones(2), np.ones(2)])
     with pytest.raises(ShapeError, match="expected"):
         measure(function, [np.ones(3)])
     for wrong in (0, -1, 2.5):
-        with pytest.raises(ArgumentError, match="repeats is no number of calls"):
+        with pytest.raises(ArgumentError, match="expected 1 or more calls"):
             measure(function, [np.ones(2)], repeats=wrong)
     monkeypatch.setattr(dispatch, "MOST_STEPS", 0)
-    with pytest.raises(ArgumentError, match="mine: there is no program to profile"):
+    with pytest.raises(ArgumentError, match="mine: no program to profile"):
         measure(K.function([x], [K.exp(x)], name="mine"), [np.ones(2)])
 
 

@@ -256,7 +256,7 @@ def test_an_unknown_rewrite_is_refused_with_a_guess():
 def test_the_source_is_python_that_a_debugger_can_show():
     x = K.placeholder((None, 3))
     function = K.function([x], [K.exp(x)], name="my function")
-    with pytest.raises(Exception, match="call the function twice"):
+    with pytest.raises(Exception, match="Call the function twice"):
         _ = function.source
     repeated(function, [np.ones((2, 3), "f4")])
     assert "np.exp(" in function.source

@@ -170,7 +170,7 @@ def test_no_gradient_flows_through_whole_numbers():
     np.testing.assert_array_equal(K.eval(K.gradients(K.sum(y), x)[0]), [1, 2, 3])
     counted = K.foldl(lambda n, e: n + e, numbers)
     assert K.gradients(K.sum(K.cast(counted, "float32") * x), numbers) == [None]
-    with pytest.raises(GradientError, match="expected floats"):
+    with pytest.raises(GradientError, match="a loss of floats"):
         K.gradients(counted, numbers)
 
 
@@ -353,7 +353,7 @@ def test_mistakes_are_told():
     with pytest.raises(ShapeError, match=r"\(2,\).*\(3,\); expected equal first axes"):
         K.map_fn(lambda e: e[0] + e[1], [K.constant([1.0, 2.0]), K.constant([1.0, 2.0, 3.0])])
     a, b = K.placeholder((None,)), K.placeholder((None,))
-    with pytest.raises(DataError, match=r"sequences of \[2, 3\] steps"):
+    with pytest.raises(DataError, match=r"got \[2, 3\] steps"):
         K.function([a, b], K.map_fn(lambda e: e[0] + e[1], [a, b]))([[1, 2], [1, 2, 3]])
 
 

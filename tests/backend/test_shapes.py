@@ -54,7 +54,7 @@ def test_reshape_agrees_with_numpy(shape, data):
     try:
         expected = np.empty(shape).reshape(target).shape
     except ValueError:
-        with pytest.raises(ShapeError, match="do not fill"):
+        with pytest.raises(ShapeError, match="expected a target shape"):
             reshaped_shape(shape, target)
         return
     assert reshaped_shape(shape, target) == expected
@@ -96,7 +96,9 @@ def test_axes_count_from_either_end():
     assert normalize_axis(-1, 3) == 2
     assert normalize_axes(None, 3, "sum") == (0, 1, 2)
     assert normalize_axes([-1, 0, 2], 3, "sum") == (0, 2)
-    with pytest.raises(ArgumentError, match="sum: no axis 3 in a tensor of 3 axes"):
+    with pytest.raises(
+        ArgumentError, match="sum: expected axis -3 to 2 in a tensor of 3 axes, got 3"
+    ):
         normalize_axes(3, 3, "sum")
 
 
@@ -119,14 +121,16 @@ def test_reshape_of_unknown_sizes():
 
 
 def test_tensors_of_different_ranks_are_not_joined():
-    with pytest.raises(ShapeError, match=r"\(2, 3\), \(2,\) have different numbers of axes"):
+    with pytest.raises(
+        ShapeError, match=r"expected 2 axes in each tensor, got shapes \(2, 3\), \(2,\)"
+    ):
         K.concatenate([K.ones((2, 3)), K.ones((2,))])
 
 
 @pytest.mark.parametrize("axis", ["a", 1.5j, (0, 1), 5])
 def test_what_is_no_axis_is_named(axis):
     for function in (K.argmax, K.cumsum, K.squeeze, K.softmax, K.expand_dims):
-        with pytest.raises(ArgumentError, match="no axis "):
+        with pytest.raises(ArgumentError, match="expected axis .* to .*, got"):
             function(K.ones((2, 3)), axis)
 
 

@@ -200,7 +200,7 @@ def test_numbers_that_numpy_has_no_type_for_are_converted(value):
 def test_an_array_of_objects_that_are_no_numbers_is_refused(dtype, wrong):
     value = np.array([1, None], object)
     value[1] = wrong
-    with pytest.raises(DtypeError, match=rf"of type ndarray, cannot become {dtype}; expected"):
+    with pytest.raises(DtypeError, match=rf"of type ndarray, which cannot become {dtype}"):
         K.variable(value, dtype)
 
 
@@ -213,5 +213,7 @@ def test_bfloat16_of_another_library_is_converted():
 
 
 def test_a_number_that_is_too_large_is_refused():
-    with pytest.raises(DtypeError, match=r"variable: 10+, of type int, cannot become int64;"):
+    with pytest.raises(
+        DtypeError, match=r"variable: .* got 10+, of type int, which cannot become int64"
+    ):
         K.variable(10**30, "int64")

@@ -191,9 +191,9 @@ def test_a_loss_or_metric_that_returns_nothing(place):
 
 def test_a_function_of_something_that_is_no_tensor():
     model = small()
-    with pytest.raises(ArgumentError, match=r"inputs has 0; .* has fixed the phase: leave it out"):
+    with pytest.raises(ArgumentError, match=r"got 0.* has fixed the phase, so leave it out"):
         K.function([model.input, 0], [model.output])
-    with pytest.raises(ArgumentError, match="inputs is a tensor; expected a list"):
+    with pytest.raises(ArgumentError, match="expected a list of inputs, got a tensor"):
         K.function(model.input, [model.output])
 
 

@@ -341,7 +341,7 @@ def test_arrays_that_fit_are_taken_as_they_are_and_others_are_converted():
         for _ in range(3):
             np.testing.assert_array_equal(f([other])[0], fitting * 2)
     for _ in range(2):
-        with pytest.raises(ShapeError, match=r"array of shape \(3, 2\); expected \(None, 3\)"):
+        with pytest.raises(ShapeError, match=r"array of shape \(None, 3\), got \(3, 2\)"):
             f([fitting.reshape(3, 2)])
     np.testing.assert_array_equal(fitting, np.arange(6).reshape(2, 3))
 

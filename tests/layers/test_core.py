@@ -338,7 +338,7 @@ def test_reshape_works_out_what_it_can(shape, target, expected):
 
 
 def test_reshape_says_that_the_numbers_do_not_fill_the_target():
-    words = r"Reshape 'r': 6 elements of shape \(6,\) do not fill the target shape \(4,\)"
+    words = r"Reshape 'r': expected a target shape of 6 elements for shape \(6,\), got \(4,\)"
     with pytest.raises(ShapeError, match=words):
         Reshape((4,), name="r")(Input((6,)))
 

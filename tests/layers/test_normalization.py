@@ -101,7 +101,7 @@ def test_other_number_of_features_is_refused():
 
 
 def test_axis_that_does_not_exist_is_refused():
-    with pytest.raises(ArgumentError, match="BatchNormalization 'bn': axis: no axis 3"):
+    with pytest.raises(ArgumentError, match="BatchNormalization 'bn': axis: expected .*, got 3"):
         BatchNormalization(axis=3, name="bn")(Input((3,)))
 
 

@@ -157,7 +157,7 @@ IMAGE, GREY = (8, 8, 3), (8, 8)
         (MaxPooling2D, (8,), r"A single sample needs axes for batch and channels"),
         (lambda: LocallyConnected2D(2, 3), (None, 8, 3), "each place has its own weights"),
         (lambda: PReLU(), (None, 3), "shared_axes"),
-        (lambda: Softmax(axis=3), (3,), "no axis 3"),
+        (lambda: Softmax(axis=3), (3,), "got 3"),
     ],
 )
 def test_an_input_that_does_not_fit_is_refused_and_changes_nothing(layer, shape, message):

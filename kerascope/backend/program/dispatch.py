@@ -212,7 +212,7 @@ class Programs(Owned):
         self.programs.pop(key, None)
         self._refused.add(key)
         warnings.warn(
-            f"{printable(self._name)}: the NumPy program {what} "
+            f"{printable(self._name)}: its NumPy program {what} "
             f"({type(failure).__name__}: {failure}). "
             f"From now on the function is computed step by step. Please report this.",
             RuntimeWarning,

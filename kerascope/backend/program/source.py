@@ -222,7 +222,7 @@ class Source:
         self._lines += [f"{INDENT}write()", f"{INDENT}return outputs", "", ""]
         self._lines += [
             "def new_values():",
-            f"{INDENT}# `write` makes these calls, all at once",
+            f"{INDENT}# `write` makes these calls, without interruption",
         ]
         for flat in flats:
             texts = list(flat.write(self._name, self.names))
