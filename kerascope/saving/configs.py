@@ -6,9 +6,9 @@ the caller goes on to read them. Functions as byte code are refused, unless the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.older_keras import is_from_keras_1, today
 from kerascope.saving.opaque_reading import LenientBuilder
+from kerascope.saving.opaque_shapes import saved_shapes
 from kerascope.saving.untrusted import (
     LARGEST_CONFIG,
     check_values,
@@ -39,6 +40,9 @@ from kerascope.saving.untrusted import (
 from kerascope.spellings import override_dialect
 
 TO_LOOK = " To look at it as it is: opaque=True."
+_ATTEMPTS = 4  # to make a model whose layers fit their weights, or are opaque
+
+T = TypeVar("T")
 
 __all__ = ["model_from_config", "model_from_json", "model_from_text_file", "model_from_yaml"]
 
@@ -335,6 +339,39 @@ def model_of(
     if not hasattr(model, "get_weights"):
         raise ConfigError(f"{where}: holds no model, but {type(model).__name__}.")
     return model
+
+
+def fitting_model(
+    config: Any, where: str, safe_mode: bool, fill: Callable[[Any], tuple[T, dict[str, str]]]
+) -> tuple[Any, T]:
+    """Make a model of which each layer fits its weights in a file, or is opaque.
+
+    Parameters
+    ----------
+    config, where, safe_mode
+        As for `model_of`.
+    fill : callable
+        Reads the weights for a model. Returns them, and why those of some layers do not fit, by the
+        names of the layers.
+
+    Returns
+    -------
+    model : Model
+    weights : object
+        What `fill` returned for it.
+    """
+    forced: dict[str, str] = {}
+    shapes: dict[str, list[Any]] = {}
+    for _ in range(_ATTEMPTS):
+        builder = LenientBuilder(forced, shapes)
+        model = model_of(config, where, safe_mode=safe_mode, builder=builder)
+        weights, misfits = fill(model)
+        found = saved_shapes(model)
+        if not misfits.keys() - forced.keys() and found.keys() <= shapes.keys():
+            break
+        forced.update(misfits)
+        shapes.update(found)
+    return model, weights
 
 
 def _in_our_form(config: Any) -> Any:

@@ -27,9 +27,9 @@ from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
 from kerascope.registry import did_you_mean
-from kerascope.saving import hdf5_files, keras3_compile, opaque_files, opaque_shapes
-from kerascope.saving.configs import is_from_keras_3, model_of
-from kerascope.saving.keras3_files import ATTEMPTS, KERAS_3_VERSION, keras_3_config
+from kerascope.saving import hdf5_files, keras3_compile, opaque_files
+from kerascope.saving.configs import fitting_model, is_from_keras_3, model_of
+from kerascope.saving.keras3_files import KERAS_3_VERSION, keras_3_config
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.keras3_weights import Orders, listed_weights, orders_in
 from kerascope.saving.keras3_writing import NoCounterpartError
@@ -38,7 +38,6 @@ from kerascope.saving.older_keras import (
     is_from_keras_1,
     preprocess_weights_for_loading,
 )
-from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import read_json
 from kerascope.spellings import dialect_options, override_dialect
 
@@ -536,22 +535,14 @@ def load_hdf5_model(
 def _opened(
     file: Any, config: Config, where: str, safe_mode: bool, compile: bool, limits: Limits | None
 ) -> Any:
-    """Return the model of a file in which not everything need be known.
+    """Return the model of a file; unknown layers are opaque.
 
-    It is compiled as the file says if all of it is known.
+    If there are none, the model is compiled as in the file.
     """
     group = file["model_weights"]
-    forced: dict[str, str] = {}
-    weights: dict[str, list[Any]] = {}
-    for _ in range(ATTEMPTS):
-        builder = LenientBuilder(forced, weights)
-        model = model_of(config, where, safe_mode=safe_mode, builder=builder)
-        pairs, names, misfits = _filled(group, model, where)
-        found = opaque_shapes.saved_shapes(model)
-        if not misfits.keys() - forced.keys() and found.keys() <= weights.keys():
-            break
-        forced.update(misfits)
-        weights.update(found)
+    model, (pairs, names) = fitting_model(
+        config, where, safe_mode, lambda model: _filled(group, model, where)
+    )
     batch_set_value(pairs)
     if compile and "training_config" in file.attrs and not opaque_layers(model):
         told = _training_of(file, config, where, limits)
@@ -579,8 +570,8 @@ def _opened(
 
 def _filled(
     group: Any, model: Any, where: str
-) -> tuple[Pairs, dict[Variable, str], dict[str, str]]:
-    """Give opaque layers their weights; return those of the others, all names, and what misfits."""
+) -> tuple[tuple[Pairs, dict[Variable, str]], dict[str, str]]:
+    """Set the weights of opaque layers; return those of the others, all names, and the misfits."""
     pairs: Pairs = []
     names: dict[Variable, str] = {}
     misfits: dict[str, str] = {}
@@ -618,7 +609,7 @@ def _filled(
             names.update(zip(own, (found[place] for place in order), strict=True))
         except (DataError, ValueError) as error:
             misfits[layer.name] = str(error).removeprefix(f"{where}: ").rstrip(".")
-    return pairs, names, misfits
+    return (pairs, names), misfits
 
 
 def _training_of(

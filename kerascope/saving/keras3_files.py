@@ -20,8 +20,8 @@ from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.layers.opaque import opaque_layers
 from kerascope.limits import Budget, Limits, building
-from kerascope.saving import hdf5_files, keras3_weights, opaque_files, opaque_shapes
-from kerascope.saving.configs import model_of
+from kerascope.saving import hdf5_files, keras3_weights, opaque_files
+from kerascope.saving.configs import fitting_model, model_of
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
     compile_to_keras_3,
@@ -30,7 +30,6 @@ from kerascope.saving.keras3_compile import (
 )
 from kerascope.saving.keras3_reading import RECURRENT
 from kerascope.saving.keras3_writing import check_masks, facts_of, to_keras_3
-from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
     FREE_SIZE,
     GREATEST_RATIO,
@@ -173,7 +172,6 @@ class Archive:
 # The version of Keras whose form this is.
 KERAS_3_VERSION = "3.15.1"
 NEWEST_KNOWN = 3
-ATTEMPTS = 4  # to make a model whose layers fit their weights in the file, or are opaque
 
 METADATA, CONFIG, WEIGHTS = "metadata.json", "config.json", "model.weights.h5"
 
@@ -331,29 +329,24 @@ def opened(
     safe_mode: bool = True,
     members: Mapping[str, bytes] | None = None,
 ) -> Any:
-    """Make a model as `model_from` does, in which not everything need be known.
+    """Make a model as `model_from` does; unknown layers are opaque.
 
     Parameters
     ----------
     config, file, where, compile, safe_mode
         As for `model_from`.
     members : dict of str to bytes, optional
-        What else the archive has: it is written again when the model is saved.
+        The other members of the archive, which are written again when the model is saved.
     """
     orders = keras3_weights.orders_in(config)
-    forced: dict[str, str] = {}
-    weights: dict[str, list[Any]] = {}
-    for _ in range(ATTEMPTS):
-        builder = LenientBuilder(forced, weights)
-        model = model_of(config, where, safe_mode=safe_mode, builder=builder)
+
+    def fill(model: Any) -> tuple[opaque_files.Filling, dict[str, str]]:
         opaque_files.hold_layers_of(file, model)
         opaque_files.name_folders(file, model)
         filling = opaque_files.fill(file, model, where, orders)
-        found = opaque_shapes.saved_shapes(model)
-        if not filling.misfits.keys() - forced.keys() and found.keys() <= weights.keys():
-            break
-        forced.update(filling.misfits)
-        weights.update(found)
+        return filling, filling.misfits
+
+    model, filling = fitting_model(config, where, safe_mode, fill)
     batch_set_value(filling.pairs)
     if not opaque_layers(model):
         try:
