@@ -26,7 +26,7 @@ from kerascope.settings import config
 
 # --- spellings ------------------------------------------------------------------------------------
 
-_CONVOLUTION = {
+CONVOLUTION = {
     "nb_filter": "filters",
     "border_mode": "padding",
     "subsample": "strides",
@@ -34,7 +34,35 @@ _CONVOLUTION = {
     "atrous_rate": "dilation_rate",
 }
 
+_CONVOLUTION_1D = {
+    **CONVOLUTION,
+    "filter_length": "kernel_size",
+    "subsample_length": "strides",
+}
+
 _IMAGES = {"border_mode": "padding", "dim_ordering": "data_format"}
+
+_WEIGHTS = {
+    "init": "kernel_initializer",
+    "W_regularizer": "kernel_regularizer",
+    "b_regularizer": "bias_regularizer",
+    "W_constraint": "kernel_constraint",
+    "b_constraint": "bias_constraint",
+}
+
+RECURRENT = {
+    "inner_init": "recurrent_initializer",
+    "inner_activation": "recurrent_activation",
+    "U_regularizer": "recurrent_regularizer",
+    "dropout_W": "dropout",
+    "dropout_U": "recurrent_dropout",
+}
+
+_WORKERS = {
+    "max_q_size": "max_queue_size",
+    "nb_worker": "workers",
+    "pickle_safe": "use_multiprocessing",
+}
 
 KEYWORDS: dict[str, dict[str, str]] = {
     # backend functions
@@ -55,11 +83,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "K.spatial_3d_padding": {"dim_ordering": "data_format"},
     # all layers
     "Layer": {
-        "init": "kernel_initializer",
-        "W_regularizer": "kernel_regularizer",
-        "b_regularizer": "bias_regularizer",
-        "W_constraint": "kernel_constraint",
-        "b_constraint": "bias_constraint",
+        **_WEIGHTS,
         "bias": "use_bias",
         "input_dtype": "dtype",
         "batch_shape": "batch_input_shape",
@@ -80,39 +104,27 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "beta_init": "beta_initializer",
         "gamma_init": "gamma_initializer",
     },
-    "Conv1D": {
-        **_CONVOLUTION,
-        "filter_length": "kernel_size",
-        "subsample_length": "strides",
-    },
-    "Conv2D": _CONVOLUTION,
-    "Conv3D": _CONVOLUTION,
-    "Conv2DTranspose": _CONVOLUTION,
-    "Conv3DTranspose": _CONVOLUTION,
-    "DepthwiseConv2D": {**_CONVOLUTION, "init": "depthwise_initializer"},
-    "SeparableConv1D": {**_CONVOLUTION, "init": "depthwise_initializer"},
-    "SeparableConv2D": {**_CONVOLUTION, "init": "depthwise_initializer"},
-    "ConvLSTM2D": _CONVOLUTION,
+    "Conv1D": _CONVOLUTION_1D,
+    "Conv2D": CONVOLUTION,
+    "Conv3D": CONVOLUTION,
+    "Conv2DTranspose": CONVOLUTION,
+    "Conv3DTranspose": CONVOLUTION,
+    "DepthwiseConv2D": {**CONVOLUTION, "init": "depthwise_initializer"},
+    "SeparableConv1D": {**CONVOLUTION, "init": "depthwise_initializer"},
+    "SeparableConv2D": {**CONVOLUTION, "init": "depthwise_initializer"},
+    "ConvLSTM2D": CONVOLUTION,
     "RNN": {
         "output_dim": "units",
-        "inner_init": "recurrent_initializer",
-        "inner_activation": "recurrent_activation",
+        **RECURRENT,
         "forget_bias_init": "unit_forget_bias",
-        "U_regularizer": "recurrent_regularizer",
-        "dropout_W": "dropout",
-        "dropout_U": "recurrent_dropout",
         "consume_less": "implementation",
     },
     "_Spatial": {"dim_ordering": "data_format"},
     "_Pooling": {"border_mode": "padding"},
     "_Pooling1D": {"pool_length": "pool_size", "stride": "strides"},
     "UpSampling1D": {"length": "size"},
-    "LocallyConnected1D": {
-        **_CONVOLUTION,
-        "filter_length": "kernel_size",
-        "subsample_length": "strides",
-    },
-    "LocallyConnected2D": _CONVOLUTION,
+    "LocallyConnected1D": _CONVOLUTION_1D,
+    "LocallyConnected2D": CONVOLUTION,
     "GaussianNoise": {"sigma": "stddev"},
     "GaussianDropout": {"p": "rate"},
     "AlphaDropout": {"p": "rate"},
@@ -121,22 +133,9 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "Model": {"input": "inputs", "output": "outputs"},
     "compile": {"objective": "loss"},
     "fit": {"nb_epoch": "epochs"},
-    "fit_generator": {
-        "nb_epoch": "epochs",
-        "max_q_size": "max_queue_size",
-        "nb_worker": "workers",
-        "pickle_safe": "use_multiprocessing",
-    },
-    "evaluate_generator": {
-        "max_q_size": "max_queue_size",
-        "nb_worker": "workers",
-        "pickle_safe": "use_multiprocessing",
-    },
-    "predict_generator": {
-        "max_q_size": "max_queue_size",
-        "nb_worker": "workers",
-        "pickle_safe": "use_multiprocessing",
-    },
+    "fit_generator": {"nb_epoch": "epochs", **_WORKERS},
+    "evaluate_generator": _WORKERS,
+    "predict_generator": _WORKERS,
     "optimizer": {"learning_rate": "lr"},
     "imdb.load_data": {"nb_words": "num_words"},
     "Tokenizer": {"nb_words": "num_words"},
@@ -252,21 +251,9 @@ ATTRIBUTES: dict[str, str] = {
     "b": "bias",
     "output_dim": "units",
     "p": "rate",
-    "init": "kernel_initializer",
-    "W_regularizer": "kernel_regularizer",
-    "b_regularizer": "bias_regularizer",
-    "W_constraint": "kernel_constraint",
-    "b_constraint": "bias_constraint",
-    "nb_filter": "filters",
-    "border_mode": "padding",
-    "subsample": "strides",
-    "dim_ordering": "data_format",
-    "atrous_rate": "dilation_rate",
-    "inner_init": "recurrent_initializer",
-    "inner_activation": "recurrent_activation",
-    "U_regularizer": "recurrent_regularizer",
-    "dropout_W": "dropout",
-    "dropout_U": "recurrent_dropout",
+    **_WEIGHTS,
+    **CONVOLUTION,
+    **RECURRENT,
     "sigma": "stddev",
     "running_mean": "moving_mean",
     "running_std": "moving_variance",

@@ -17,7 +17,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, UnknownNameError
-from kerascope.spellings import KEYWORDS, VALUES
+from kerascope.spellings import CONVOLUTION, KEYWORDS, RECURRENT, VALUES
 
 __all__ = ["preprocess_weights_for_loading"]
 
@@ -38,20 +38,12 @@ CLASSES: dict[str, str] = {
     "SeparableConvolution2D": "SeparableConv2D",
 }
 
-# What has today's word, whatever the class.
+# Keras 1's arguments -> today's, for every class.
 WORDS: dict[str, str] = {
-    "nb_filter": "filters",
-    "border_mode": "padding",
-    "subsample": "strides",
+    **CONVOLUTION,
+    **RECURRENT,
     "subsample_length": "strides",
     "filter_length": "kernel_size",
-    "atrous_rate": "dilation_rate",
-    "dim_ordering": "data_format",
-    "inner_init": "recurrent_initializer",
-    "inner_activation": "recurrent_activation",
-    "U_regularizer": "recurrent_regularizer",
-    "dropout_W": "dropout",
-    "dropout_U": "recurrent_dropout",
     "pool_length": "pool_size",
     "stride": "strides",
     "sigma": "stddev",
