@@ -407,36 +407,20 @@ def _runs_on_own_shapes(node: Node) -> bool:
 
 
 def _row(layer: Layer, nodes: list[Node], ids: dict[Node, str], choice: Choice) -> SummaryRow:
-    """Return the row of some calls of a layer."""
+    """Return the row of some calls of a layer; without any, it has no shape and no costs."""
     numbers, size = _weights(layer)
     return SummaryRow(
         layer=layer.name,
         class_name=_class_name(layer),
         depth=None,
-        output_shape=_output_shape(nodes),
+        output_shape=_output_shape(nodes) if nodes else None,
         parameters=numbers,
         connected_to=_sources(nodes, ids),
         trainable=layer.trainable,
         calls=len(nodes),
-        multiply_adds=_cost(nodes) if choice.flops else None,
+        multiply_adds=_cost(nodes) if choice.flops and nodes else None,
         weight_bytes=size,
-        activation_bytes=_activations(nodes) if choice.memory else None,
-        name=layer.name,
-    )
-
-
-def _row_without_calls(layer: Layer) -> SummaryRow:
-    numbers, size = _weights(layer)
-    return SummaryRow(
-        layer=layer.name,
-        class_name=_class_name(layer),
-        depth=None,
-        output_shape=None,
-        parameters=numbers,
-        connected_to=(),
-        trainable=layer.trainable,
-        calls=0,
-        weight_bytes=size,
+        activation_bytes=_activations(nodes) if choice.memory and nodes else None,
         name=layer.name,
     )
 
@@ -552,7 +536,7 @@ def _with_inner(
 
 def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
     """Return the rows of a layer inside another one that is no model."""
-    row = _row_without_calls(layer)
+    row = _row(layer, [], {}, choice)
     if choice.calls:
         row = replace(row, layer=before + layer.name)
     return _with_inner(row, layer, choice, f"{row.layer}/" if choice.calls else "")
