@@ -126,7 +126,7 @@ def test_debugging_unattended_says_that_there_was_no_model(capsys, monkeypatch):
     write("bad.py", "x = 1")
     assert main(["debug", "--step-all", "bad.py"]) == 0
     assert capsys.readouterr().err == (
-        "kerascope: bad.py: it built no model; expected a program that calls layers.\n"
+        "kerascope: bad.py: expected a program that calls layers, but it built no model.\n"
     )
     error = error_of(capsys, "debug", "--format", "svg", "bad.py", code=1)
     assert error.startswith("kerascope: --format svg: bad.py: it built no model")

@@ -1,6 +1,6 @@
-"""The model debugger: what `python -m pdb` is to a program, this is to a model.
+"""The model debugger: it does for a model what `python -m pdb` does for a program.
 
-The mechanism lies in `kerascope.trace` (recorder, tape, stepper) and prints nothing; here is the
-front. `session.py` runs a program under observation, `shell.py` is the base of all commands,
-`front.py` puts the commands together, `rendering.py` writes what a stop looks like.
+The mechanism is in `kerascope.trace` (recorder, tape, stepper) and prints nothing. This package is
+the user interface: `session.py` runs a program under observation, `shell.py` is the base of all
+commands, `front.py` combines the commands, `rendering.py` prints the stops.
 """

@@ -1,4 +1,4 @@
-"""Commands of the session itself: aliases, Python's prompt and debugger, restart, the end, help."""
+"""Commands of the session itself: aliases, Python's prompt and debugger, restart, quit, help."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kerascope.registry import did_you_mean
 
 @command("interact", group="values", takes_words=False)
 def interact(debugger: Shell, words: str) -> None:
-    """Open a Python prompt over the names at the stop; Ctrl-D or exit() comes back.
+    """Open a Python prompt with the names at the stop; Ctrl-D or exit() returns to the debugger.
 
     Usage: interact
     Example: interact
@@ -45,7 +45,7 @@ def _line_of_python(debugger: Shell, prompt: str = "") -> str:
 
 @contextmanager
 def _python_prompts() -> Iterator[None]:
-    """Let Python's prompts be its own ones: IPython changes them for all."""
+    """Give Python's prompts their usual text: IPython changes them for every console."""
     before = {name: getattr(sys, name) for name in ("ps1", "ps2") if hasattr(sys, name)}
     sys.ps1, sys.ps2 = ">>> ", "... "
     try:
@@ -60,10 +60,10 @@ def _python_prompts() -> Iterator[None]:
 
 
 class Aliases(dict[str, str]):
-    """Command lines by the short names that stand for them."""
+    """Command lines by the short names that replace them."""
 
     def line_for(self, line: str) -> str:
-        """Return the line for which an alias stands; any other line as it is.
+        """Return the line with its alias expanded; a line without an alias is returned unchanged.
 
         Examples
         --------
@@ -78,7 +78,7 @@ class Aliases(dict[str, str]):
 
 
 def _filled(line: str, words: list[str]) -> str:
-    """Return a line in which words stand for %1, %2, ... and all of them for %*.
+    """Return a line in which the words replace %1, %2, ..., and all of them replace %*.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _filled(line: str, words: list[str]) -> str:
             return " ".join(words)
         number = int(found[1])
         if number > len(words):
-            raise ArgumentError(f"alias: {line!r} asks for {number} words; got {len(words)}.")
+            raise ArgumentError(f"alias: {line!r} needs {number} words, got {len(words)}.")
         return words[number - 1]
 
     return re.sub(r"%([1-9*])", word, line)
@@ -99,7 +99,7 @@ def _filled(line: str, words: list[str]) -> str:
 
 @command("alias", group="session")
 def alias(debugger: Shell, words: str) -> None:
-    """Give a command line a short name; %1, %2, ... and %* stand for the words behind it.
+    """Give a command line a short name; %1, %2, ... and %* are replaced by the words after it.
 
     Usage: alias [NAME [COMMAND]]
     Example: alias fin p np.isfinite(%1).all()
@@ -114,12 +114,12 @@ def alias(debugger: Shell, words: str) -> None:
     elif name in aliases:
         debugger.say(f"{name} = {aliases[name]}")
     else:
-        raise ArgumentError(f"alias: {name!r} is none; for example `alias {name} p out`.")
+        raise ArgumentError(f"alias: there is no {name!r}. To make one: `alias {name} p out`.")
 
 
 @command("unalias", group="session")
 def unalias(debugger: Shell, words: str) -> None:
-    """Forget an alias.
+    """Delete an alias.
 
     Usage: unalias NAME
     Example: unalias fin
@@ -127,15 +127,15 @@ def unalias(debugger: Shell, words: str) -> None:
     aliases = debugger.state(Aliases)
     if aliases.pop(words.strip(), None) is None:
         listed = ", ".join(sorted(aliases)) or "none"
-        raise ArgumentError(f"unalias: {words.strip()!r} is no alias; there are: {listed}.")
+        raise ArgumentError(f"unalias: {words.strip()!r} is not an alias. Aliases: {listed}.")
 
 
 @command("pdb", group="session", takes_words=False)
 def pdb_(debugger: Shell, words: str) -> None:
-    """Hand the engine's paused frame to Python's own debugger; its `q` or `c` comes back.
+    """Open Python's own debugger in the engine's paused frame; its `q` or `c` returns here.
 
     Usage: pdb
-    After a failure it begins in the frame that failed; `u` goes to those that called it.
+    After a failure it starts in the frame that failed; `u` goes to the callers.
     Example: pdb
     """
     session = debugger.session
@@ -144,11 +144,11 @@ def pdb_(debugger: Shell, words: str) -> None:
     frame = None if stage is None else stage.frame
     is_present = not session.is_over and session.stepper.now == len(session.tape) - 1
     if failed is None and (frame is None or not is_present):
-        raise ArgumentError("pdb: nothing runs here; go to the present: `goto` the last event.")
+        raise ArgumentError("pdb: nothing runs here. Go to the present: `goto` the last event.")
     python = pdb.Pdb(stdin=debugger.stdin, stdout=debugger.stdout, nosigint=True, readrc=False)
     python.use_rawinput = debugger.reads_by_input
     python.reset()
-    # It stops nowhere else: no trace function was set.
+    # Python's debugger stops nowhere else, because no trace function was set.
     python.interaction(None if failed else frame, failed)
 
 
@@ -163,19 +163,19 @@ def restart(debugger: Shell, words: str) -> None:
     Example: restart
     """
     if debugger.session.script is None or debugger.session.recorder is None:
-        raise ArgumentError("restart: no script is run here. `rc` goes back to the beginning.")
+        raise ArgumentError("restart: this session has no script. `rc` goes back to the start.")
     raise Restarting
 
 
 @command("detach", group="session", takes_words=False, moves=True)
 def detach(debugger: Shell, words: str) -> bool:
-    """Let the program run on alone, to its end.
+    """Let the program run to its end without stopping.
 
     Usage: detach
     Example: detach
     """
     if debugger.session.is_over:
-        raise ArgumentError("detach: no program runs here. `q` ends.")
+        raise ArgumentError("detach: no program is running. `q` ends the debugger.")
     return debugger.move(None)
 
 
@@ -193,17 +193,17 @@ def quit_(debugger: Shell, words: str) -> None:
 
 
 FIRST = """\
-s, n, r         a step further; over it; to the end of what is around
-c               run on, until something stops it:
+s, n, r         a step; a step over a call; to the end of the enclosing step
+c               run until something stops it:
 catch nan          where the first NaN is made
 b dense_1          where this layer is called; b loss > 10; b batch 17
-p out           print what came out here; p dense_1/kernel; any Python
+p out           print the output here; p dense_1/kernel; any Python
 info batches    the run as a table; info weights, info grads, info nodes
 goto batch 17   go there, also back; rs and rc are s and c backward
-set out = 0     what if: go on with another value
-l, w            the source here; where this is in the run
-q               end
-help all        every command; help b explains one; an empty line: once more"""
+set out = 0     what if: continue with another value
+l, w            the source here; where you are in the run
+q               quit
+help all        every command; help b explains one; an empty line repeats it"""
 
 
 def _commands_and_all(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
@@ -212,7 +212,7 @@ def _commands_and_all(debugger: Shell, text: str, line: str, begin: int, end: in
 
 @command("help", "h", group="session", completes=_commands_and_all)
 def help_(debugger: Shell, words: str) -> None:
-    """Tell what the commands are, or what one does, with an example.
+    """List the commands, or explain one with an example.
 
     Usage: h[elp] [COMMAND | all]
     Example: help step
@@ -224,7 +224,7 @@ def help_(debugger: Shell, words: str) -> None:
     if words == "all":
         for title, names in known.listed().items():
             debugger.say_text(f"{title:<10} {' '.join(names)}")
-        debugger.say("help COMMAND says more. An empty line does the last command again.")
+        debugger.say("`help COMMAND` explains one. An empty line repeats the last command.")
         return
     found = known.find(words)
     if found is None:

@@ -1,4 +1,4 @@
-"""The calls of the model at a time, and how far each is: what the glyph row of a stop shows."""
+"""The layer calls of a model at one time, with their states: the data of a stop's glyph row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH_BEGINS = ("batch", BEGIN)
 
 
 def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (call, state) for the calls of the model around an event, inputs first.
+    """Return (call, state) for the layer calls of the model at an event, inputs first.
 
     The states are names of `theme.STATES`: done, current, pending, nan, gradient,
     failed.
@@ -37,9 +37,9 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (call, state) for the calls of the living model, also while it is built into another.
+    """Return (call, state) for the calls of the session's model, as its picture needs them.
 
-    The glyph row shows then the layers of the one that is built, and so no two calls of one.
+    While this model is built into another one, `calls_at` lists the other model's layers.
     """
     run = _inner_run(session, event)
     if run is None or run.name != session.model.name:
@@ -48,7 +48,7 @@ def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def _inner_run(session: Session, event: Event) -> Event | None:
-    """Return the begin of the run of a model that is built into another one; None outside."""
+    """Return the begin event of a model's run while it is built into another model, or None."""
     if event.act != "build":
         return None
     spans = [span for span in session.tape.spans_at(event.t) if span.kind == INNER_RUN]
@@ -60,16 +60,16 @@ def _inner_run(session: Session, event: Event) -> Event | None:
 def _states(
     session: Session, run: Event | None, names: list[str], event: Event
 ) -> list[tuple[str, str]]:
-    """Return the states that the events of a run give to some calls, up to an event."""
+    """Return (call, state) for some calls, from the events of a run up to `event`."""
     if run is None or not names:
         return []
     states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")
     begin = begin_of(run, session.tape) if run.ph == END else run
     t = event.t if begin is None else begin.t
-    bad: set[str] = set()  # what a NaN came out of stays so, until the next call of the function
+    bad: set[str] = set()  # a call that output a NaN stays "nan" until the function's next call
     while t <= event.t:
         other = session.tape[t]
-        t = other.t + 1  # behind a forgotten stretch, if that is what it tells of
+        t = other.t + 1  # a FORGOTTEN event jumps over the events that were dropped
         if other.kind == FORGOTTEN:
             states = _states_left(session, other, names)
         _put_states(states, other)
@@ -80,14 +80,14 @@ def _states(
 
 
 def _run_around(session: Session, event: Event) -> Event | None:
-    """Return the span whose events tell the states at an event; None if nothing runs there.
+    """Return the span whose events decide the states at an event; None if nothing runs there.
 
-    While the callbacks of a batch are called, that is the function that the batch has called.
+    While the callbacks of a batch run, it is the function that the batch has called.
     """
     spans = session.tape.spans_at(event.t)
     if event.ph == END:
         spans = [*spans, event]
-    # A model that is built into another runs inside of the call of one layer: `_inner_run`.
+    # A model that is built into another runs inside the call of one layer: see `_inner_run`.
     runs = [s for s in spans if s.kind in RUNS and (s.act, s.kind) != ("build", INNER_RUN)]
     if runs:
         return runs[-1]
@@ -100,7 +100,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
 
 
 def _states_left(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
-    """Return the states behind a forgotten stretch, as far as the names there tell them."""
+    """Return the states after dropped events, from the names that the tape keeps for that time."""
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
     states = {}
@@ -109,7 +109,7 @@ def _states_left(session: Session, mark: Event, names: list[str]) -> dict[str, s
         array = value[0] if isinstance(value, tuple) and value else value
         state = "pending" if name not in values else "done" if _is_sound(array) else "nan"
         is_swept = name in gradients and mark.phase != "backward"
-        of_weights = f"{name.partition('@')[0]}/"  # these come when it has been gone through
+        of_weights = f"{name.partition('@')[0]}/"  # weight gradients follow those of the layer
         if state == "done" and (is_swept or any(key.startswith(of_weights) for key in gradients)):
             state = "gradient"
         states[name] = state
@@ -133,15 +133,15 @@ def _names_of_calls(session: Session, event: Event) -> list[str]:
 
 
 def calls_of(model: Any) -> list[str]:
-    """Return the names of the calls of a model; none of one that has no graph."""
+    """Return the names of the layer calls of a model; an empty list if it has no graph."""
     try:
         return [call.id for call in without_observers(calls_in, model)]
     except (KerascopeError, AttributeError):
-        return []  # a subclassed model that was not called yet has no graph
+        return []  # a subclassed model has no graph before its first call
 
 
 def _put_states(states: dict[str, str], event: Event) -> None:
-    """Change the states by what an event tells."""
+    """Update the states with one event."""
     if event.kind == "function" and event.ph == BEGIN:
         fed = value_of_event(event, "tensor_map") or {}
         states.update((key, "done") for key in fed if key in states)

@@ -1,9 +1,9 @@
-"""Commands that change what happened: `set`, `rerun`, `unset`, `timeline`, `diff`.
+"""Commands that change a run: `set`, `rerun`, `unset`, `timeline`, `diff`.
 
-`set NAME = EXPR` gives a tensor another array from this time on. Where the program is paused at
-this very time, it goes on with that array: this is a new timeline, and the old one is finished
-aside, as it would have gone on. In the past, the call of the function is run again aside, up to its
-end, and the program is not touched; `rerun` runs the new timeline on, as far as the old one goes.
+`set NAME = EXPR` gives a tensor another array from this time on. If the program is paused at this
+time, it continues with that array on a new timeline, and a separate copy of the call completes the
+old one without the change. In the past, the function call runs again on a new timeline, up to its
+end, without touching the program; `rerun` continues that timeline up to the end of the old one.
 Either way both histories are kept: `diff 1 2`.
 """
 
@@ -48,7 +48,7 @@ from kerascope.trace.timelines import (
 )
 
 SETTINGS = ("grain", "history")
-# A name ends with no sign: the * of "x *= 2" is none of its own.
+# A name does not end with an operator: the * of "x *= 2" is not part of it.
 ASSIGNED = r"(?P<name>[^=]*?[^=\s/*+\-])\s*(?P<sign>\*\*|//|[-+*/])?=(?!=)\s*(?P<value>.+)"
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 OTHER = "kerascope.debugger.other"
@@ -59,14 +59,14 @@ TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 @dataclass
 class Elsewhere:
-    """What lies on other timelines than the one on which we stand.
+    """Timelines and runs other than the current one.
 
     Attributes
     ----------
     live : Recording or None
-        Where the program writes, while we are on another timeline.
+        The source of the running program, while another timeline is the current one.
     run : tuple of Tape and str, or None
-        The other run that was named, and what it is called.
+        The run that the command `other` chose, and its label.
     """
 
     live: Recording | None = None
@@ -81,7 +81,7 @@ class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
 
 
 def _settable(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
-    """Return settings, grains, or names of what can be set."""
+    """Return the completions of `set`: settings, grains or names."""
     before_it = line[:begin].split()
     if before_it[1:] == ["grain"]:
         return [grain for grain in GRAINS if grain.startswith(text)]
@@ -92,18 +92,19 @@ def _settable(debugger: Shell, text: str, line: str, begin: int, end: int) -> li
 
 @command("set", group="what if", completes=_settable)
 def set_(debugger: Shell, words: str) -> None:
-    """Give a tensor another array from here on; or run the call again with no change.
+    """Give a tensor another array from here on; or run the call again without a change.
 
     Usage: set NAME = EXPR | set again | set grain GRAIN | set history SIZE
     Example: set out = np.zeros_like(out)
 
-    NAME is `out`, what comes out here; a tensor (dense_2/out), a layer (its output), x (the
-    model's input), a weight, or grads["dense_2/kernel"]; on the right side it is what it was.
-    A variable that the call does not write itself, as lr, stays so in later calls. In the past
-    this forks a timeline, and the program is not touched. `set again` forks one without a
-    change: it must be the same bit for bit. `set X = other` takes X from the same call of
-    another timeline or run (help other), `set X = other.Y * 2` another one. `set grain op` says
-    how fine s and n are, and `set history 1GB` how many bytes of events and arrays are kept.
+    NAME is `out` (the output of this step), a tensor (dense_2/out), a layer (its output), x (the
+    model's input), a weight, or grads["dense_2/kernel"]; on the right side it is the old value.
+    A variable that the call does not write itself, such as lr, keeps the new value in later
+    calls. In the past this starts a new timeline, and the program is not touched. `set again`
+    starts one without a change: the result must be the same bit for bit. `set X = other` takes
+    X from the same call of another timeline or run (help other), `set X = other.Y * 2` takes
+    another tensor. `set grain op` chooses how fine the steps of s and n are, and `set history
+    1GB` how many bytes of events and arrays are kept.
     """
     setting, _, value = words.partition(" ")
     if setting in SETTINGS and not value.lstrip().startswith("="):
@@ -116,7 +117,7 @@ def set_(debugger: Shell, words: str) -> None:
     if found is None:
         near = did_you_mean(setting, (*SETTINGS, "again")) if "=" not in words else ""
         raise ArgumentError(
-            f"set: got {words.strip()!r}. {near}Expected NAME = EXPR, for example "
+            f"set: expected NAME = EXPR, got {words.strip()!r}. {near}For example: "
             "`set out = np.zeros_like(out)`."
         )
     name, text = found["name"].removesuffix(":out"), found["value"]
@@ -133,10 +134,10 @@ def set_(debugger: Shell, words: str) -> None:
 
 
 def _names_for_set(debugger: Shell, name: str, called: str = "") -> NamesAtStop:
-    """Return the names for the right side of `set x = ...`, where `x` is what is replaced.
+    """Return the names for the right side of `set x = ...`, where `x` has its old value.
 
-    A layer's name may be that of a symbol in the script too, or of all the data: there it means
-    the array. Where the model's input is `called` x, so it is on the right side.
+    A layer may have the same name as a symbol in the script, or as the array of all data; here
+    the name means the layer's output. `called` is the name typed, such as x for the input.
     """
     names = debugger.names()
     is_script_s = name in names and names[name] is debugger.session.script_names.get(name)
@@ -167,21 +168,22 @@ def _set_setting(debugger: Shell, setting: str, value: str) -> None:
     limit = "no limit" if tape.history is None else f"{tape.history:,} bytes"
     least = ""
     if tape.history is not None and tape.held > tape.history:
-        least = f" (events are kept up to {LEAST_FOR_EVENTS:,} bytes, however small it is)"
+        least = f" (events always get at least {LEAST_FOR_EVENTS:,} bytes)"
     debugger.say_text(f"history {limit}, of events and arrays; {tape.held:,} are held{least}")
 
 
 def _here(debugger: Shell, command: str = "set") -> Event:
     event = debugger.session.stepper.event
     if event is None:
-        raise ArgumentError(f"{command}: here is no event; `rs` goes back to the last one.")
+        raise ArgumentError(f"{command}: needs an event. `rs` goes back to the last one.")
     return event
 
 
 def _go_where_it_comes(debugger: Shell, name: str) -> str:
-    """In the past, go on to where a tensor comes, if it does only later in this call or next.
+    """Move to the time where a tensor gets its value, if that is later in this call or the next.
 
-    A variable can be set at all times. Return the tensor's name: x may be the model's input.
+    This happens only in the past, and not for variables, which always have a value. Return the
+    tensor's name, which differs from `name` if that is x, the model's input.
     """
     event, tape = _here(debugger), debugger.session.tape
     if debugger.session.recorder is None or name in OF_THE_OUTPUT:
@@ -207,13 +209,13 @@ def _go_where_it_comes(debugger: Shell, name: str) -> str:
 
 
 def _next_call(debugger: Shell, command: str, t: int) -> Call:
-    """Return the first call of a function from a time on."""
+    """Return the first call of a function at or after a time."""
     tape, journal = debugger.session.tape, _journal(debugger)
     n, fork = next_row(journal, tape, t), debugger.session.timelines.current.fork
     if n >= len(journal.rows) and fork is not None:
-        fork.run_on(1)  # it comes to that call now
+        fork.run_on(1)  # the fork runs up to that call
     if n >= len(journal.rows):
-        raise ArgumentError(f"{command}: no function was called behind t={t}.")
+        raise ArgumentError(f"{command}: no function was called after t={t}.")
     _, first, end = journal.place_of(n)
     begin = begin_of_call(tape, max(first, t), end)
     return call_at(_recorder(debugger, command), tape, begin, command)
@@ -229,16 +231,16 @@ def _is_in_call(debugger: Shell) -> bool:
 
 
 def _journal(debugger: Shell) -> Journal:
-    """Return the rows of the timeline on which we stand."""
+    """Return the journal of the current timeline."""
     fork, recorder = debugger.session.timelines.current.fork, _recorder(debugger, "set")
     if recorder.tape is not debugger.session.tape:
-        raise ArgumentError("set: this timeline is a tape that was read; nothing runs on it.")
+        raise ArgumentError("set: this timeline is a tape read from a file. Nothing can run on it.")
     journal: Journal = recorder.journal if fork is None else fork.journal
     return journal
 
 
 def _history(debugger: Shell, recorder: Recorder) -> Journal | Fork:
-    """Return what a new timeline leaves."""
+    """Return the history from which a new timeline branches off."""
     current: Fork | None = debugger.session.timelines.current.fork
     return recorder.journal if current is None else current
 
@@ -249,25 +251,25 @@ def _variables(debugger: Shell, name: str) -> list[Variable]:
 
 
 def _is_live(debugger: Shell) -> bool:
-    """Tell whether the program is paused at this very event."""
+    """Return whether the program is paused at the current event."""
     recorder, tape = debugger.session.recorder, debugger.session.tape
     is_of_program = recorder is not None and tape is recorder.tape
     return is_of_program and is_running(debugger) and _here(debugger).t == len(tape) - 1
 
 
 def _recorder(debugger: Shell, command: str) -> Recorder:
-    """Return the recorder that has heard what is on this timeline."""
+    """Return the recorder that recorded the current timeline."""
     fork = debugger.session.timelines.current.fork
     recorder = debugger.session.recorder if fork is None else fork.recorder
     if recorder is None:
         raise ArgumentError(
-            f"{command}: this is a tape that was saved; the model is not here to be run again."
+            f"{command}: this tape was read from a file. The model is not here to be run again."
         )
     return recorder
 
 
 def _change(debugger: Shell, change: Override | None, name: str) -> None:
-    """Go on with another array: live where the program stands here, else on a new timeline."""
+    """Apply a change: live if the program is paused here, otherwise on a new timeline."""
     event, recorder = _here(debugger), _recorder(debugger, "set")
     tape, is_live = debugger.session.tape, _is_live(debugger)
     if is_live and change is not None and _set_weight(debugger, recorder, change):
@@ -297,7 +299,7 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
     _say_loss(debugger, made)
     if readers:
         names = listed(readers, 3)
-        debugger.say(f"   read before by {names}; only what comes later reads the new one")
+        debugger.say(f"   already read by {names}; only later ops read the new one")
     is_written = any(variable is update.variable for update in call.function.updates)
     if isinstance(variable, Variable) and made.tape is recorder.tape and not is_written:
         debugger.say(f"   {variable.name} stays {short_text(variable.get_value())} in later calls")
@@ -307,17 +309,17 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
 
 
 def _comes_later(debugger: Shell, name: str) -> str:
-    """Return how to set a tensor that comes only in the next call of a function."""
+    """Return the message for `set` of a tensor that has no value before the next call."""
     is_fed = name in getattr(debugger.session.model, "input_names", ())
     place = "b phase:forward" if is_fed else f"tbreak run:{name}:ret"
     return (
         f"set: {name} has no value here, between two calls. Stop where it has one: {place}, then "
-        "c; or go back to a batch that was: goto batch 3."
+        "c. Or go back to an earlier batch: goto batch 3."
     )
 
 
 def _say_loss(debugger: Shell, made: Timeline) -> None:
-    """Tell what the change makes of the loss of this very call, if it was run to its end."""
+    """Print the loss of this call with the change, if the call was run to its end."""
     losses: list[TrainCall] = []
     if made.fork is not None:
         with suppress(ArgumentError):
@@ -325,11 +327,11 @@ def _say_loss(debugger: Shell, made: Timeline) -> None:
             losses = made.fork.losses()
     for one in losses[:1]:
         pair = " -> ".join(import_module(LOSSES).told_apart(one.first, one.second))
-        debugger.say(f"   loss {pair} in this batch; `rerun` runs it on")
+        debugger.say(f"   loss {pair} in this batch; `rerun` continues it")
 
 
 def _say_made(debugger: Shell, made: Timeline, before: str) -> None:
-    """Tell of a new timeline."""
+    """Print that a new timeline was made."""
     parent = made.parent.number if made.parent else 1
     t = _here(debugger).t
     debugger.say(f"{before}  timeline {made.number} starts at t={t}, timeline {parent} kept")
@@ -338,7 +340,7 @@ def _say_made(debugger: Shell, made: Timeline, before: str) -> None:
 def _change_between(
     debugger: Shell, recorder: Recorder, change: Override | None, variable: Variable | None
 ) -> None:
-    """Leave the timeline between two calls, with another value of a variable."""
+    """Start a new timeline between two calls, with another value of a variable."""
     t, tape = _here(debugger).t, debugger.session.tape
     _next_call(debugger, "set", t + 1)
     again = recorder.scratch_recorder(tape.history)
@@ -357,11 +359,11 @@ def _change_between(
     made = debugger.session.timelines.fork(t, changes, again.tape, fork)
     _stand_on(debugger, made, t)
     _say_made(debugger, made, word)
-    debugger.say("   it has not run yet: `rerun` runs it on, `rerun 50` over 50 batches")
+    debugger.say("   it has not run yet: `rerun` runs it, `rerun 50` over 50 batches")
 
 
 def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
-    """Return the variable of a name; None if there is none."""
+    """Return the variable with a name, or None. Raise if several variables have it."""
     known = _variables(debugger, name)
     if len(known) > 1 and not _is_live(debugger):
         function = _next_call(debugger, command, _here(debugger).t).function
@@ -369,21 +371,21 @@ def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
     if len(known) > 1:
         raise ArgumentError(
             f"{command}: {len(known)} variables have the name {name!r}. Set it in a call that "
-            "reads the one that is meant, `b run:phase:forward` then c; or write "
+            "reads the one you mean, `b run:phase:forward` then c; or write "
             f"`!K.set_value(model.optimizer.{name}, ...)` with the model's own name."
         )
     return known[0] if known else None
 
 
 def call_here(debugger: Shell, command: str) -> tuple[Recorder, Call]:
-    """Return the call of a function in which we stand, or else the next one."""
+    """Return the function call around the current time, otherwise the next one."""
     recorder, t = _recorder(debugger, command), _here(debugger, command).t
     call = _call_around(recorder, debugger.session.tape, t)
     return recorder, call or _next_call(debugger, command, t)
 
 
 def is_running(debugger: Shell) -> bool:
-    """Tell whether there is a program that has not ended."""
+    """Return whether there is a program that has not ended."""
     source, live = debugger.session.stepper.source, debugger.state(Elsewhere).live
     on_own = debugger.session.recorder and source.tape is not debugger.session.recorder.tape
     source = live if on_own and live is not None else source
@@ -391,7 +393,7 @@ def is_running(debugger: Shell) -> bool:
 
 
 def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
-    """Give a weight another value between two calls of functions; False inside of one."""
+    """Give a weight another value between two calls; return False inside a call."""
     spans = recorder.tape.spans_at(change.t)
     if any(span.kind == "function" for span in spans):
         return False
@@ -406,7 +408,7 @@ def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
 
 
 def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t: int) -> None:
-    """Write a weight between two calls, and record the new value in the event at a time."""
+    """Write a weight between two calls, and record the new value in the event at time `t`."""
     weight.commit(array)
     tape = debugger.session.tape
     event, told = tape[t], Delta("weights", weight.name, array)
@@ -416,29 +418,29 @@ def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t
 
 
 def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Override) -> Timeline:
-    """Put the array into the paused call; what would have been is finished aside."""
+    """Put the array into the paused call; a copy of the call completes the old timeline."""
     timelines, tape = debugger.session.timelines, recorder.tape
     until_now: list[Event] = list(tape)
-    # What was changed at this very event is in force already, and cannot be undone.
+    # Changes made earlier at this event already hold, and cannot be undone.
     with_it = _with_it(debugger, change.t)
     fork: Fork | None = None
     try:
         again = called_again(recorder, tape, call, [*_earlier(debugger, call, change.t), *with_it])
         aside, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
     except ArgumentError:
-        aside = Tape(until_now, tape.history)  # too little is left to know what would have been
+        aside = Tape(until_now, tape.history)  # too little is kept to compute the rest
     override(recorder, change.name, change.value)
     timelines.complete(aside, fork)
     return timelines.fork(change.t, [*with_it, change], tape)
 
 
 def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
-    """Run the call again on a timeline of its own, and stand on it."""
+    """Run the call again on a new timeline, and make that the current one."""
     t, tape = _here(debugger).t, debugger.session.tape
     changes = [*_with_it(debugger, t), *([] if change is None else [change])]
     again = called_again(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
     fork = None
-    if tape is recorder.tape:  # and not one that was read
+    if tape is recorder.tape:  # and not a tape read from a file
         fork = Fork(again, _history(debugger, recorder), tape, call.begin, call)
     for one in changes:
         tensor = tensor_of(call.plan, slot_of(call.plan, one.name, _here(debugger)))
@@ -450,13 +452,13 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
 
 
 def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
-    """Return the changes before a time in a call, which hold on the new timeline too."""
+    """Return the changes before a time in a call; they hold on the new timeline too."""
     current = debugger.session.timelines.current
     return [change for change in current.overrides if call.begin <= change.t < t]
 
 
 def _with_it(debugger: Shell, t: int) -> list[Override]:
-    """Return what was changed at this very time: that holds too."""
+    """Return the earlier changes at this time; they hold on the new timeline too."""
     return [change for change in debugger.session.timelines.current.overrides if change.t == t]
 
 
@@ -475,14 +477,14 @@ def _stand_on(debugger: Shell, timeline: Timeline, t: int) -> None:
 
 @command("unset", group="what if", takes_words=False)
 def unset(debugger: Shell, words: str) -> None:
-    """Take the last change back: go to the timeline on which it was not made.
+    """Undo the last change: go to the timeline without it.
 
     Usage: unset
     Example: unset
 
-    A program that has gone on with a change cannot be called back: its timeline stays, and the
-    one without the change is that which was finished aside. A weight that was set between two
-    calls gets its old value back if no call has begun since.
+    A program that has continued with a change cannot be taken back: its timeline stays, and you
+    see the copy that ran without the change. A weight that was set between two calls gets its
+    old value back if no call has begun since.
     """
     if _unset_between_calls(debugger):
         return
@@ -493,7 +495,7 @@ def unset(debugger: Shell, words: str) -> None:
 
 
 def _unset_between_calls(debugger: Shell) -> bool:
-    """Take back what was set live between two calls; return False if another change came later."""
+    """Undo a weight set live between two calls; return False if another change came later."""
     recorder, current = debugger.session.recorder, debugger.session.timelines.current
     made = debugger.state(SetBetweenCalls)
     if not made or recorder is None or current.tape is not recorder.tape:
@@ -518,22 +520,22 @@ def _unset_between_calls(debugger: Shell) -> bool:
 
 @command("rerun", group="what if", completes=("fit",))
 def rerun(debugger: Shell, words: str) -> None:
-    """Run what `set` has changed on: over the next batches, or as far as the first run went.
+    """Run the timeline that `set` made: over the next batches, or up to the end of the old one.
 
     Usage: rerun [n | fit]
     Example: rerun 50
 
-    The losses of both runs come side by side. Without words it goes as far as the timeline that
-    was left; `rerun 50` over 50 batches, `rerun fit` to the end of this `fit`; once more goes
-    on from there. The batches are those that were fed then, and what callbacks or the script
-    wrote into variables is written again, but for the variable that was set. Callbacks are not
-    called: they decide nothing anew. The program and its weights are not touched. In the past
-    `set again` makes a timeline without a change: it must be the same bit for bit.
+    The losses of both runs are printed side by side. `rerun` runs up to the end of the old
+    timeline, `rerun 50` over 50 batches, `rerun fit` to the end of this `fit`; repeat it to
+    continue. The batches are those of the old run. Values that callbacks or the script wrote
+    into variables are written again, except for the variable that you set. Callbacks are not
+    called, so they make no new decisions. The program and its weights are not touched. In the
+    past `set again` makes a timeline without a change: it must be the same bit for bit.
     """
     word, current = words.strip(), debugger.session.timelines.current
     if word and word != "fit" and not (word.isdigit() and int(word)):
         raise ArgumentError(
-            f"rerun: got {word!r}; expected nothing, how many batches (`rerun 50`), or `fit`."
+            f"rerun: expected nothing, a number of batches (`rerun 50`) or `fit`, got {word!r}."
         )
     fork: Fork | None = current.fork
     if fork is None:
@@ -550,7 +552,7 @@ def _say_rerun(debugger: Shell, fork: Fork, count: int) -> None:
     first = next(one.number for one in timelines if one.tape is fork.parent_tape)
     own = timelines.current.number
     calls = "call" if count == 1 else "calls"
-    debugger.say(f"timeline {own}: {count:,} {calls} computed, with what timeline {first} was fed")
+    debugger.say(f"timeline {own}: {count:,} {calls} computed, with the inputs of timeline {first}")
     made_here = timelines.current.overrides
     later = [o for o in timelines.get(first).overrides if o not in made_here]
     for line in [*_notes(fork, first), *_not_made(later, first)]:
@@ -571,14 +573,14 @@ def _say_losses(debugger: Shell, fork: Fork, first: int, own: int) -> None:
 
 @command("other", group="what if")
 def other(debugger: Shell, words: str) -> None:
-    """Say which run is the other one; its arrays in this very call are `other.NAME`.
+    """Choose the other run for comparisons; its arrays in this call are `other.NAME`.
 
     Usage: other [N | FILE]
     Example: other t.jsonl
 
-    N is a timeline, FILE what `record` wrote in another run; by default it is the timeline that
-    was left. `set dense_1 = other` puts in what came out of dense_1 there, in the same call:
-    that of the same batch, epoch and fit. `p other.dense_1 - dense_1` compares.
+    N is a timeline, FILE a tape that `record` wrote in another run; the default is the timeline
+    from which this one branched off. `set dense_1 = other` takes the output of dense_1 from the
+    same call there (same batch, epoch and fit). `p other.dense_1 - dense_1` compares.
     """
     word, elsewhere = words.strip(), debugger.state(Elsewhere)
     if word.isdigit():
@@ -590,7 +592,7 @@ def other(debugger: Shell, words: str) -> None:
 
 
 def _other_run(debugger: Shell) -> tuple[Tape, str]:
-    """Return the other run, and what it is called."""
+    """Return the tape and the label of the other run."""
     current, timelines = debugger.session.timelines.current, debugger.session.timelines
     named = debugger.state(Elsewhere).run
     if named is not None and named[0] is not debugger.session.tape:
@@ -598,23 +600,23 @@ def _other_run(debugger: Shell) -> tuple[Tape, str]:
     one = current.parent or (timelines.get(2) if len(timelines) == 2 else None)
     if one is None:
         raise ArgumentError(
-            "other: which run? A timeline or the file of a tape: other 2, other t.jsonl."
+            "other: expected a timeline or the file of a tape: other 2, other t.jsonl."
         )
     return one.tape, f"timeline {one.number}"
 
 
 def _other_here(debugger: Shell) -> Any:
-    """Return what the other run has in the call that lies here, or comes next."""
+    """Return the arrays of the other run in the current call, or in the next one."""
     module, (tape, label) = import_module(OTHER), _other_run(debugger)
     fork = debugger.session.timelines.current.fork
-    # One that has not run yet has no next call; its parent has the same one.
+    # A fork that has not run yet has no next call; its parent has the same call.
     tapes = [debugger.session.tape] if fork is None else [debugger.session.tape, fork.parent_tape]
     key = partial(module.key_of_call, tapes, debugger.session.stepper.now)
     return module.Other(tape, label, key)
 
 
 def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
-    """Return what is taken from another run for a tensor, and what to call that."""
+    """Return the value taken from another run for a tensor, and the text that describes it."""
     if Path(text).suffix in TAPES:
         debugger.state(Elsewhere).run, text = (_tape_of(text), text), "other"
     other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
@@ -635,7 +637,7 @@ def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
 
 
 def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
-    """Return the names with `other` among them, if there is another run."""
+    """Return the names with `other` added, if there is another run."""
     if "other" not in names:
         with suppress(ArgumentError):
             names["other"] = _other_here(debugger)
@@ -652,7 +654,7 @@ def timeline(debugger: Shell, words: str) -> None:
     Usage: timeline [n]
     Example: timeline 1
 
-    A program that is running writes on one of them; only from there `c` lets it go on.
+    A running program writes on one of them; only from there `c` continues the program.
     """
     timelines, recorder = debugger.session.timelines, debugger.session.recorder
     if not words.strip():
@@ -666,13 +668,13 @@ def timeline(debugger: Shell, words: str) -> None:
             debugger.say(words + "".join(f"\n     set {o.text or o.name}" for o in one.overrides))
         return
     if not words.strip().isdigit():
-        raise ArgumentError(f"timeline: got {words!r}; expected a number: timeline 1.")
+        raise ArgumentError(f"timeline: expected a number (timeline 1), got {words!r}.")
     t = debugger.stop.t if debugger.stop is not None else 0
     go_to(debugger, timelines.get(int(words)), t)
 
 
 def go_to(debugger: Shell, timeline: Timeline, t: int) -> None:
-    """Stand on a timeline at a time, and show it."""
+    """Make a timeline the current one at a time, and show the stop."""
     _stand_on(debugger, timeline, t)
     debugger.session.timelines.switch(timeline.number)
     if debugger.stop is not None:
@@ -681,14 +683,14 @@ def go_to(debugger: Shell, timeline: Timeline, t: int) -> None:
 
 @command("diff", group="in time")
 def diff(debugger: Shell, words: str) -> None:
-    """Tell how two batches, two timelines or two runs differ.
+    """Show how two batches, two timelines or two runs differ.
 
     Usage: diff batch A B | diff N M | diff FILE
     Example: diff batch 10 11
 
-    Of two batches (`diff epoch 0 batch 3 epoch 1 batch 3`): activations, gradients and weights.
-    Of two timelines by their numbers, or of this run and one that `record` has written: the
-    first difference, and how many ops differ.
+    For two batches (`diff epoch 0 batch 3 epoch 1 batch 3`): activations, gradients and weights.
+    For two timelines by number, or for this run and a tape that `record` wrote: the first
+    difference, and how many ops differ.
     """
     run = import_module(RUN)
     if Path(words).suffix in TAPES:
@@ -703,12 +705,12 @@ def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
     numbers = words.replace(",", " ").split()
     if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
         raise ArgumentError(
-            f"diff: got {words!r}; expected two timelines, `diff 1 2`, or two batches: "
-            "`diff batch 10 11`, `diff epoch 0 batch 3 epoch 1 batch 3`, `diff batch 10 11 of D`."
+            "diff: expected two timelines, `diff 1 2`, or two batches, `diff batch 10 11`, "
+            f"`diff epoch 0 batch 3 epoch 1 batch 3`, `diff batch 10 11 of D`, got {words!r}."
         )
     one, other = (debugger.session.timelines.get(int(n), "diff") for n in numbers)
     pair = next((p for p in ((one, other), (other, one)) if _has_run_on(*p)), None)
-    # Of what it has run on the losses tell; the ops of so many calls would take too long.
+    # For calls that `rerun` added, the losses are compared; comparing all their ops would be slow.
     times = None if pair is None else (pair[1].forked_at or 0, pair[1].fork.end_of_first)
     found = debugger.session.timelines.difference(one.number, other.number, times)
     debugger.say(str(found) + (" in its first call" if times and found else ""))
@@ -724,34 +726,34 @@ def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
 
 
 def _has_run_on(parent: Timeline, made: Timeline) -> bool:
-    """Return whether a timeline was left by another one, which has run on since."""
+    """Return whether a timeline branched off another one and was continued by `rerun`."""
     fork: Fork | None = made.fork
     return fork is not None and fork.parent_tape is parent.tape and fork.has_run
 
 
 def _notes(fork: Fork, first: int) -> list[str]:
-    """Return what else is to be known of a fork that has run on."""
+    """Return the notes about a fork that was continued by `rerun`."""
     lines = []
     if fork.repeated:
         times = [f"{name} {n}x" for name, n in fork.repeated.most_common()]
         lines.append(
-            f"callbacks and the script do not run anew; what they wrote in timeline {first} is "
+            f"callbacks and the script do not run again; what they wrote in timeline {first} is "
             f"written again: {listed(times, 4)}"
         )
     if fork.silenced:
         times = [f"{name} {n}x" for name, n in fork.silenced.most_common()]
-        lines.append(f"left out, for it was set here: {listed(times, 4)}")
+        lines.append(f"left out, because you set it here: {listed(times, 4)}")
     if fork.why:
         lines.append(f"it ends here: {fork.why}")
     return lines
 
 
 def _not_made(later: list[Override], first: int) -> list[str]:
-    """Return what was changed in the first timeline behind where the other one leaves it."""
+    """Return a note about changes that the first timeline made after the other branched off."""
     if not later:
         return []
     texts = [f"set {o.text or o.name}" for o in later]
-    return [f"not made here is what was changed later in timeline {first}: {listed(texts, 3)}"]
+    return [f"changes made later in timeline {first} are not made here: {listed(texts, 3)}"]
 
 
 def _tape_of(file: str) -> Tape:
@@ -760,7 +762,7 @@ def _tape_of(file: str) -> Tape:
 
 
 def _call_around(recorder: Recorder, tape: Tape, t: int) -> Call | None:
-    """Return the call of a function in which a time lies; None if it lies in none."""
+    """Return the function call that contains a time, or None."""
     spans = [*tape.spans_at(t), *([tape[t]] if tape[t].ph == END else [])]
     if not any(span.kind == "function" and span.act == "function" for span in spans):
         return None
@@ -768,7 +770,7 @@ def _call_around(recorder: Recorder, tape: Tape, t: int) -> Call | None:
 
 
 def _input_meant(call: Call, name: str) -> str:
-    """Return the name of the model's only input for `x`, if nothing else has that name."""
+    """Return the name of the model's only input for `x`, unless something else is named x."""
     facts = call.plan.facts
     inputs = [] if facts is None else facts.model.inputs
     if name != "x" or len(inputs) != 1 or name in slots_by_name(call.plan):
@@ -777,19 +779,19 @@ def _input_meant(call: Call, name: str) -> str:
 
 
 def _readers(tape: Tape, call: Call, slot: int, t: int) -> list[str]:
-    """Return the ops of a call that have read a slot until a time."""
+    """Return the names of the ops of a call that have read a slot up to a time."""
     names = {planned.name for planned in call.plan.steps if slot in planned.step.inputs}
     past: list[Event] = tape[call.begin : t + 1]
     return [e.name for e in past if e.kind == "op" and e.ph == END and e.name in names]
 
 
 def bytes_of(text: str) -> int | None:
-    """Return how many bytes "256MB" means; None for "none".
+    """Return the number of bytes that a size such as "256MB" means; None for "none".
 
     Raises
     ------
     ArgumentError
-        It is no size.
+        The text is not a size.
 
     Examples
     --------
@@ -802,5 +804,5 @@ def bytes_of(text: str) -> int | None:
     unit = found[2] if found else ""
     unit = unit + "B" if unit and not unit.endswith("B") else unit
     if found is None or unit not in UNITS:
-        raise ArgumentError(f"set history: got {text!r}; expected a size: 256MB, 1GB, or none.")
+        raise ArgumentError(f"set history: expected a size (256MB, 1GB or none), got {text!r}.")
     return int(found[1]) * UNITS[unit]

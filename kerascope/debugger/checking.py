@@ -1,4 +1,4 @@
-"""`check grads`: whether the gradient of the loss of a call is the slope of the loss."""
+"""`check grads`: compare the gradients of a call's loss with finite differences."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kerascope.trace.gradient_check import LossCheck, WeightCheck, WrongOp, chec
 from kerascope.trace.statistics import figure
 from kerascope.trace.timelines import initial_values
 
-MOST_WRONG = 3  # ops that are told of
+MOST_WRONG = 3  # wrong ops that are printed
 
 
 def say_checked_gradients(shell: Shell) -> None:
-    """Check the gradients of the call in which a prompt stands, and say what was found."""
+    """Check the gradients of the current call, and print the result."""
     recorder, call = call_here(shell, "check grads")
     facts = call.plan.facts
     loss = None if facts is None else facts.losses.get("total_loss")
@@ -44,8 +44,8 @@ def say_checked_gradients(shell: Shell) -> None:
     found = with_float_settings(wrong_ops, loss, weights, leaves)
     if not found:
         shell.say_text(
-            "no op of its own has a wrong gradient: look for numbers that the ops compute beside "
-            "their inputs (a global variable, a file), or for a loop with such an op inside."
+            "no single op has a wrong gradient. Look for an op that reads values other than its "
+            "inputs (a global variable, a file), or for a loop with such an op inside."
         )
     for one in found[:MOST_WRONG]:
         for line in _lines_of_op(one, facts.label(one.apply)):
@@ -67,7 +67,7 @@ def _lines(whole: LossCheck) -> list[str]:
     lines += lines_of_table(rows)
     bends = sum(slope.verdict == "bend" for slope in slopes)
     if bends:
-        lines.append(f"{bends} lie at a bend (a relu at 0, two equal maxima), where none is right")
+        lines.append(f"{bends} are at a bend (relu at 0, two equal maxima), where neither is right")
     wrong = sum(one.is_wrong for one in whole.checked)
     if not whole.checked:
         return ["the loss depends on no weight"]
@@ -85,7 +85,7 @@ def _row(one: WeightCheck) -> tuple[str, ...]:
 
 
 def _lines_of_op(one: WrongOp, label: str) -> list[str]:
-    """Return what is wrong with an op: where, how far, and whose line it is."""
+    """Return lines about an op with a wrong gradient: place, numbers and source line."""
     apply, worst = one.apply, one.found.worst
     assert worst is not None
     op: Any = apply.op

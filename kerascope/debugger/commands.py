@@ -1,9 +1,8 @@
-"""The registry of the debugger's commands: who asks what there is to type asks here.
+"""The registry of the debugger's commands.
 
-A command is a function of the debugger and of the words behind it, with a decorator above that says
-what it is called and how it is listed. `help`, completion, and what may stand behind a name on a
-line all read that; nothing of it is told twice. A `Registry` puts the commands of some modules
-together, in their order.
+A command is a function of the debugger and of the words after the command's name. A decorator gives
+its names, its group and its completions, which `help`, completion and the check of arguments use. A
+`Registry` combines the commands of several modules, in their order.
 """
 
 from __future__ import annotations
@@ -21,31 +20,31 @@ GROUPS = (
     *("forward", "backward", "in time", "stop at", "values", "what if", "source", "all of it"),
     "session",
 )
-END_OF_INPUT = "EOF"  # what is read when there is no more; it ends the session
-SIGNS = {"!": "statement"}  # a sign in the place of a name
+END_OF_INPUT = "EOF"  # read at the end of the input; ends the session
+SIGNS = {"!": "statement"}  # signs that replace a command's name
 Function = Callable[[Any, str], bool | None]
 Complete = Callable[[Any, str, str, int, int], list[str]]
 
 
 @dataclass(frozen=True)
 class Command:
-    """What can be typed, and what is done then.
+    """A command of the debugger: its function, its names and how it is used.
 
     Attributes
     ----------
     function : callable
-        Is given the debugger and the words behind the name; returns whether the prompt is left.
+        Called with the debugger and the words after the name; returns whether to leave the prompt.
     names : tuple of str
-        The whole name first.
+        The full name first, then the abbreviations.
     group : str
-        Under which `help all` lists it.
+        The heading under which `help all` lists it.
     takes_words : bool
-        Whether anything may stand behind it.
+        Whether it accepts arguments.
     moves : bool
-        Whether the program goes on then, or the session ends.
+        Whether it continues the program or ends the session.
     completes : tuple of str, callable or None
-        What its words can be; a function is given the debugger, and what `readline` tells: the word
-        that is typed, the line, and where in it the word begins and ends. None for any names.
+        Possible arguments. A function is called with the debugger and the arguments of a `cmd`
+        completer: the text, the line, and where the text begins and ends. None for any names.
     """
 
     function: Function
@@ -57,25 +56,25 @@ class Command:
 
     @property
     def help(self) -> str:
-        """What `help` says of it: the function's docstring."""
+        """The help text: the function's docstring."""
         return inspect.getdoc(self.function) or f"{self.names[0]}: no help"
 
     @property
     def shown(self) -> str:
-        """The name or sign by which it is listed."""
+        """The name or sign in the list of `help all`."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 
     def check_words(self, name: str, words: str) -> None:
-        """Refuse words behind a command that expects none.
+        """Raise if arguments are given to a command that takes none.
 
         Raises
         ------
         ArgumentError
-            There are some.
+            There are arguments.
         """
         if words and not self.takes_words:
-            raise ArgumentError(f"{name}: got {words!r}; nothing is expected behind {name}.")
+            raise ArgumentError(f"{name}: expected no arguments, got {words!r}.")
 
 
 _marked: dict[Function, Command] = {}
@@ -88,12 +87,12 @@ def command(
     moves: bool = False,
     completes: Collection[str] | Complete | None = None,
 ) -> Callable[[Function], Function]:
-    """Make a function a command of the debugger; its docstring is its help.
+    """Make a function a command of the debugger; its docstring is the help text.
 
     Parameters
     ----------
     *names : str
-        The whole name, then the short ones.
+        The full name, then the abbreviations.
     group : str
         One of GROUPS.
     takes_words, moves, completes
@@ -102,7 +101,7 @@ def command(
     Raises
     ------
     ArgumentError
-        There is no such group.
+        The group is not one of GROUPS.
 
     Examples
     --------
@@ -125,15 +124,15 @@ def command(
 
 
 def registered(function: Function) -> Command:
-    """Return the command that a function is.
+    """Return the command that a decorated function implements.
 
     Raises
     ------
     ArgumentError
-        It is none.
+        The function has no decorator `command`.
     """
     if function not in _marked:
-        raise ArgumentError(f"{function!r} is no command; expected `@command(...)` above it.")
+        raise ArgumentError(f"{function!r} is not a command. Put `@command(...)` above it.")
     return _marked[function]
 
 
@@ -143,13 +142,13 @@ class Registry:
     Parameters
     ----------
     *modules : module
-        In the order in which `help all` lists what belongs to one group; inside of a module it is
-        the order in which the functions are written.
+        In the order in which `help all` lists the commands of a group; inside a module, the order
+        of the functions in the source.
 
     Attributes
     ----------
     by_name : dict of str to Command
-        By all their names.
+        The commands by each of their names and abbreviations.
 
     Raises
     ------
@@ -178,7 +177,7 @@ class Registry:
         for name in one.names:
             if name in self.by_name:
                 other = self.by_name[name].names[0]
-                raise ArgumentError(f"command {one.names[0]}: {name!r} is {other} already.")
+                raise ArgumentError(f"command {one.names[0]}: {name!r} already names {other}.")
             self.by_name[name] = one
 
     def __iter__(self) -> Iterator[Command]:
@@ -186,20 +185,20 @@ class Registry:
 
     @property
     def names(self) -> list[str]:
-        """All that can be typed, sorted."""
+        """All names and abbreviations, sorted."""
         return sorted(self.by_name)
 
     def find(self, name: str | None) -> Command | None:
-        """Return the command of a name or sign; None if there is none."""
+        """Return the command with a name or sign, or None."""
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:
-        """Return whether a word leaves the prompt: a command that moves, or the end of input."""
+        """Return whether a word leaves the prompt: a moving command, or the end of input."""
         found = self.find(word)
         return word == END_OF_INPUT or (found is not None and found.moves)
 
     def listed(self) -> dict[str, list[str]]:
-        """Return how the commands are listed, group by group."""
+        """Return the names of the commands in each group, as `help all` lists them."""
         groups: dict[str, list[str]] = {title: [] for title in GROUPS}
         for one in self:
             groups[one.group].append(one.shown)

@@ -1,4 +1,4 @@
-"""Ways into the debugger from inside a program: `set_trace`, `pm`, the callback `Debugger`."""
+"""Ways into the debugger from a program: `set_trace`, `pm`, the callback `Debugger`."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
 
 
 def set_trace() -> None:
-    """Open the debugger here, and at what the models do from here on.
+    """Open the debugger here, and observe the models from here on.
 
-    In a program that is debugged already it stops there too, at once. Under `kerascope debug`,
-    `breakpoint()` comes here; elsewhere if the environment says
+    If the program is already being debugged, it stops here at once. Under `kerascope debug`,
+    `breakpoint()` calls this function; elsewhere it does if the environment has
     PYTHONBREAKPOINT=kerascope.set_trace.
 
     Notes
     -----
-    What began before, an epoch for example, is on no tape; its functions' calls are from here on.
+    The tape starts here: an epoch that is already running is not on it, but its next calls are.
     """
     session = Session.current
     if session is not None and _goes_on(session):
@@ -40,7 +40,7 @@ def set_trace() -> None:
 
 @contextmanager
 def breakpoints_come_here() -> Iterator[None]:
-    """Let `breakpoint()` open this debugger inside the block, unless PYTHONBREAKPOINT is set."""
+    """Make `breakpoint()` open this debugger in the block, unless PYTHONBREAKPOINT is set."""
     if os.environ.get("PYTHONBREAKPOINT"):
         yield
         return
@@ -52,7 +52,7 @@ def breakpoints_come_here() -> Iterator[None]:
 
 
 def _quit_in_a_line() -> None:
-    """Let `q` end the program with a line instead of the traceback of where it stood."""
+    """Make `q` end the program with one line instead of a traceback."""
     before = sys.excepthook
     if getattr(before, "says_quit", False):
         return
@@ -68,9 +68,9 @@ def _quit_in_a_line() -> None:
 
 
 def _goes_on(session: Session) -> bool:
-    """Tell whether a session still hears a program; one that does not is left.
+    """Return whether a session still observes a program; end it if it does not.
 
-    A kernel runs each cell of a notebook in a context of its own, and observers end with it.
+    A notebook kernel runs each cell in a context of its own, and observers end with it.
     """
     if not session.is_over and not is_watched():
         leave(session)
@@ -78,16 +78,16 @@ def _goes_on(session: Session) -> bool:
 
 
 def leave(session: Session) -> None:
-    """Watch no longer, and ask no more."""
+    """End a session: stop observing and stop asking for commands."""
     if session.driver is not None:
         session.driver.detached = True
-    with suppress(ValueError):  # the context in which it began to watch is gone
+    with suppress(ValueError):  # the context in which it started observing is gone
         session.watching.close()
     session.end()
 
 
 def begin(frame: FrameType) -> Session:
-    """Debug from a line of a program on, to its end; return the session."""
+    """Debug a program from one of its lines to its end; return the session."""
     session = _begun({**frame.f_globals, **frame.f_locals})
     session.watching.enter_context(observing(session))
     session.ask_at(frame)
@@ -95,7 +95,7 @@ def begin(frame: FrameType) -> Session:
 
 
 def _begun(names: dict[str, Any] | None = None) -> Session:
-    """Return a session that a program begins itself; it hears nothing yet."""
+    """Return a session started from inside a program, not observing yet."""
     debugger = ModelDebugger()
     session = debugger.session = Session.current = Session(debugger.ask, names=names)
     session.began_inside = True
@@ -104,12 +104,12 @@ def _begun(names: dict[str, Any] | None = None) -> Session:
 
 
 def pm(tape: Tape | None = None) -> None:
-    """Look back at what was recorded, from where it failed.
+    """Debug a recorded run after its end, starting where it failed.
 
     Parameters
     ----------
     tape : Tape, optional
-        What `with kerascope.trace() as tape:` gave; by default what was recorded or debugged last.
+        The tape of `with kerascope.trace() as tape:`; by default the last one recorded or debugged.
 
     Raises
     ------
@@ -119,8 +119,8 @@ def pm(tape: Tape | None = None) -> None:
     tape = _last_recorded() if tape is None else tape
     if tape is None or not len(tape):
         raise ArgumentError(
-            "pm: nothing was recorded. Run what fails inside `with kerascope.trace() as tape:` and "
-            "call kerascope.pm(tape)."
+            "pm: nothing was recorded. Run the failing code inside `with kerascope.trace() as "
+            "tape:` and call kerascope.pm(tape)."
         )
     replay(tape, at_failure=True)
 
@@ -128,20 +128,20 @@ def pm(tape: Tape | None = None) -> None:
 def _last_recorded() -> Tape | None:
     session, tape = Session.current, last_tape()
     if session is None or session.recorded_before is not tape:
-        return tape  # `trace` came after the session
+        return tape  # `trace` was used after the session
     return session.tape
 
 
 def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -> None:
-    """Open the debugger on a tape; no program runs.
+    """Open the debugger on a tape, without running a program.
 
     Parameters
     ----------
     tape : Tape
     at_failure : bool
-        Whether to begin where the program failed; by default at the first event.
+        Whether to start where the program failed; by default at the first event.
     commands : iterable of str
-        Done first.
+        Commands to run first.
     """
     debugger = ModelDebugger()
     debugger.cmdqueue = list(commands)
@@ -154,7 +154,7 @@ def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -
 
 
 class Debugger(Callback):
-    """Opens the debugger when `fit` begins, and closes it when `fit` ends.
+    """Callback that opens the debugger when `fit` begins, and closes it when `fit` ends.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Debugger(Callback):
         self._session: Session | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Ask for the first command."""
+        """Open the prompt."""
         session = Session.current
         if session is not None and _goes_on(session):
             session.stepper.interrupt()
@@ -180,7 +180,7 @@ class Debugger(Callback):
         session.ask_first()
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Watch no longer."""
+        """Stop observing."""
         if self._session is not None:
             self._session.watching.close()
             self._session.end()

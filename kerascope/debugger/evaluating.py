@@ -1,6 +1,6 @@
-"""What a user types at the prompt as Python: evaluated over the names at the stop.
+"""Python typed at the prompt: expressions and statements evaluated with the names at the stop.
 
-Those are the names of the Keras source, of the event, of the script, and the user's own.
+These are the names of the Keras source, of the event, of the script, and the user's own.
 """
 
 from __future__ import annotations
@@ -44,18 +44,17 @@ from kerascope.trace.tape_memory import describe_mark
 from kerascope.trace.timelines import restored, variables_of
 
 # --- the names at a stop --------------------------------------------------------------------------
-# Inner ones hide outer ones of the same name::
+# Later ones hide earlier ones of the same name::
 #
 # script's globals < K, np, norm, has_nan < names of the tape at t < e, t, ins, out < model < own
 #
-# Conditions and watches know them too; there a name of the tape or the event hides your own.
+# Conditions and watches use the same names, but there names of the tape or event hide your own.
 #
-# Behind all of them come the tensors, layers and weights, by the names that `set` knows them by:
-# `dense_1/kernel`, `input_1` (see `trace/expressions.py`).
+# Names that are in none of these are looked up among the tensors, layers and weights, with the
+# names that `set` accepts: `dense_1/kernel`, `input_1` (see `trace/expressions.py`).
 #
 # Where a program failed, the local variables of the script's frame come after its globals. At a
-# line of the program itself, where `set_trace` stands, its names hide all others but the user's
-# own.
+# line of the program itself (`set_trace`), its names hide all others but the user's own.
 
 
 LIVES_IN = {
@@ -74,15 +73,15 @@ LIVES_IN = {
 
 
 class Rewriting:
-    """A value that has names which are none of Python, as `other.dense_1/kernel`."""
+    """A value whose items have names that are not Python, such as `other.dense_1/kernel`."""
 
     def rewritten(self, text: str) -> str:
-        """Return a text of Python in which these are written as Python wants."""
+        """Return the Python text with these names replaced by Python names."""
         return text
 
 
 class NamesAtStop(dict[str, Any]):
-    """The names at a stop; `find` knows the tensors, layers and weights too."""
+    """The names at a stop; `find` looks up tensors, layers and weights."""
 
     def __init__(self, names: Mapping[str, Any], find: Callable[[str], Any]) -> None:
         super().__init__(names)
@@ -97,12 +96,12 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
     session : Session
     stop : Stop or None
     own : dict
-        What the user assigned at the prompt.
+        The names that the user assigned at the prompt.
 
     Notes
     -----
-    Where a living layer, tensor or node is known, it stands for its description. Arrays are views
-    that cannot be written into: to change one is what `set` is for.
+    Living layers, tensors and nodes replace their descriptions, if known. Arrays are read-only
+    views: `set` changes them.
     """
     extra = session.stepper.extra_names = extra_names(session, own)
     found = session.stepper.names(None if stop is None else stop.t)
@@ -146,28 +145,28 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
 def _of_numbers(
     function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
 ) -> Any:
-    """Return what a function gives of numbers; of a symbol, of those that it has at the stop.
+    """Return `function` of a value; if that is a symbol, of its array at the stop.
 
     Raises
     ------
     ArgumentError
-        It has none: what a condition takes for nothing would be told as a number.
+        The symbol has no array here. (A condition would treat that as not true.)
     """
     if isinstance(value, (Tensor, TensorRef)):
         array = find(value.name)
         if not isinstance(array, NUMBERS):
             raise ArgumentError(
-                f"{name}: {value.name} is a symbol, and has no numbers here. Go to where it has "
-                "some, or let `pv` compute them."
+                f"{name}: {value.name} is a symbol, and has no numbers here. Go to a time where it "
+                "has, or use `pv` to compute them."
             )
         value = array
     return function(value)
 
 
 def written_unheard(session: Session) -> dict[str, np.ndarray]:
-    """Return the weights that were written since the last event, as `K.set_value` does.
+    """Return the weights written since the last event, for example by `K.set_value`.
 
-    The tape will tell of them when the next call of a function begins.
+    The tape records them when the next function call begins.
     """
     recorder = session.recorder
     if recorder is None or session.tape is not recorder.tape:
@@ -181,13 +180,13 @@ def written_unheard(session: Session) -> dict[str, np.ndarray]:
 def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
     """Return the values of variables that share a name, by the name and the models that use them.
 
-    Two optimizers have each a rate "lr". The tape identifies values by their names; the journal by
-    the variables. Two variables of one name in one model are left out.
+    For example two optimizers each have a rate "lr". The tape identifies values by name, the
+    journal by variable. Variables that share a name inside one model are left out.
 
     Returns
     -------
     dict of str to dict of str to (object, object)
-        The value when the last call of a function began, and that at a time; None if unknown.
+        The value when the last call of a function began, and the value at `t`; None if unknown.
     """
     recorder, found = session.recorder, dict[str, dict[str, tuple[Any, Any]]]()
     counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else Counter()
@@ -209,7 +208,7 @@ def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[A
 def _values_around(
     session: Session, recorder: Recorder, t: int, variables: list[Variable]
 ) -> tuple[dict[Variable, Any], dict[Variable, Any]]:
-    """Return what variables were when the last call of a function began, and what they are."""
+    """Return the values of variables when the last call of a function began, and at time `t`."""
     is_live = session.tape is recorder.tape
     for call in reversed(recorder.observers if is_live else []):
         if isinstance(call, FunctionRecorder) and call.began_at <= t:
@@ -222,7 +221,7 @@ def _values_around(
         return {}, {}
     try:
         values = journal.values_before(n)
-    except ArgumentError:  # nothing is kept from which they could be computed
+    except ArgumentError:  # too little is kept to compute them
         return {}, dict.fromkeys(variables)
     known = {v for function in journal.called_until(n) for v in variables_of(function)}
     then = {v: values[v] for v in variables if v in known and v in values}
@@ -234,7 +233,7 @@ def _values_around(
 def _told_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return the values of variables at a time: those recorded since the call began, or `then`."""
+    """Return the values of variables at `t`: those recorded since the call began, or `then`."""
     told = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -246,13 +245,13 @@ def _told_since(
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:
-    """Return the names that are there at all times, for conditions and watches too; live."""
+    """Return the names that exist at any time, for conditions and watches too, as a live view."""
     model = {} if session.model is None else {"model": session.model}
     return ChainMap({"K": K, "np": np, **model}, own, session.script_names)
 
 
 def alive(session: Session, value: Any) -> Any:
-    """Return living objects for descriptions, as far as they live, and arrays to be read only."""
+    """Replace descriptions by the living objects if they exist, and arrays by read-only views."""
 
     def living(told: Any) -> Any:
         if isinstance(told, np.ndarray):
@@ -266,7 +265,7 @@ def alive(session: Session, value: Any) -> Any:
 
 
 def hint_for(name: str, names: Mapping[str, Any]) -> str:
-    """Return where a name lives that is none here, or a name that was meant; else nothing.
+    """Return a hint for an unknown name: where it exists, or a similar name; else "".
 
     Examples
     --------
@@ -287,7 +286,7 @@ def hint_for(name: str, names: Mapping[str, Any]) -> str:
 
 
 class _Exit:
-    """`exit` at our prompts: Python's own closes standard input, from which we still read."""
+    """`exit` at our prompts: Python's own closes the standard input, which we still read."""
 
     def __repr__(self) -> str:
         return "Use exit() or Ctrl-D (i.e. EOF) to come back"
@@ -300,17 +299,17 @@ EXITS = {"exit": _Exit(), "quit": _Exit()}
 
 
 def value_of(text: str, names: dict[str, Any], command: str) -> Any:
-    """Return the value of a Python expression; whatever Python raises is raised.
+    """Return the value of a Python expression; an exception that Python raises is passed on.
 
     Raises
     ------
     ArgumentError
-        There is no expression.
+        The text is empty.
     NameError
-        There is no such name here; where one of that name would be, is told.
+        The name is unknown here; the message says where it exists, if that is known.
     """
     if not text.strip():
-        raise ArgumentError(f"{command}: of what? For example `{command} tensor_map`.")
+        raise ArgumentError(f"{command}: expected a value. For example: `{command} tensor_map`.")
     for value in names.values():
         if isinstance(value, Rewriting):
             text = value.rewritten(text)
@@ -328,7 +327,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
 
 
 def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a text of Python and names in which the tensors that it names have their values."""
+    """Replace names of tensors in a Python text by valid names, and add their values to `names`."""
     if not isinstance(names, NamesAtStop):
         return text, names
     plain, _ = with_stand_ins(text, lambda name: "~" in name)
@@ -345,21 +344,22 @@ def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]
 
 
 def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Return whether a statement gives this name a value itself, as `for` does."""
+    """Return whether a node of the syntax tree assigns this name, as `for` does."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def value_with_numbers(
     session: Session, text: str, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> tuple[Any, str]:
-    """Return the value of an expression; where only figures of an array are left, its numbers.
+    """Return the value of an expression, with arrays in place of statistics where possible.
 
-    The call is run again for that, and all that is left of it has to come out the same.
+    If only statistics of an array are kept, the call runs again to compute the array; all that
+    was kept of the call must come out the same.
 
     Returns
     -------
     object, str
-        The value, and why figures are in it still; "" if none are.
+        The value, and why it still contains statistics; "" if it does not.
     """
     try:
         value = value_of(text, names, command)
@@ -378,19 +378,17 @@ def value_with_numbers(
     is_whole = not found_in(value, Statistics)
     return (
         value,
-        ""
-        if is_whole
-        else "it is from another call (see `origin`), or one call takes more than `history`",
+        "" if is_whole else "it is from another call (see `origin`), or one call exceeds `history`",
     )
 
 
 def _names_with_numbers(
     session: Session, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> dict[str, Any]:
-    """Return the names with the arrays of the call around here, which is run again."""
+    """Return the names with the arrays of the current call, computed by running it again."""
     if session.recorder is None:
         raise ArgumentError(
-            f"{command}: only figures are on this tape; the model is not here to be run again."
+            f"{command}: this tape has only statistics. The model is not here to be run again."
         )
     t = session.stepper.now
     current = session.timelines.current
@@ -409,12 +407,12 @@ def _names_with_numbers(
 def run_statement(
     text: str, names: dict[str, Any], show: Callable[[Any], None], out: IO[str]
 ) -> dict[str, Any]:
-    """Run a Python statement; show its value if it is an expression.
+    """Run a Python statement; print its value if it is an expression.
 
     Returns
     -------
     dict
-        The names that it assigned.
+        The names that the statement assigned.
     """
     text, names = with_tensors(text, names)
     space = _with_builtins(names)
@@ -461,27 +459,27 @@ def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> Any:
-    """Return the value of a symbolic tensor on the last batch that was fed; others as they are.
+    """Return the value of a symbolic tensor on the last batch; other values are returned as given.
 
     Parameters
     ----------
     session : Session
     value : object
-        A tensor, or a list of some.
+        A tensor, or a list of tensors.
     t : int
-        The batch is the last one that was fed until then, and the weights are those of then.
+        The time: use the last batch before it, and the weights at that time.
     say : callable
-        Is told if the tape has not their numbers; then they are those of the present.
+        Called with a note if the tape has not kept these weights; then the present ones are used.
 
     Raises
     ------
     ArgumentError
-        Nothing was fed yet that the tensor needs, or it is not on the tape any more.
+        An input that the tensor needs was not fed yet, or is not on the tape any more.
     """
     if type(value) in (list, tuple):
         return type(value)(probe(session, item, t, say) for item in value)
     if isinstance(value, TensorRef):
-        raise ArgumentError(f"pv: {value.name} is only told of here; the tensor itself is gone.")
+        raise ArgumentError(f"pv: {value.name} is only described here; the tensor itself is gone.")
     if not isinstance(value, Tensor):
         return value
     needed = [x for x in leaves([value]) if not isinstance(x, Variable | Constant)]
@@ -489,19 +487,19 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
     missing = [x.name for x in needed if not isinstance(fed.get(x), np.ndarray)]
     if missing:
         why = _why_missing(session, t, any(x in fed for x in needed))
-        raise ArgumentError(f"pv: {value.name} needs {', '.join(missing)}; {why}")
+        raise ArgumentError(f"pv: {value.name} needs {', '.join(missing)}, but {why}")
     variables = [x for x in leaves([value]) if isinstance(x, Variable)]
     then = _values_then(session, variables, t)
     if len(then) < len(variables):
-        say(f"with the weights of the present: the tape has not all numbers of those at t={t}")
+        say(f"with the present weights: the tape has not kept all weights of t={t}")
         then = {}
     return _computed(value, {x: fed[x] for x in needed}, then)
 
 
 def _why_missing(session: Session, t: int, was_fed: bool) -> str:
-    """Return why there is no batch for a tensor."""
+    """Return why a tensor cannot be computed from a batch."""
     if was_fed:
-        return "only figures are left of what was fed. To keep more, begin with `set history 1GB`."
+        return "only statistics of the batch are kept. To keep more, begin with `set history 1GB`."
     marks = [event for event in session.tape[: t + 1] if event.kind == FORGOTTEN]
     if marks:
         return f"{describe_mark(marks[-1])}."
@@ -509,10 +507,10 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
 
 
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
-    """Return the values of variables at a time, as far as the tape has their numbers.
+    """Return the values of variables at a time, for those whose arrays the tape has.
 
-    At the last event of a program they are those that live, and so is that of a variable of which
-    the program never told. Of two variables with one name the tape has only one.
+    At the last event of a program these are the present values; so are those of variables that
+    were never recorded. Variables that share a name are left out.
     """
     recorder = session.recorder
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):
@@ -531,7 +529,7 @@ def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Va
 def _computed(
     tensor: Tensor, fed: dict[Tensor, np.ndarray], then: dict[Variable, np.ndarray]
 ) -> Any:
-    """Return the value of a tensor; unlike a function's call this advances no draw of dropout."""
+    """Compute a tensor's value, without advancing dropout's random draws as a call would."""
     schedule = Schedule(list(fed), [tensor])
     values = schedule.start(list(fed.values()))
     for slot, variable in schedule.variables:
@@ -547,7 +545,7 @@ def _computed(
 
 
 def _fed(session: Session, t: int) -> dict[Tensor, Any]:
-    """Return what was fed at the last call of a function up to a time: arrays, or figures."""
+    """Return the inputs of the last function call up to a time, as arrays or statistics."""
     for event in session.tape.back(t):
         if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
             arrays = value_of_event(event, "inputs") or ()
@@ -559,7 +557,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return what was fed to a tensor when a call began; or what it was set to until a time."""
+    """Return the array fed to a tensor when a call began, or the one it was set to up to `t`."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

@@ -1,6 +1,6 @@
-"""Commands for files: record and replay a tape, export what it tells; and restart.
+"""Commands for files: `record` and `replay` a tape, `export` the run.
 
-With them: what a session wrote or recorded as one text, and a tape compared with another run.
+This module also writes the recorded events of a session as one text, and compares two recordings.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import Difference, Tape, difference
 
 FORMATS = ("md", "txt", "html", "svg")
-PLAYING = "kerascope.player.playing"  # pictures come with it
+PLAYING = "kerascope.player.playing"  # imported late, because it imports the drawing code
 COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
 
 
 @command("record", group="all of it")
 def record(debugger: Shell, words: str) -> None:
-    """Write the tape so far into a file, and its arrays beside it.
+    """Write the tape so far into a file, and its arrays into an .npz file next to it.
 
     Usage: record FILE
     Example: record t.jsonl
@@ -52,12 +52,12 @@ def record(debugger: Shell, words: str) -> None:
 
 @command("replay", group="all of it")
 def replay(debugger: Shell, words: str) -> None:
-    """Read a tape that was recorded, as a further timeline; no code is executed.
+    """Read a recorded tape as a new timeline; no code is executed.
 
     Usage: replay FILE
     Example: replay t.jsonl
 
-    `diff 1 2` then compares it with what has just run, and `timeline 1` goes back.
+    `diff 1 2` then compares it with the current run, and `timeline 1` goes back.
     """
     path = _path(words, "replay", "t.jsonl")
     tape = tape_of_file(path)
@@ -68,7 +68,7 @@ def replay(debugger: Shell, words: str) -> None:
 
 @command("export", group="all of it", completes=FORMATS)
 def export(debugger: Shell, words: str) -> None:
-    """Write all events as a table or a page that plays them, or the graph, into a file.
+    """Write the events as a table or a page that plays them, or the graph as a picture.
 
     Usage: export md | txt | html | svg FILE
     Example: export html run.html
@@ -82,7 +82,7 @@ def export(debugger: Shell, words: str) -> None:
     }
     if form not in writers:
         near = did_you_mean(form, FORMATS) if form else ""
-        raise ArgumentError(f"export: got {form!r}. {near}Expected {', '.join(FORMATS)}.")
+        raise ArgumentError(f"export: unknown format {form!r}. {near}Use {', '.join(FORMATS)}.")
     path = _path(file, f"export {form}", f"run.{form}")
     text = writers[form]()
     write_whole(path, text.encode("utf-8", "replace"))
@@ -91,7 +91,7 @@ def export(debugger: Shell, words: str) -> None:
 
 def _path(words: str, command: str, example: str) -> Path:
     if not words.strip():
-        raise ArgumentError(f"{command}: into which file? For example `{command} {example}`.")
+        raise ArgumentError(f"{command}: expected a file. For example: `{command} {example}`.")
     path = Path(words.strip()).expanduser()
     if command != "replay" and not path.absolute().parent.is_dir():
         raise ArgumentError(f"{command}: there is no folder {str(path.parent)!r}.")
@@ -99,13 +99,13 @@ def _path(words: str, command: str, example: str) -> Path:
 
 
 def rows_of(tape: Tape) -> list[tuple[str, ...]]:
-    """Return the table of a tape's events, its header first."""
+    """Return the events of a tape as table rows, the header first."""
     rows = [tuple(str(row[column]) for column in COLUMNS) for row in tape.to_table()]
     return [COLUMNS, *rows]
 
 
 def text_of(tape: Tape) -> str:
-    r"""Return the events as text, in columns.
+    r"""Return the events as a plain-text table.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def text_of(tape: Tape) -> str:
 
 
 def markdown_of(tape: Tape) -> str:
-    """Return the events as a table in Markdown."""
+    """Return the events as a Markdown table."""
     header, *rows = rows_of(tape)
     lines = [header, ("---",) * len(header), *rows]
     return "\n".join(["| " + " | ".join(map(_escaped, line)) + " |" for line in lines]) + "\n"
@@ -127,13 +127,13 @@ def _escaped(cell: str) -> str:
 
 
 def page_of(tape: Tape, title: str, model: Any = None) -> str:
-    """Return the page that plays a tape, with the picture of its model if it still lives."""
+    """Return the HTML page that plays a tape, with its model's picture if that still exists."""
     drawn = model if getattr(model, "outputs", None) else None
     page: str = import_module(PLAYING).play(tape, title=title, graph=drawn).html
     return page
 
 
-# --- what a session wrote or recorded, as one text ------------------------------------------------
+# --- a session's output or recording as one text --------------------------------------------------
 
 
 def page_of_stops(title: str, about: str, stops: str) -> str:
@@ -158,7 +158,7 @@ def page_of_stops(title: str, about: str, stops: str) -> str:
 
 
 def lines_of_tape(events: Iterable[Event]) -> str:
-    """Return the lines that `record` writes, with the figures of arrays in their place."""
+    """Return the lines that `record` writes, with statistics in place of arrays."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.jsonl"
         Tape((with_figures(event) for event in events), None).save(path)
@@ -166,7 +166,7 @@ def lines_of_tape(events: Iterable[Event]) -> str:
 
 
 def with_figures(event: Event) -> Event:
-    """Return an event that holds the figures of arrays, and no arrays."""
+    """Return an event with its arrays replaced by their statistics."""
     deltas = tuple(
         Delta(d.name, d.key, replaced(without_arrays(d.value), np.generic, _plain))
         for d in event.deltas
@@ -175,20 +175,20 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Return the figures of a number that only a file of arrays could hold."""
+    """Replace a number that JSON cannot hold by its statistics."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 
 
 def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
-    """Yield the events of a grain and of coarser ones, as a tape of its own.
+    """Yield the events of a grain and of coarser ones, renumbered as a tape of their own.
 
-    The names that finer events brought come with the next event, as a recorder of that level tells
-    them.
+    Values recorded by finer events are added to the next coarser event, as a recorder with this
+    grain does.
     """
     finest = GRAINS.index(grain)
     waiting: list[Delta] = []
-    t = hidden = 0  # hidden: open spans that are left out
+    t = hidden = 0  # hidden: open spans of finer events
     for event in events:
         if GRAINS.index(event.grain) <= finest:
             yield _with(event, t, event.depth - hidden, (*waiting, *event.deltas))
@@ -212,25 +212,25 @@ def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
 
 
 def page_of_session(session: Session, events: Iterable[Event], title: str) -> str:
-    """Return the page that `export html` writes, of some events of a session."""
+    """Return the page that `export html` writes for some events of a session."""
     return page_of(Tape(events, None), title, session.model)
 
 
-# --- a tape compared with what the same script tells when it runs again ---------------------------
+# --- a tape compared with a new run of the same script --------------------------------------------
 
 
 WORDS = {"B": "the begin of ", "E": "the end of "}
 
 
 def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
-    """Return what differs first, and in both; "" if nothing does.
+    """Return the first difference between two runs as text; "" if there is none.
 
-    Arrays are compared bit for bit, and by their figures where the tape has kept these alone.
+    Arrays are compared bit for bit, or by their statistics if the tape has only these.
 
     Parameters
     ----------
     recorded, told : sequence of Event
-        Of the tape, and of the script.
+        The events on the tape, and those of the new run.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def _told(found: Difference) -> str:
 
 
 def _comparable(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
-    """Yield pairs of events, both with the figures of arrays if one of them has no arrays."""
+    """Yield pairs of events, both with statistics instead of arrays if one has only these."""
     for mine, theirs in zip(one, two, strict=False):
         if _has_figures(mine) or _has_figures(theirs):
             yield with_figures(mine), with_figures(theirs)

@@ -1,7 +1,7 @@
-"""The debugger's front: all commands together, what a stop shows, and what Python itself answers.
+"""The debugger's user interface: all commands, the printed stops, and lines of Python.
 
-`onecmd(line)` is the one way in. A line that is no command is Python, as in pdb; `!` says so where
-a name is that of a command.
+Every line goes through `onecmd(line)`. A line that is not a command is run as Python, as in pdb; a
+leading `!` does so even if the first word is a command.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMMANDS = Registry(moving, stopping, looking, changing, tables, files, aside)
 
 
 class ModelDebugger(Shell):
-    """The model debugger: a shell with all commands, which shows where it stops.
+    """The model debugger: a shell with all commands, which prints where it stops.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ModelDebugger(Shell):
     # --- stops ------------------------------------------------------------------------------------
 
     def show(self, stop: Stop) -> None:
-        """Stand at a stop, in the innermost span, and print it."""
+        """Print a stop, and select its innermost span."""
         self.state(looking.Chosen).level = 0
         self.state(tables.Caught).note(stop)
         super().show(stop)
@@ -66,7 +66,7 @@ class ModelDebugger(Shell):
         self.cmdqueue[:0] = commands
 
     def _say_stop(self, stop: Stop) -> None:
-        """Print a stop; whatever goes wrong with that, the prompt and the program live on."""
+        """Print a stop; if that raises, print the error, so that the prompt still opens."""
         try:
             lines = lines_of_stop(self.session, stop, self.page)
         except Exception as error:
@@ -74,7 +74,7 @@ class ModelDebugger(Shell):
         for line in lines:
             self.say(line)
         if self.is_terminal and stop.event is None and not len(self.session.tape):
-            self.say("   s steps, c runs on, help says what else there is")
+            self.say("   s steps, c continues, help lists the commands")
         if stop.event is not None and stop.event.kind == "op" and "scan" in stop.event.name:
             try:
                 import_module(tables.STEPS).say_step_of_stop(self, stop)
@@ -87,12 +87,12 @@ class ModelDebugger(Shell):
                 self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; a failed program is stood at first."""
+        """Show a stop and read commands until one moves; a failure is shown where it happened."""
         failure = self.session.failure_to_show() if stop.reason is Reason.END else None
         if failure is not None:
             self.say_traceback(failure.text.rstrip())
-            self.say("Uncaught exception. Post mortem: rs, w and p look at what was recorded,")
-            self.say("pdb at the frame that failed.")
+            self.say("Uncaught exception. Post mortem: use rs, w and p to look at the recorded")
+            self.say("run, pdb to look at the frame that failed.")
             if failure.t is not None:
                 t = failure.t
                 return lambda stepper: stepper.goto(t)
@@ -101,22 +101,22 @@ class ModelDebugger(Shell):
     # --- lines ------------------------------------------------------------------------------------
 
     def names(self) -> NamesAtStop:
-        """Return the names that an expression may use here, `other` among them."""
+        """Return the names that an expression may use here, including `other`."""
         return changing.with_other(self, super().names())
 
     def unaliased(self, line: str) -> str:
-        """Return the line for which an alias stands."""
+        """Return the line with its alias expanded."""
         return self.state(aside.Aliases).line_for(line)
 
     def run_python(self, line: str) -> None:
-        """Run a line that is no command as Python."""
+        """Run a line that is not a command as Python."""
         word = line.split()[0] if line.split() else line
         is_unknown = word.isidentifier() and not iskeyword(word) and word not in self.names()
         is_unknown = is_unknown and "=" not in line
         if is_unknown and (line == word or not _is_python(line)):
             near = did_you_mean(word, [*self.commands.names, *self.names()])
-            what = "a name" if line == word else "Python"
-            raise ArgumentError(f"neither a command nor {what}: {line!r}. {near}Try help.")
+            kind = "a name" if line == word else "Python"
+            raise ArgumentError(f"{line!r} is neither a command nor {kind}. {near}Try `help`.")
         looking.statement(self, line)
 
 

@@ -1,4 +1,4 @@
-"""Commands that look: at values, at source, and at the spans around."""
+"""Commands that show values, source lines and the enclosing spans."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
 from kerascope.trace.stepper import Reason
 
-SAMPLES = "kerascope.debugger.samples"  # read when a row is asked for
+SAMPLES = "kerascope.debugger.samples"  # imported by the command `row`
 WENT = {"ins": "went in", "out": "came out"}
-FEW_NUMBERS = 12  # of an array; p shows them all
-MOST_NUMBERS = 100  # of an array; pp shows that many
+FEW_NUMBERS = 12  # of an array, so that p prints all of them
+MOST_NUMBERS = 100  # of an array, which pp prints at most
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass
 class Display:
-    """An expression that is shown at each stop where it has another value."""
+    """An expression that is printed at each stop where its value has changed."""
 
     text: str
     last: Any = None
@@ -66,7 +66,7 @@ class Display:
 
 
 class Displays(dict[str, Display]):
-    """What is displayed, by its text."""
+    """The displayed expressions, by their text."""
 
 
 # --- print ----------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Displays(dict[str, Display]):
 
 @command("p", group="values")
 def p(debugger: Shell, words: str) -> None:
-    """Print the value of a Python expression; an array by its figures first.
+    """Print the value of a Python expression; for an array, its statistics first.
 
     Usage: p EXPR
     Example: p tensor_map["dense_1"]
@@ -87,17 +87,17 @@ def p(debugger: Shell, words: str) -> None:
 
 
 def _value_of(debugger: Shell, words: str, command: str) -> Any:
-    """Return a value with numbers; where only figures are left, say why."""
+    """Return a value with its arrays; if only statistics are kept, print why."""
     value, why = value_with_numbers(
         debugger.session, words, debugger.names(), debugger.own_names, command
     )
     if why:
-        debugger.say(f"only figures are left of it: {why}")
+        debugger.say(f"only statistics of it are kept: {why}")
     return value
 
 
 def say_value(debugger: Shell, value: Any) -> None:
-    """Print a value as `p` does; a person gets what has no room on one line on several."""
+    """Print a value as `p` does; in a terminal, a long container is split over several lines."""
     text = without_addresses(text_of_value(value), value)
     if (
         debugger.is_terminal
@@ -113,7 +113,7 @@ def say_value(debugger: Shell, value: Any) -> None:
 
 @command("pp", group="values")
 def pp(debugger: Shell, words: str) -> None:
-    """Print a value on several lines; of an array its numbers too.
+    """Print a value on several lines; for an array, its numbers too.
 
     Usage: pp EXPR
     Example: pp nodes_by_depth
@@ -134,10 +134,10 @@ def _on_several_lines(debugger: Shell, value: Any) -> str:
 
 @command("pv", group="values")
 def pv(debugger: Shell, words: str) -> None:
-    """Print the value of a symbolic tensor on the last batch that was fed.
+    """Print the value of a symbolic tensor on the last batch.
 
     Usage: pv EXPR
-    The weights are those of the stop. Nothing of it is recorded.
+    The weights are those of the stop. The computation is not recorded.
     Example: pv model.output
     """
     value = _value_of(debugger, words, "pv")
@@ -147,10 +147,10 @@ def pv(debugger: Shell, words: str) -> None:
 
 @command("row", group="values")
 def row(debugger: Shell, words: str) -> None:
-    """Print what one row of the batch was fed with, and which sample of the data it is.
+    """Print the inputs of one row of the batch, and which sample of the data it is.
 
     Usage: row [N]
-    Without N: the row in which a number is spoilt here, or else the one with the largest loss.
+    Without N: the row with a NaN or infinity here, otherwise the one with the largest loss.
     Example: row 3
     """
     import_module(SAMPLES).say_row(debugger, words)
@@ -158,7 +158,7 @@ def row(debugger: Shell, words: str) -> None:
 
 @command("whatis", group="values")
 def whatis(debugger: Shell, words: str) -> None:
-    """Tell what kind of thing a value is.
+    """Show the type of a value.
 
     Usage: whatis EXPR
     Example: whatis tensor
@@ -167,7 +167,7 @@ def whatis(debugger: Shell, words: str) -> None:
     if isinstance(value, np.ndarray | np.generic):
         debugger.say(f"array {kind_of(value)}")
     elif isinstance(value, Statistics):
-        debugger.say(f"figures of an array {value.kind}; its numbers were not kept")
+        debugger.say(f"statistics of an array {value.kind}; its numbers were not kept")
     elif isinstance(value, REFS):
         debugger.say(f"{value!r}, as the tape describes it")
     elif isinstance(value, list | tuple | dict | set):
@@ -181,10 +181,10 @@ def whatis(debugger: Shell, words: str) -> None:
 
 @command("display", group="values")
 def display(debugger: Shell, words: str) -> None:
-    """Print an expression at each stop where its content is another.
+    """Print an expression at each stop where its value has changed.
 
     Usage: display [EXPR]
-    Without EXPR: list what is displayed.
+    Without EXPR: list the displayed expressions.
     Example: display list(tensor_map)
     """
     displays = debugger.state(Displays)
@@ -192,7 +192,7 @@ def display(debugger: Shell, words: str) -> None:
         for one in displays.values():
             debugger.say(f"display {one.text}: {_shown(one.last)}")
         if not displays:
-            debugger.say("nothing is displayed; for example `display list(tensor_map)`")
+            debugger.say("nothing is displayed. For example: `display list(tensor_map)`")
         return
     compile(words, "<stdin>", "eval")
     displays[words] = Display(words)
@@ -201,7 +201,7 @@ def display(debugger: Shell, words: str) -> None:
 
 @command("undisplay", group="values")
 def undisplay(debugger: Shell, words: str) -> None:
-    """Display it no longer; without EXPR nothing.
+    """Stop displaying an expression; without EXPR, all of them.
 
     Usage: undisplay [EXPR]
     Example: undisplay list(tensor_map)
@@ -215,7 +215,7 @@ def undisplay(debugger: Shell, words: str) -> None:
 
 
 def show_displays(debugger: Shell) -> None:
-    """Print what has another value than at the last stop."""
+    """Print the displayed expressions whose value has changed since the last stop."""
     for one in debugger.state(Displays).values():
         _show_display(debugger, one)
 
@@ -238,14 +238,14 @@ def _show_display(debugger: Shell, one: Display) -> None:
 
 @command("args", "a", group="values", takes_words=False)
 def args(debugger: Shell, words: str) -> None:
-    """Print the names with which the span around began.
+    """Print the names recorded when the enclosing span began.
 
     Usage: a[rgs]
     Example: a
     """
     event = _begin_of_span(debugger)
     if event is None or not event.deltas:
-        debugger.say("no names came with the begin of this span")
+        debugger.say("no names were recorded when this span began")
         return
     for delta in event.deltas:
         key = "" if delta.key is None else f"[{delta.key}]"
@@ -262,7 +262,7 @@ def _begin_of_span(debugger: Shell) -> Event | None:
 
 @command("retval", "rv", group="values", takes_words=False)
 def retval(debugger: Shell, words: str) -> None:
-    """Print the value of the span that ends here.
+    """Print the result of the span that ends here.
 
     Usage: retval
     Example: retval
@@ -276,15 +276,15 @@ def retval(debugger: Shell, words: str) -> None:
 
 @command("statement", group="values")
 def statement(debugger: Shell, words: str) -> None:
-    """Run Python over the names at the stop; what it assigns is kept for you.
+    """Run Python with the names at the stop; the names that it assigns are kept for you.
 
     Usage: !statement
-    The names of the model itself are not changed by it: that is what `set` is for. A name of
-    yours hides the model's; `!del NAME` shows that again.
+    It does not change the model's own names: use `set` for that. A name of yours hides the
+    model's; `!del NAME` shows the model's again.
     Example: !total = sum(w.size for w in model.get_weights())
     """
     if not words:
-        raise ArgumentError("!: which statement? For example `!x = 3`.")
+        raise ArgumentError("!: expected a statement. For example: `!x = 3`.")
     made = run_statement(words, debugger.names(), partial(say_value, debugger), debugger.stdout)
     hidden = [name for name in made if _is_of_the_model(debugger, name)]
     debugger.own_names.update(made)
@@ -295,7 +295,7 @@ def statement(debugger: Shell, words: str) -> None:
 
 
 def _is_of_the_model(debugger: Shell, name: str) -> bool:
-    """Return whether a name that the user assigns hides one of the model's until then."""
+    """Return whether a name assigned by the user now hides one of the model."""
     if name in debugger.own_names:
         return False
     event = debugger.session.stepper.event
@@ -304,7 +304,7 @@ def _is_of_the_model(debugger: Shell, name: str) -> bool:
 
 
 class _Text(str):
-    """A text that shows itself without quotes."""
+    """Text whose `repr` has no quotes."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -317,7 +317,7 @@ def _shown(value: Any) -> str:
 
 
 def numbers_of(array: np.ndarray, width: int) -> str:
-    r"""Return an array's numbers as Python writes them; of a large one, those at its edges.
+    r"""Return an array's numbers as Python writes them; a large one is abridged.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def numbers_of(array: np.ndarray, width: int) -> str:
 
 
 def without_addresses(text: str, value: Any) -> str:
-    """Return a value's text without addresses of memory: they are others in each process.
+    """Return a value's text without memory addresses, which differ between processes.
 
     Examples
     --------
@@ -342,46 +342,46 @@ def without_addresses(text: str, value: Any) -> str:
     return text if isinstance(value, str) else _ADDRESS.sub("", text)
 
 
-# --- where we are in source -----------------------------------------------------------------------
+# --- the current place in the source --------------------------------------------------------------
 
 AROUND = 5  # lines before and after the current one
 
 
 @dataclass
 class Chosen:
-    """Which of the spans around is looked at: how many up from the innermost."""
+    """The selected enclosing span: how many levels above the innermost."""
 
     level: int = 0
 
 
 def spans_around(debugger: Shell) -> list[Event]:
-    """Return the spans around, outermost first, and the event itself."""
+    """Return the enclosing spans, outermost first, and the event itself."""
     event = debugger.session.stepper.event
     if event is None:
         return []
     spans = debugger.session.tape.spans_at(event.t)
     if debugger.session.frame_at(debugger.stop) is not None:
-        return spans  # the event is over; what is around goes on
+        return spans  # the event is over; its enclosing spans are not
     return spans if event.ph == BEGIN else [*spans, event]
 
 
 def chosen_span(debugger: Shell) -> Event:
-    """Return the span that was chosen with up and down.
+    """Return the span selected with `up` and `down`.
 
     Raises
     ------
     ArgumentError
-        Nothing has happened yet, or all is over.
+        The run has not started, or is over.
     """
     spans = spans_around(debugger)
     if not spans:
-        raise ArgumentError("here is no event; `s` goes to the next, `rs` to the last.")
+        raise ArgumentError("This is not at an event. `s` goes to the next, `rs` to the last.")
     return spans[len(spans) - 1 - debugger.state(Chosen).level]
 
 
 @command("where", "w", "bt", group="source", takes_words=False)
 def where(debugger: Shell, words: str) -> None:
-    """Show the spans around, with the line of the engine and that of the user.
+    """Show the enclosing spans, with the lines of the engine and of the user.
 
     Usage: w[here]
     Example: w
@@ -408,7 +408,7 @@ def where(debugger: Shell, words: str) -> None:
 
 
 def _say_makers(debugger: Shell, where: Where) -> None:
-    """Say which lines of the user's made the op that is computed, the outermost first."""
+    """Print the user's lines that made the op being computed, the outermost first."""
     made = where.made
     if made is None or not (made.made_by or made.called_from):
         return
@@ -416,7 +416,7 @@ def _say_makers(debugger: Shell, where: Where) -> None:
     own = made.made_by or ((user.file, user.line, user.function),)
     lines = list(dict.fromkeys([*made.called_from[::-1], *own[::-1]]))
     if len(lines) == 1 and not made.made_by:
-        return  # it stands beside the span already
+        return  # it is already printed on the line of the span
     title = f"made by (gradient of {made.gradient_of})" if made.gradient_of else "made by"
     debugger.say(f"  {title}:")
     for line in lines:
@@ -429,9 +429,9 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the program's own lines around the spans, and those inside of them.
+    """Return the program's own lines around the enclosing spans, and those inside them.
 
-    They are there only in the present, and where the program has failed.
+    They exist only in the present, and where the program has failed.
     """
     session, now = debugger.session, debugger.session.stepper.now
     if session.is_over:
@@ -448,7 +448,7 @@ def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
 
 @command("up", "u", group="source")
 def up(debugger: Shell, words: str) -> None:
-    """Look at the span around.
+    """Select the enclosing span.
 
     Usage: u[p] [n]
     Example: u
@@ -464,7 +464,7 @@ def up(debugger: Shell, words: str) -> None:
 
 @command("down", "d", group="source")
 def down(debugger: Shell, words: str) -> None:
-    """Look at the span inside again.
+    """Select the inner span again.
 
     Usage: d[own] [n]
     Example: d
@@ -479,7 +479,7 @@ def down(debugger: Shell, words: str) -> None:
 
 
 def _say_chosen(debugger: Shell) -> None:
-    """Print the chosen span and, as pdb does, the line of source below it."""
+    """Print the selected span and, as pdb does, the line of source below it."""
     span = chosen_span(debugger)
     debugger.say_line(_line_of_span(span, True, call_label(debugger.session, span)))
     where = walked(span.where)
@@ -490,11 +490,11 @@ def _say_chosen(debugger: Shell) -> None:
 
 @command("list", "l", group="source")
 def list_(debugger: Shell, words: str) -> None:
-    """Show source around the line at which we stand, or other lines of the same file.
+    """Show the source around the current line, or other lines of the same file.
 
     Usage: l[ist] [user | LINE | FIRST, LAST]
-    `l user` shows the line of the script that made the layer. At an op, its own code stands
-    below the line that made it.
+    `l user` shows the line of the script that made the layer. At an op, the op's own code is
+    printed below the line that made it.
     Example: l
     """
     if words == "user":
@@ -502,7 +502,7 @@ def list_(debugger: Shell, words: str) -> None:
         return
     asked = re.fullmatch(r"(\d+)\s*(?:,\s*(\d+))?", words)
     if words not in ("", ".") and not asked:
-        raise ArgumentError(f"list: got {words!r}; expected nothing, `user`, 10 or 1,5.")
+        raise ArgumentError(f"list: expected nothing, `user`, 10 or 1,5, got {words!r}.")
     where = debugger.place_of_program() or walked(chosen_span(debugger).where)
     if not where.file:
         raise ArgumentError("list: this span has no line of source.")
@@ -510,7 +510,7 @@ def list_(debugger: Shell, words: str) -> None:
     first, last = middle - AROUND, middle + AROUND
     if asked and asked[2]:
         first, last = middle, int(asked[2])
-        last = first + last if last < first else last  # as in pdb: so many lines more
+        last = first + last if last < first else last  # as in pdb: a number of lines
     _say_lines(debugger, path_of(where.file), where.line, first, last)
     code = with_code(chosen_span(debugger).where) if spans_around(debugger) and not asked else where
     if (code.file, code.line) != (where.file, where.line) and is_of_an_op(
@@ -522,7 +522,7 @@ def list_(debugger: Shell, words: str) -> None:
 
 @command("longlist", "ll", group="source", takes_words=False)
 def longlist(debugger: Shell, words: str) -> None:
-    """Show the whole function of the engine that is being walked through.
+    """Show the whole source of the engine's current function.
 
     Usage: ll, longlist
     Example: ll
@@ -541,7 +541,7 @@ def _list_user(debugger: Shell) -> None:
         if where.user_line:
             _say_made_at(debugger, where)
             return
-    raise ArgumentError("list: no line of the script made what is here.")
+    raise ArgumentError("list: no line of the script made this layer or op.")
 
 
 @command("source", group="source")
@@ -552,13 +552,13 @@ def source(debugger: Shell, words: str) -> None:
     Example: source dense_2
     """
     if not words:
-        raise ArgumentError("source: of which layer? For example `source dense_2`.")
+        raise ArgumentError("source: expected a layer. For example: `source dense_2`.")
     made = {event.name: event for event in debugger.session.tape.filter(kind="layer.init")}
     if words not in made:
         raise ArgumentError(f"source: unknown layer {words!r}. {did_you_mean(words, made)}")
     where = made[words].where
     if not where.user_line:
-        raise ArgumentError(f"source: it is not known which line made {words!r}.")
+        raise ArgumentError(f"source: the tape does not know which line made {words!r}.")
     _say_made_at(debugger, where)
 
 
@@ -571,7 +571,7 @@ def _say_made_at(debugger: Shell, where: Where) -> None:
 def _say_lines(debugger: Shell, file: str, current: int, first: int, last: int) -> None:
     lines = linecache.getlines(file)
     if not lines:
-        raise ArgumentError(f"list: the source of {shown_file(file)} is not to be found.")
+        raise ArgumentError(f"list: the source of {shown_file(file)} was not found.")
     if first > len(lines):
         raise ArgumentError(f"list: {shown_file(file)} has {len(lines)} lines.")
     for number in range(max(first, 1), min(last, len(lines)) + 1):

@@ -1,4 +1,4 @@
-"""The losses of two histories side by side: what `rerun` and `diff 1 2` show of a fork."""
+"""The losses of two timelines side by side, as `rerun` and `diff 1 2` print them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WIDEST = 60
 def lines_of_losses(
     rows: list[TrainCall], numbers: tuple[int, int], ascii_only: bool = False
 ) -> list[str]:
-    """Return a curve of each history, where they part, and a table that is cut if it is long.
+    """Return a curve for each timeline, the first difference, and a table (abridged if long).
 
     Parameters
     ----------
     rows : list of TrainCall
     numbers : (int, int)
-        Of the two timelines.
+        The numbers of the two timelines.
     ascii_only : bool
     """
     models = list(dict.fromkeys(row.model for row in rows))
@@ -43,7 +43,7 @@ def lines_of_losses(
 
 
 def told_apart(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart, if they are not the same."""
+    """Return two numbers as text, with enough digits to distinguish them if they differ."""
     if figure(first) != figure(second) or first == second:
         return figure(first), figure(second)
     return f"{first:.9g}", f"{second:.9g}"
@@ -56,7 +56,7 @@ def _label(row: TrainCall) -> str:
 def _curves(
     rows: list[TrainCall], numbers: tuple[int, int], whose: str, ascii_only: bool
 ) -> list[str]:
-    """Return a line of bars for each history, both on one scale."""
+    """Return a line of bars for each timeline, both on the same scale."""
     both = [[row.first for row in rows], [row.second for row in rows]]
     scale = [x for losses in both for x in losses if math.isfinite(x)]
     span = f", {figure(min(scale))} to {figure(max(scale))}" if scale else ""

@@ -1,6 +1,6 @@
-"""Commands that move in time, forward, backward, anywhere.
+"""Commands that move in time: forward, backward, or to any event.
 
-`origin` goes to the event that produced a name; which that is comes first.
+The first part finds the event that produced a name, for the command `origin`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from kerascope.trace.stepper import Reason, Stop
 from kerascope.trace.tape_store import Tape
 
 # --- which event produced a name ------------------------------------------------------------------
-# `out` is no name of the tape but that of the event at the stop: what `p out` shows. All other
-# names are looked for on the tape, from the stop back.
+# `out` is not a name on the tape: it is the output of the event at the stop, as `p out` shows it.
+# All other names are looked up on the tape, backward from the stop.
 
 
 def origin_at(session: Session, name: str, t: int | None) -> Event | None:
-    """Return the event that produced a name, as it is known at a stop; None if none did.
+    """Return the event that produced the value that a name has at a stop, or None.
 
     Raises
     ------
     ArgumentError
-        The name is known, and nothing has produced it so far.
+        The name is known, but nothing has produced it so far.
     """
     tape = session.tape
     t = len(tape) - 1 if t is None else min(t, len(tape) - 1)
@@ -64,9 +64,9 @@ def _gives(event: Event, name: str) -> bool:
 
 
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
-    """Return the last event that gave a name of the source its value, whatever layers are called.
+    """Return the last event that gave a name of the source its value, ignoring layers of that name.
 
-    Where that is forgotten, the tape itself has to answer.
+    Return None if the events before were dropped; then the tape's own index is used.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:
@@ -77,11 +77,11 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the innermost event with the value that comes out at an event."""
+    """Return the innermost event that produced the output of an event."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(
-            f"origin: {name!r} is None here: nothing has come out yet; `r` goes on."
+            f"origin: {name!r} is None here, before the output. `r` goes to it."
         )
     found = event
     for earlier in tape.back(event.t):
@@ -100,7 +100,7 @@ def _alone(value: Any) -> Any:
 
 
 def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
-    """Return the network depth or phase, and the time, for which `until` looks."""
+    """Return the target of `until`: a network depth or phase, or a time."""
     if not words:
         return None, None
     if words.startswith("t=") and words[2:].strip().isdigit():
@@ -110,17 +110,17 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
     if words.removeprefix("phase").strip() in (*PHASES, *ACTS):
         return words.removeprefix("phase").strip(), None
     if words.isidentifier():
-        return words, None  # the stepper tells which phases there are
+        return words, None  # the stepper's error lists the phases
     raise ArgumentError(
-        f"{command}: got {words!r}; expected nothing, a network depth (`{command} 2`), a phase "
-        f"(`{command} backward`) or a time (`{command} t=61`). To all else: `tbreak {words}`, then "
-        f"`{'rc' if command == 'ru' else 'c'}`."
+        f"{command}: expected nothing, a network depth (`{command} 2`), a phase (`{command} "
+        f"backward`) or a time (`{command} t=61`), got {words!r}. For other targets: `tbreak "
+        f"{words}`, then `{'rc' if command == 'ru' else 'c'}`."
     )
 
 
 @dataclass
 class Awaited:
-    """The time that `goto` looks for; None if none is."""
+    """The future time that `goto` waits for, or None."""
 
     t: int | None = None
 
@@ -141,7 +141,7 @@ def step(debugger: Shell, words: str) -> bool:
 
 @command("stepi", "si", group="forward", moves=True)
 def stepi(debugger: Shell, words: str) -> bool:
-    """Go to the next event of any grain, the finest details too.
+    """Go to the next event of any grain, including the finest.
 
     Usage: stepi [n]
     Example: stepi
@@ -152,7 +152,7 @@ def stepi(debugger: Shell, words: str) -> bool:
 
 @command("next", "n", group="forward", moves=True)
 def next_(debugger: Shell, words: str) -> bool:
-    """Go to the next sibling, over all that lies inside; or to the end of the span.
+    """Go to the next event at this level, over everything inside; or to the end of the span.
 
     Usage: n[ext] [n]
     Example: n
@@ -163,7 +163,7 @@ def next_(debugger: Shell, words: str) -> bool:
 
 @command("until", "unt", group="forward", moves=True, completes=(*PHASES, *ACTS, *FUNCTIONS))
 def until(debugger: Shell, words: str) -> bool:
-    """Go on to the next network depth, or to what is named.
+    """Continue to the next network depth, or to a phase, act, function or time.
 
     Usage: unt[il] [depth | phase | act | function | t=T]
     Example: unt backward
@@ -184,7 +184,7 @@ def return_(debugger: Shell, words: str) -> bool:
 
 @command("continue", "c", "cont", group="forward", takes_words=False, moves=True)
 def continue_(debugger: Shell, words: str) -> bool:
-    """Go on to the next breakpoint, caught condition or watched change.
+    """Continue to the next breakpoint, caught condition or watched change.
 
     Usage: c[ont[inue]]
     Example: c
@@ -197,7 +197,7 @@ def continue_(debugger: Shell, words: str) -> bool:
 
 @command("rs", group="backward", moves=True)
 def rs(debugger: Shell, words: str) -> bool:
-    """Step backward. Python is not run again: the tape is read.
+    """Step backward. The tape is read, and Python is not run again.
 
     Usage: rs [n]
     Example: rs
@@ -210,7 +210,7 @@ def rs(debugger: Shell, words: str) -> bool:
 
 @command("rn", group="backward", moves=True)
 def rn(debugger: Shell, words: str) -> bool:
-    """Go back to the sibling before, over all that lies inside.
+    """Go back to the previous event at this level, over everything inside.
 
     Usage: rn [n]
     Example: rn
@@ -221,7 +221,7 @@ def rn(debugger: Shell, words: str) -> bool:
 
 @command("ru", group="backward", moves=True, completes=(*PHASES, *ACTS, *FUNCTIONS))
 def ru(debugger: Shell, words: str) -> bool:
-    """Go back until another network depth, or what is named.
+    """Go back to another network depth, or to a phase or time.
 
     Usage: ru [depth | phase | t=T]
     Example: ru forward
@@ -262,14 +262,14 @@ def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
 
 @command("goto", group="in time", moves=True, completes=_times)
 def goto(debugger: Shell, words: str) -> bool:
-    """Jump to a time, past or to come, or to where a batch or an epoch begins.
+    """Go to a time, past or future, or to the begin of a batch or an epoch.
 
     Usage: goto T | goto [fit N] [epoch N] [batch N] [of MODEL]
     Example: goto 61
 
-    Batches and epochs count from 0 and fits from 1, as `info batches` shows them. `goto batch 17`
-    is that of this model and epoch; before the first and after the last one it is that of the
-    epoch next to here. `goto batch 17 of D` is that of one of several models.
+    Batches and epochs count from 0 and fits from 1, as in `info batches`. `goto batch 17` goes to
+    batch 17 of the current model and epoch; before the first and after the last epoch, of the
+    nearest one. `goto batch 17 of D` chooses one of several models.
     """
     text = words.removeprefix("t=").strip()
     address = parse_address(" ".join(text.split()), "goto")
@@ -278,9 +278,9 @@ def goto(debugger: Shell, words: str) -> bool:
         return debugger.move(lambda stepper: stepper.goto(t))
     if not text.isdigit():
         raise ArgumentError(
-            f"goto: got {words!r}; expected a time, for example `goto 61`, or a batch: "
-            "`goto batch 17`, `goto epoch 2 batch 17`, `goto batch 17 of D`, or in full "
-            "`goto fit 1 epoch 2 batch 17 of D`."
+            "goto: expected a time, for example `goto 61`, or a batch, `goto batch 17`, `goto "
+            "epoch 2 batch 17`, `goto batch 17 of D` or `goto fit 1 epoch 2 batch 17 of D`, got "
+            f"{words!r}."
         )
     is_to_come = int(text) >= len(debugger.session.tape)
     debugger.state(Awaited).t = int(text) if is_to_come else None
@@ -288,21 +288,21 @@ def goto(debugger: Shell, words: str) -> bool:
 
 
 def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto") -> int:
-    """Return when a batch begins, or the first one of an epoch.
+    """Return when a batch begins, or the first batch of an epoch.
 
-    If several batches match, those of the model that is trained here come first, then the nearest.
+    If several batches match, those of the model being trained here come first, then the nearest.
     """
     tape, here = debugger.session.tape, debugger.session.stepper.now
     every = list(tape.batches())
     if not every:
-        raise ArgumentError(f"{command}: there has been no batch of `fit` up to here.")
+        raise ArgumentError(f"{command}: `fit` has trained on no batch up to here.")
     batches = [one for one in every if address.model in ("", one.model)]
     if not batches:
         models = dict.fromkeys(one.model for one in every)
         near = did_you_mean(address.model, models)
         raise ArgumentError(
-            f"{command}: no batch of a model {address.model!r}. {near}"
-            f"There are batches of {', '.join(models)}."
+            f"{command}: there is no batch of a model {address.model!r}. {near}"
+            f"Models with batches: {', '.join(models)}."
         )
     if address.fit is not None:
         fits = runs_of(tape, len(tape)).fits
@@ -311,7 +311,7 @@ def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto")
         if not batches:
             whose = f" of {address.model}" if address.model else ""
             raise ArgumentError(
-                f"{command} fit {address.fit}: it has no batch{whose}; there have been "
+                f"{command} fit {address.fit}: it has no batch{whose}. So far there are "
                 f"{len(fits)} fits, counted from 1."
             )
     epoch, number = address.epoch, address.batch or 0
@@ -335,7 +335,7 @@ def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto")
 
 
 def say_never_came(debugger: Shell, stop: Stop) -> None:
-    """Tell of a time that was to be gone to and never came."""
+    """Print a message if the time that `goto` waited for was never reached."""
     found = debugger.state(Awaited)
     awaited, found.t = found.t, None
     if awaited is not None and stop.reason is Reason.END:
@@ -345,7 +345,7 @@ def say_never_came(debugger: Shell, stop: Stop) -> None:
 
 @command("when", group="in time", takes_words=False)
 def when(debugger: Shell, words: str) -> None:
-    """Tell where in time we are.
+    """Show the current time.
 
     Usage: when
     Example: when
@@ -363,13 +363,13 @@ def when(debugger: Shell, words: str) -> None:
 
 @command("origin", group="in time")
 def origin(debugger: Shell, words: str) -> None:
-    """Tell which event produced a name, a tensor or a weight.
+    """Show which event produced a name, a tensor or a weight.
 
     Usage: origin NAME
     Example: origin dense_2/out
     """
     if not words:
-        raise ArgumentError("origin: which name? For example `origin total_loss`.")
+        raise ArgumentError("origin: expected a name. For example: `origin total_loss`.")
     t = debugger.stop.t if debugger.stop is not None else None
     event = origin_at(debugger.session, words, t)
     if event is None:

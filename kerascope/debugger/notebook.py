@@ -1,6 +1,6 @@
-"""The debugger in a notebook: `%load_ext kerascope` gives `%kdb` and `%%kdb`.
+"""The debugger in a notebook: `%load_ext kerascope` defines `%kdb` and `%%kdb`.
 
-What can be typed after them, options first, as after `kerascope debug`, stands at the beginning.
+The first part parses the options, which are those of `kerascope debug`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kerascope.trace.events import Where
 from kerascope.trace.stepper import Reason, Stepper, Stop
 from kerascope.trace.tape import Tape, trace
 
-# --- what can be typed after `%kdb` and `%%kdb` ---------------------------------------------------
+# --- the options of `%kdb` and `%%kdb` ------------------------------------------------------------
 
 
 LONG = {"-c": "--command", "-x": "--commands-from", "-t": "--tape"}
@@ -39,18 +39,18 @@ _WORD = re.compile(r"""(--?[\w-]*)(?:=|\s*)("[^"]*"|'[^']*'|[^\s"']\S*)?\s*""")
 
 @dataclass
 class Options:
-    """What was typed.
+    """The parsed options of a magic.
 
     Attributes
     ----------
     commands : list of str
-        Done first.
+        Commands to run first.
     fail_on : str or None
-        Conditions at the first of which the cell fails.
+        Conditions that make the cell fail.
     tape : str or None
-        Under which name the tape is put into the notebook.
+        The name in the notebook that gets the tape.
     statement : str
-        What stands behind the options.
+        The text after the options.
     """
 
     commands: list[str] = field(default_factory=list)
@@ -60,17 +60,17 @@ class Options:
 
     @property
     def conditions(self) -> set[str]:
-        """The names of the conditions of `fail_on`."""
+        """The names of the conditions in `fail_on`."""
         return {c.name for c in parse_conditions(self.fail_on)} if self.fail_on else set()
 
 
 def parse_options(line: str) -> Options:
-    """Return what stands on the line of a magic.
+    """Parse the line of a magic.
 
     Raises
     ------
     ArgumentError
-        An option is unknown, has no value, or its value makes no sense.
+        An option is unknown, has no value, or its value is wrong.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def parse_options(line: str) -> Options:
         if name not in OPTIONS:
             near = did_you_mean(name, OPTIONS)
             raise ArgumentError(
-                f"kdb: unknown option {name!r}. {near}Expected -c COMMAND, -x FILE, "
-                "--fail-on CONDITIONS or --tape NAME."
+                f"kdb: unknown option {name!r}. {near}Use -c COMMAND, -x FILE, --fail-on "
+                "CONDITIONS or --tape NAME."
             )
         if found is None or not value:
             raise ArgumentError(
-                f"kdb: {name}: expected a value behind it, in quotes if it has spaces: "
+                f"kdb: {name} needs a value, in quotes if it has spaces. For example: "
                 "-c 'b dense_1'."
             )
         _take(options, name, value[1:-1] if value[0] in "\"'" else value)
@@ -122,43 +122,43 @@ NAME = "kdb"
 SWITCHES = ("on", "off")
 NOTHING_RECORDED = (
     "kdb: nothing was recorded, so there is nothing to look back at. Run the cell again with %%kdb "
-    "in its first line; or say `%kdb on`: then each cell is recorded, and one that fails opens the "
-    "debugger."
+    "in its first line. Or use `%kdb on`: then each cell is recorded, and a failing cell opens "
+    "the debugger."
 )
 HELP = """Step through what models do, forward and backward in time, as pdb steps through lines.
 
 In a cell's first line, `%%kdb` runs the cell under the debugger; it stops before the first event.
-The names that the cell makes stay in the notebook::
+Names that the cell assigns stay in the notebook::
 
     %%kdb
     model.fit(x, y)
 
     %%kdb -c 'b dense_2' -c c -c 'p out'      (these commands first, then you type)
-    %%kdb -c 'catch nan' -c c -c w -c q       (stop where a NaN is born, where is it, quit)
+    %%kdb -c 'catch nan' -c c -c w -c q       (stop at the first NaN, show where it is, quit)
     %%kdb -x commands.txt                     (the commands of a file first)
-    %%kdb --fail-on nan                       (ask nothing; the cell fails where a NaN comes out)
-    %%kdb -c c -c q --tape tape               (the tape under a name: `tape` then shows a table)
+    %%kdb --fail-on nan                       (no prompt; the cell fails at the first NaN)
+    %%kdb -c c -c q --tape tape               (give the tape a name: `tape` then shows a table)
 
 On a line of its own::
 
-    %kdb model.fit(x, y)      debug this statement; the options above may stand before it
-    %kdb                      look back at what was recorded last, from where it failed
+    %kdb model.fit(x, y)      debug this statement; the options above may come before it
+    %kdb                      look back at the last recording, starting where it failed
     %kdb tape                 look back at this tape
-    %kdb on                   record each cell from now on; one that fails opens the debugger
-    %kdb off                  no longer
+    %kdb on                   record each cell from now on; a failing cell opens the debugger
+    %kdb off                  stop recording
 
-`help` at the prompt lists the commands: s n r c go on, rs rn rr rc go back, b dense_2 sets a
-breakpoint, p out prints, w tells where we are, draw draws the model, q quits. `restart` runs the
+`help` at the prompt lists the commands: s n r c move forward, rs rn rr rc move back, b dense_2 sets
+a breakpoint, p out prints, w shows where we are, draw draws the model, q quits. `restart` runs the
 cell again; new layers then get new names, as when you run a cell twice.
 """
 
 
 class Found(BaseException):
-    """What `--fail-on` names was found; it goes through the cell's code, past its `except`."""
+    """A condition of `--fail-on` was met; no `except Exception` in the cell can catch it."""
 
 
 class CellProgram(NamedTuple):
-    """The code of a cell: its statements, its last expression, and where it begins."""
+    """The code of a cell: its statements, its last expression, its file and its first line."""
 
     statements: CodeType
     expression: CodeType | None
@@ -167,7 +167,7 @@ class CellProgram(NamedTuple):
 
 
 class Notebook:
-    """What `%kdb` and `%%kdb` do.
+    """The magics `%kdb` and `%%kdb` of one notebook.
 
     Parameters
     ----------
@@ -181,12 +181,12 @@ class Notebook:
         self._recording = ExitStack()
 
     def kdb(self, line: str, cell: str | None = None) -> Any:
-        """Do what stands on the line, or run the cell; return the value of its last expression.
+        """Run the magic on its line and cell; return the value of the last expression.
 
         Raises
         ------
         UsageError
-            The line cannot be understood, there is nothing to look back at, or nobody can type.
+            The line is wrong, nothing was recorded, or commands cannot be read.
         """
         __tracebackhide__ = True  # IPython shows the user's own lines then
         try:
@@ -197,8 +197,8 @@ class Notebook:
         if cell is not None:
             if words:
                 raise self._mistake(
-                    f"%%kdb: in its line there are only options; got {words!r}. The code to debug "
-                    "goes below it; `%kdb STATEMENT` debugs one line."
+                    f"%%kdb: expected only options in this line, got {words!r}. Write the code "
+                    "below it, or use `%kdb STATEMENT` to debug one line."
                 )
             return self._debug(cell, options)
         if words in SWITCHES:
@@ -209,7 +209,7 @@ class Notebook:
             names = self.shell.user_ns.items()
             tapes = [name for name, value in names if isinstance(value, Tape)]
             near = did_you_mean(words, [*SWITCHES, *tapes])
-            raise self._mistake(f"%kdb: there is no name {words!r}. {near}`%kdb?` tells more.")
+            raise self._mistake(f"%kdb: there is no name {words!r}. {near}`%kdb?` shows the help.")
         return self._debug(words, options)
 
     def _mistake(self, text: str) -> Exception:
@@ -221,7 +221,7 @@ class Notebook:
     # --- running code -----------------------------------------------------------------------------
 
     def _debug(self, source: str, options: Options) -> Any:
-        """Run code under the debugger, again if it is restarted."""
+        """Run code under the debugger; run it again after `restart`."""
         __tracebackhide__ = True
         program = self._compiled(source)
         self._leave_recorded()
@@ -260,7 +260,7 @@ class Notebook:
         return session
 
     def _compiled(self, source: str) -> CellProgram:
-        """Return the code of a cell, what IPython adds to Python's syntax translated."""
+        """Compile the source of a cell, with IPython's extra syntax translated to Python."""
         shell = self.shell
         python = shell.transform_cell(source)
         file = shell.compile.cache(python, shell.displayhook.prompt_count, raw_code=source)
@@ -272,19 +272,19 @@ class Notebook:
         return CellProgram(shell.compile(tree, file, "exec"), last, file, line)
 
     def _run(self, program: CellProgram, value: list[Any]) -> None:
-        """Run the code; put the value of its last expression into the list."""
+        """Run the code; append the value of its last expression to the list."""
         names = self.shell.user_ns
         exec(program.statements, names)
         if program.expression is not None:
             value.append(eval(program.expression, names))
 
     def _check_heard(self, debugger: ModelDebugger, options: Options) -> None:
-        """Tell why the code was not run to its end, if that was not what somebody wanted."""
+        """Report that the cell was not run to its end, if that happened for lack of commands."""
         if not debugger.is_unheard or debugger.session.is_over:
             return
         if not options.commands:
-            raise self._mistake("kdb: without commands the cell was not run.")
-        debugger.say("*** the rest of the cell does not run; `-c detach` would let it.")
+            raise self._mistake("kdb: the cell was not run, for lack of commands.")
+        debugger.say("*** the rest of the cell is not run. Add `-c detach` to run it.")
 
     # --- looking back -----------------------------------------------------------------------------
 
@@ -298,42 +298,42 @@ class Notebook:
     def _switch(self, is_on: bool) -> None:
         self.records_cells = is_on
         print(
-            "kdb: each cell is recorded from now on; one that fails opens the debugger"
+            "kdb: each cell is recorded from now on; a failing cell opens the debugger"
             if is_on
-            else "kdb: cells are recorded no longer"
+            else "kdb: cells are not recorded any more"
         )
 
     def begin_cell(self, info: Any = None) -> None:
-        """Record a cell that begins, if `%kdb on` was said."""
+        """Start recording a cell if `%kdb on` is active."""
         if self.records_cells:
             self._recorded = self._recording.enter_context(trace())
 
     def end_cell(self, result: Any = None) -> None:
-        """Look back at a recorded cell if it failed; end what a `set_trace` in the cell began."""
+        """End a cell's recording and any `set_trace` session; if the cell failed, look back."""
         if Session.current is not None:
             leave(Session.current)
         tape = self._leave_recorded()
         if tape is None or not len(tape):
-            return  # the cell spoke of no model: what was recorded before it is kept
+            return  # the cell used no model: keep the recording before it
         Session.current = Session(lambda stop: None, tape=tape)
         if isinstance(getattr(result, "error_in_exec", None), Exception):
             replay(tape, at_failure=True)
 
     def _leave_recorded(self) -> Tape | None:
-        """Record this cell no longer; return what was recorded."""
+        """Stop recording this cell; return its tape, or None if it was not recorded."""
         tape, self._recorded = self._recorded, None
-        with suppress(ValueError):  # a kernel runs each cell in a context of its own: it is gone
+        with suppress(ValueError):  # the cell's own context is gone
             self._recording.close()
         return tape
 
     def name_of_cell(self, file: str) -> str | None:
-        """Return what a cell is called, "In[3]", if this is the file that IPython gave it."""
+        """Return the name of a cell, such as "In[3]", or None if the file is not a cell's."""
         found: tuple[str, str] | None = self.shell.compile.format_code_name(file)
         return None if found is None else found[1]
 
 
 def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
-    """Return what is asked at a stop; with `--fail-on`, end at what it names."""
+    """Return the function that prompts at a stop; with `--fail-on` it raises `Found` instead."""
 
     def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         for finding in stop.findings:
@@ -350,7 +350,7 @@ def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], A
 
 
 def _from_the_cell_on(error: BaseException, file: str) -> BaseException:
-    """Return an error whose traceback begins in the cell, not in the debugger."""
+    """Return an error with a traceback that starts in the cell, not in the debugger."""
     entry = error.__traceback__
     while entry is not None and entry.tb_frame.f_code.co_filename != file:
         entry = entry.tb_next
@@ -358,7 +358,7 @@ def _from_the_cell_on(error: BaseException, file: str) -> BaseException:
 
 
 def _last_line_of(error: BaseException) -> str:
-    """Return what went wrong and where in the cell; the notebook shows the whole traceback."""
+    """Return the error as one line with its place in the cell; the notebook shows the traceback."""
     line, entry = "", error.__traceback__
     while entry is not None:
         file = entry.tb_frame.f_code.co_filename
@@ -374,13 +374,13 @@ _loaded: list[Notebook] = []
 
 
 def _say_quit(shell: Any, kind: Any, error: Any, entry: Any, tb_offset: Any = None) -> list[str]:
-    """Say what `q` after a `set_trace()` does; IPython shows no traceback then."""
+    """Print a line in place of IPython's traceback when `q` ends a `set_trace()` session."""
     print("kdb: the debugger was quit; the rest of the cell does not run.", file=sys.stderr)
     return []
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Give a notebook `%kdb` and `%%kdb`; what `%load_ext kerascope` calls."""
+    """Register `%kdb` and `%%kdb` in a notebook, for `%load_ext kerascope`."""
     from IPython.core.magic import no_var_expand
 
     unload_ipython_extension(shell)
@@ -394,14 +394,14 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(no_var_expand(kdb), magic_kind="line_cell", magic_name=NAME)
     shell.events.register("pre_run_cell", notebook.begin_cell)
     shell.events.register("post_run_cell", notebook.end_cell)
-    if not shell.custom_exceptions:  # nobody else has put something there
+    if not shell.custom_exceptions:  # no other extension has set a handler
         shell.set_custom_exc((Quitting,), _say_quit)
     places.CELLS.append(notebook.name_of_cell)
     _loaded.append(notebook)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Take `%kdb` and `%%kdb` away again; what `%unload_ext kerascope` calls."""
+    """Remove `%kdb` and `%%kdb` from a notebook, for `%unload_ext kerascope`."""
     for notebook in [loaded for loaded in _loaded if loaded.shell is shell]:
         for kind in ("line", "cell"):
             shell.magics_manager.magics[kind].pop(NAME, None)

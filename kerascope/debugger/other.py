@@ -1,8 +1,8 @@
-"""`other`: the same call in another run, as `set dense_1 = other` takes it from there.
+"""`other`: the same call in another run, as in `set dense_1 = other`.
 
-Another run is another timeline of the session, or a tape that `record` has written. A call is the
-same one if it is that of the same batch of the same epoch of the same `fit`; outside of `fit` if as
-many calls of functions of its name came before it.
+The other run is another timeline of the session, or a tape written by `record`. Two calls are the
+same if they belong to the same batch of the same epoch of the same `fit`; outside `fit`, if equally
+many calls of functions with the same name precede them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAMED = re.compile(r"\bother\.([^\W\d]\w*(?:[/@~]\w+)+)")
 
 
 class CallKey(NamedTuple):
-    """Which call of a run it is.
+    """The key that identifies a function call in a run.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class CallKey(NamedTuple):
     fit : int
         The number of the `fit`, from 1; 0 outside of one.
     epoch, batch : str
-        "epoch 0", "batch 10"; "" outside.
+        "epoch 0", "batch 10"; "" outside `fit`.
     number : int
-        How many calls of functions of this name came before it: in the batch, or outside of all.
+        How many calls of functions with this name came before it in the batch, or outside `fit`.
     """
 
     function: str
@@ -54,12 +54,12 @@ class CallKey(NamedTuple):
 
 
 def calls_on(tape: Tape) -> Iterator[tuple[CallKey, int, int]]:
-    """Yield all calls of functions, and between which times each lies.
+    """Yield all function calls with their keys and the times between which they run.
 
     Raises
     ------
     ArgumentError
-        Some events are forgotten, so calls cannot be counted.
+        Some events were dropped, so calls cannot be counted.
     """
     fit, around, counts = 0, {"fit": "", "epoch": "", "batch": ""}, Counter[Any]()
 
@@ -71,7 +71,7 @@ def calls_on(tape: Tape) -> Iterator[tuple[CallKey, int, int]]:
 
     for event in list(tape):
         if event.kind == FORGOTTEN:
-            raise ArgumentError("other: the beginning of that run is forgotten there.")
+            raise ArgumentError("other: the beginning of the other run was dropped from its tape.")
         if event.kind == SKIPPED:
             run, begin, end = event.deltas[1].value
             name, starts = run.function.name, run.starts
@@ -91,15 +91,15 @@ def _is_call(event: Event) -> bool:
 
 
 class Other(Rewriting):
-    """What another run has in a call.
+    """The arrays of one function call in another run, as `other` at the prompt.
 
     Parameters
     ----------
     tape : Tape
     label : str
-        Of the run: "timeline 1".
+        The name of the run, such as "timeline 1".
     find_key : callable
-        Returns which call it is; asked when something is wanted.
+        Returns the key of the call; called when the first array is needed.
     """
 
     def __init__(self, tape: Tape, label: str, find_key: Callable[[], CallKey]) -> None:
@@ -127,7 +127,7 @@ class Other(Rewriting):
         return self[name]
 
     def rewritten(self, text: str) -> str:
-        """Return a text in which `other.dense_1/kernel` is one name, if it is one there."""
+        """Return the text with `other.dense_1/kernel` replaced by `other['dense_1/kernel']`."""
         return _NAMED.sub(self._quoted, text)
 
     def _quoted(self, found: re.Match[str]) -> str:
@@ -142,23 +142,23 @@ class Other(Rewriting):
         return name in self._named()
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Return an array by its name.
+        """Return an array by name.
 
         Raises
         ------
         ArgumentError
-            There is none, or only figures are left of it.
+            The array is unknown, or only its statistics are kept.
         """
         wanted = re.sub(r"\[\s*(['\"])(.*)\1\s*\]$", r"[\2]", name.strip())
         values = self._named()
         if wanted not in values:
-            near = did_you_mean(wanted, values) or f"There are {', '.join(list(values)[:8])}, ... "
+            near = did_you_mean(wanted, values) or f"Names: {', '.join(list(values)[:8])}, ... "
             raise ArgumentError(f"other: {self!r} has no {name!r}. {near}".rstrip())
         value = values[wanted]
         if isinstance(value, Statistics):
             raise ArgumentError(
-                f"other: only figures are left of {name} in {self!r}: {value}. Record the run with "
-                "more: set history 1GB."
+                f"other: only statistics of {name} are kept in {self!r}: {value}. Record the run "
+                "again after `set history 1GB`."
             )
         array = np.asarray(value).view()
         array.flags.writeable = False
@@ -172,12 +172,12 @@ class Other(Rewriting):
     def _read(self) -> dict[str, Any]:
         found = [(first, end) for key, first, end in calls_on(self._tape) if key == self._key]
         if not found:
-            raise ArgumentError(f"other: {self._label} has not come to {self._key}.")
+            raise ArgumentError(f"other: {self._label} does not reach {self._key}.")
         return values_of_call(self._tape, begin_of_call(self._tape, *found[0]))
 
 
 def values_of_call(tape: Tape, begin: int) -> dict[str, Any]:
-    """Return the arrays of a call by their names, as far as it has come."""
+    """Return the arrays of a call by name, as far as the call is on the tape."""
     values: dict[str, Any] = dict(tape.names_at(begin).get("weights", {}))
     depth = tape[begin].depth
     for t in range(begin, len(tape)):
@@ -205,23 +205,23 @@ def _values_in(event: Event) -> Iterator[tuple[str, Any]]:
 
 
 def key_of_call(tapes: list[Tape], t: int) -> CallKey:
-    """Return which call a time lies in, or which is the next one, on the first tape that has one.
+    """Return the key of the call at a time, or of the next call, from the first tape that has one.
 
     Raises
     ------
     ArgumentError
-        There is none.
+        No function is called at that time or later.
     """
     for tape in tapes:
         for key, first, end in calls_on(tape):
             begin = begin_of_call(tape, first, end) if first < t < end else first
             if t <= begin or (t < end and _reaches(tape, begin, t)):
                 return key
-    raise ArgumentError(f"other: no function is called at t={t} or later; go to a batch: goto 10.")
+    raise ArgumentError(f"other: no function runs at t={t} or later. Go to a batch: goto batch 10.")
 
 
 def _reaches(tape: Tape, begin: int, t: int) -> bool:
-    """Return whether a call that has begun goes on at a time."""
+    """Return whether a call that began at `begin` is still running at `t`."""
     depth = tape[begin].depth
     return all(tape[at].depth > depth for at in range(begin + 1, t))
 
@@ -232,13 +232,13 @@ def tape_of_file(path: str | Path) -> Tape:
     Raises
     ------
     ArgumentError
-        There is no such file, or it holds no events.
+        The file does not exist, or contains no events.
     ConfigError
-        The file is damaged; the error tells the line.
+        The file is damaged; the message names the line.
     """
     if not Path(path).is_file():
-        raise ArgumentError(f"there is no file {str(path)!r}.")
+        raise ArgumentError(f"There is no file {str(path)!r}.")
     tape = Tape.load(path)
     if not len(tape):
-        raise ArgumentError(f"{path} holds no events.")
+        raise ArgumentError(f"{path} contains no events.")
     return tape

@@ -1,9 +1,10 @@
-"""Breakpoints at lines of the user's own code: which lines there are, and those in callbacks.
+"""Breakpoints at lines of the user's code, including lines in callbacks.
 
-A line that makes ops or layers stops at events (`trace/selectors.py`). A line in a callback's
-method, or in what that calls, makes none: it is Python that runs while `fit` tells the callbacks.
-So the methods of a callback in whose file such a breakpoint lies run under Python's own debugger,
-which stops at the line; its `c` goes on, its `q` ends all. Other callbacks run as ever.
+A line that makes ops or layers stops at their events (`trace/selectors.py`). A line in a callback's
+method, or in a function that it calls, makes none: it is Python that runs while `fit` notifies its
+callbacks. If a breakpoint is in the file of a callback, the callback's methods therefore run under
+Python's own debugger, which stops at the line; its `c` continues, its `q` ends the program. Other
+callbacks run as usual.
 """
 
 from __future__ import annotations
@@ -26,32 +27,32 @@ from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import Breakpoint
 from kerascope.trace.selectors import is_file
 
-# --- which lines there are ------------------------------------------------------------------------
+# --- lines with code and lines with ops -----------------------------------------------------------
 
 
-NEAR = 2  # lines that are named on either side
+NEAR = 2  # lines that a message names on either side
 
 
 def check_line(file: str, line: int, command: str) -> None:
-    """Refuse a line on which nothing is executed.
+    """Raise if no code is on a line; the message names the nearest lines with code.
 
     Raises
     ------
     ArgumentError
-        It is blank, a comment or the like; the nearest lines with code are named.
+        The line is blank, a comment or has no code of its own.
     """
     path = path_of(file)
     code = lines_with_code(path)
     text = linecache.getline(path, line)
     if line in code or (not code and text.partition("#")[0].strip()):
         return
-    what = "is blank, or there is none" if not text.partition("#")[0].strip() else "has no code"
+    problem = "is blank or missing" if not text.partition("#")[0].strip() else "has no code"
     near = words_of_lines(nearest(code, line), "with code")
-    raise ArgumentError(f"{command}: line {line} {what}. {near}".rstrip())
+    raise ArgumentError(f"{command}: line {line} {problem}. {near}".rstrip())
 
 
 def nearest(lines: Iterable[int], line: int) -> list[int]:
-    """Return the nearest of some lines, on both sides of one.
+    """Return the lines nearest to `line`, on both sides.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def words_of_lines(lines: list[int], what: str) -> str:
 
 
 def lines_with_code(path: str) -> frozenset[int]:
-    """Return the lines of a file on which something is executed; none if it cannot be read."""
+    """Return the line numbers of a file that have code; empty if the file cannot be read."""
     try:
         code = compile("".join(linecache.getlines(path)), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -78,7 +79,7 @@ def lines_with_code(path: str) -> frozenset[int]:
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object, and those of the functions and classes inside."""
+    """Yield a code object, and those of the functions and classes inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -90,7 +91,7 @@ def _lines_of(code: CodeType) -> set[int]:
 
 
 def lines_with_ops(session: Session, file: str) -> list[int]:
-    """Return the lines of a file that have made layers or ops, as far as they are known."""
+    """Return the lines of a file that are known to have made layers or ops."""
     if session.recorder is None:
         places = [event.where for event in session.tape[:]]
     else:
@@ -113,12 +114,12 @@ def _made_by(where: Any) -> Any:
 
 
 class LinesOfCallbacks:
-    """Lets methods of callbacks run under pdb while breakpoints lie in their files.
+    """Runs the methods of callbacks under pdb while breakpoints are set in their files.
 
     Parameters
     ----------
     shell : Shell
-        Whose input and output pdb has.
+        The shell whose input and output pdb uses.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -126,9 +127,9 @@ class LinesOfCallbacks:
         self._wrapped: set[tuple[int, str]] = set()
 
     def look_at(self, callbacks: Any) -> None:
-        """Put methods that stop in the place of those that a breakpoint's file has; `fit` begins.
+        """Wrap the methods of callbacks that are in a file with a breakpoint, when `fit` begins.
 
-        Only functions of the user's are; they are as before when the watching ends.
+        Only the user's own functions are wrapped; they are restored when the session ends.
         """
         files = {file for _, file, _ in self._breaks()}
         for callback in callbacks or () if files else ():
@@ -159,7 +160,7 @@ class LinesOfCallbacks:
         self._shell.session.watching.callback(setattr, owner, hook, function)
 
     def _breaks(self) -> list[tuple[Breakpoint, str, int]]:
-        """Return the breakpoints at lines that may stop, with file and line."""
+        """Return the enabled breakpoints at lines, with file and line number."""
         return [
             (one, one.selector.pattern, one.selector.number)
             for one in self._shell.session.stepper.breakpoints
@@ -171,17 +172,17 @@ SHOW_PLACE = "_pdbcmd_print_frame_status"
 
 
 class _UnderPdb(pdb.Pdb):
-    """Python's debugger, which runs one function and stops at breakpoints of ours."""
+    """Python's debugger, running one function with the breakpoints of ours."""
 
     def __init__(self, shell: Shell, places: list[tuple[Breakpoint, str, int]]) -> None:
         super().__init__(stdin=shell.stdin, stdout=shell.stdout, nosigint=True, readrc=False)
         self.use_rawinput = shell.reads_by_input
-        self.cmdqueue = shell.cmdqueue  # what waits is for whoever asks next
+        self.cmdqueue = shell.cmdqueue  # queued commands go to the next prompt
         self._shell = shell
         self._places = places
 
     def called(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call a function, and return what it returns.
+        """Call a function under pdb, and return its result.
 
         Raises
         ------
@@ -200,14 +201,14 @@ class _UnderPdb(pdb.Pdb):
         finally:
             sys.settrace(before)
 
-    # What `bdb` asks: whether a frame, or its line, has a breakpoint.
+    # Called by `bdb`: does a frame, or its line, have a breakpoint?
 
     def break_anywhere(self, frame: FrameType) -> bool:
-        """Tell whether there is one in a frame's file."""
+        """Return whether the file of a frame has a breakpoint."""
         return any(is_file(frame.f_code.co_filename, file) for _, file, _ in self._places)
 
     def break_here(self, frame: FrameType) -> bool:
-        """Tell whether a frame stands at one that stops; count it."""
+        """Return whether a frame is at a breakpoint that stops; count the hit."""
         for one, file, line in self._places:
             if line != frame.f_lineno or not is_file(frame.f_code.co_filename, file):
                 continue
@@ -217,8 +218,8 @@ class _UnderPdb(pdb.Pdb):
             if one.ignore:
                 one.ignore -= 1
                 continue
-            told = f"breakpoint {one.number} hit: {one.selector.text}, in Python's own debugger"
-            self.message(told)
+            text = f"breakpoint {one.number} hit: {one.selector.text}, in Python's own debugger"
+            self.message(text)
             if one.temporary:
                 one.enabled = False
                 self._shell.session.stepper.breakpoints.clear(one.number)
@@ -235,20 +236,20 @@ class _UnderPdb(pdb.Pdb):
             return True
 
     def set_continue(self) -> None:
-        """Go on to the next breakpoint, or to the end of the method."""
+        """Continue to the next breakpoint, or to the end of the method."""
         self.stopframe, self.stoplineno = self.botframe, -1
         self.returnframe, self.quitting = None, False
 
     def precmd(self, line: str) -> str:
-        """Echo what comes through a pipe, as the debugger around does."""
+        """Echo piped commands, as the model debugger does."""
         if not self._shell.reads_by_input:
             self.message(line)
         return super().precmd(line)
 
     def _cmdloop(self) -> None:
-        """Show the place before the first command, also where commands wait.
+        """Show the place before the first command, also if commands are queued.
 
-        From Python 3.13 on pdb puts a command of its own behind them, which shows the place.
+        From Python 3.13 on, pdb queues a command of its own after them, which shows the place.
         """
         if self.cmdqueue and self.cmdqueue[-1] == SHOW_PLACE:
             self.cmdqueue.pop()
@@ -256,17 +257,17 @@ class _UnderPdb(pdb.Pdb):
         super()._cmdloop()  # type: ignore[misc]
 
     def interaction(self, frame: FrameType | None, traceback: TracebackType | None = None) -> None:
-        """Ask; nothing that is asked is recorded."""
+        """Prompt for commands; nothing that they run is recorded."""
         session = self._shell.session
         if self._shell.is_unattended:
-            return  # it was told that the line is reached
+            return  # the breakpoint's hit was already printed
         session.settle()
         with session.paused():
             super().interaction(frame, traceback)
 
 
 def words_of_method(file: str, line: int) -> str:
-    """Return "Halve.on_epoch_end" of a line in a method that `fit` calls; "" of another line."""
+    """Return "Halve.on_epoch_end" for a line in a callback's method; "" for other lines."""
     try:
         tree = compile("".join(linecache.getlines(path_of(file))), file, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

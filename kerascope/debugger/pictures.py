@@ -1,6 +1,6 @@
-"""The model's graph as it stands at a stop: what is done, what is current, what went wrong.
+"""The model's graph at a stop: which layer calls are done, current, or gave NaN.
 
-Where no model is built yet, or none lives any more, the graph of calls is drawn as a tape tells it.
+If the model is not built yet, or does not exist any more, its graph is drawn from the tape.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from kerascope.viz.nesting import longest_paths
 from kerascope.viz.overlays.marking import known_ids, with_progress, with_states
 from kerascope.viz.overlays.values import with_values
 
-END_OF_FIT = 100  # events that may come behind the last call: callbacks, the ends of spans
+END_OF_FIT = 100  # events that may follow the last call: callbacks, the ends of spans
 
-# --- the graph of calls as a tape tells it --------------------------------------------------------
+# --- the graph of layer calls on a tape -----------------------------------------------------------
 
 
 def graph_of_tape(events: list[Event]) -> Graph:
-    """Return the calls of layers of which events tell; of a model that was mapped, its own.
+    """Return the graph of layer calls on a tape; if a model was mapped, only that model's calls.
 
     Raises
     ------
     ArgumentError
-        There are none; or two tensors have one name, so that it is not known which goes where.
+        No layer was called, or two tensors have the same name, so the connections are ambiguous.
     """
     calls, frames = calls_on_tape(events)
     if calls:
@@ -51,7 +51,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
     mapped = _mapped(events)
     created = [event for event in created if not mapped or event.name in mapped]
     if not created:
-        raise ArgumentError("draw: no layer has been called yet; go on until one is.")
+        raise ArgumentError("draw: no layer has been called yet. Continue until one is: `s`.")
     counts = Counter(layer_of(event.name) for event in created)
     seen: Counter[str] = Counter()
     ids: dict[str, str] = {}
@@ -63,8 +63,8 @@ def graph_of_tape(events: list[Event]) -> Graph:
         for tensor in value_of_event(event, "outputs") or ():
             if tensor.name in makers:
                 raise ArgumentError(
-                    f"draw: two tensors are named {tensor.name}, so the tape alone cannot tell "
-                    "which goes where. Draw while the model lives: go on until it is built."
+                    f"draw: two tensors are named {tensor.name}, so the connections cannot be read "
+                    "from the tape alone. Draw while the model exists: continue until it is built."
                 )
             makers[tensor.name] = ids[event.name]
     edges = [
@@ -83,21 +83,21 @@ def graph_of_tape(events: list[Event]) -> Graph:
 
 
 def states_on_tape(session: Session, event: Event, graph: Graph) -> dict[str, str]:
-    """Return the states of the boxes of such a graph."""
+    """Return the states of the boxes of a graph made by `graph_of_tape`."""
     told = dict(calls_at(session, event))
     states = {node.id: told.get(node.id) or told.get(node.label, "") for node in graph.nodes}
     return {name: state for name, state in states.items() if state}
 
 
 def _mapped(events: list[Event]) -> set[str]:
-    """Return the names of the nodes that the last map of a model has met."""
+    """Return the names of the nodes that the last `build_map` of a model visited."""
     starts = [event.t for event in events if event.kind == "build_map" and event.ph == BEGIN]
     since = events[starts[-1] :] if starts else []
     return {event.name for event in since if event.kind == "map.visit" and event.ph == END}
 
 
 def _call(events: list[Event], created: Event) -> Event | None:
-    """Return the begin of the call in which a node was created."""
+    """Return the begin event of the layer call that created a node."""
     layer = layer_of(created.name)
     for event in reversed(events[: created.t]):
         if event.kind in ("layer.call", "layer.init") and event.name == layer:
@@ -122,13 +122,13 @@ def _kind(events: list[Event], name: str) -> str:
 
 
 def picture_of(session: Session, with_numbers: bool = False) -> Drawing:
-    """Return the picture of the model at the time where the stepper stands.
+    """Return the picture of the model at the current time.
 
     Parameters
     ----------
     session : Session
     with_numbers : bool
-        Whether boxes say what came out of them.
+        Whether boxes show their output values.
 
     Raises
     ------
@@ -139,9 +139,9 @@ def picture_of(session: Session, with_numbers: bool = False) -> Drawing:
 
 
 def graph_at(session: Session, with_numbers: bool = False) -> Graph:
-    """Return the model's graph with its states at the time where the stepper stands."""
+    """Return the model's graph with its states at the current time."""
     if not len(session.tape):
-        raise ArgumentError("draw: nothing has happened yet; `s` goes to the first event.")
+        raise ArgumentError("draw: nothing has happened yet. `s` goes to the first event.")
     event = _moment(session)
     if session.model is None or not getattr(session.model, "outputs", None):
         told = session.tape[: event.t + 1]
@@ -165,7 +165,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
 
 
 def _moment(session: Session) -> Event:
-    """Return the event of which a picture tells: at the end of all, the last call of a function."""
+    """Return the event to draw: the current one; at the end of the run, the last function call."""
     tape, now = session.tape, session.stepper.now
     event: Event = tape[now]
     if session.stepper.source.ended and now == len(tape) - 1:
@@ -186,7 +186,7 @@ def _values_at(session: Session, event: Event, known: dict[str, None]) -> dict[s
 
 
 def _overridden(session: Session, event: Event) -> list[str]:
-    """Return the calls in which a tensor was given another array until now."""
+    """Return the layer calls in which `set` has changed a tensor up to now."""
     names = []
     for change in session.timelines.current.overrides:
         if change.t <= event.t and change.t < len(session.tape):
@@ -196,7 +196,7 @@ def _overridden(session: Session, event: Event) -> list[str]:
 
 
 def say_picture(shell: Shell) -> None:
-    """Print the picture at a stop in characters, with colours in a terminal."""
+    """Print the picture at a stop as text, with colours in a terminal."""
     picture = picture_of(shell.session)
     draw = text_drawing if shell.is_terminal else to_text
     options = {"width": shell.width, "ascii_only": shell.ascii_only}

@@ -1,6 +1,6 @@
-"""Places in source: their files as they are shown, their lines, and pdb's two lines of a stop.
+"""Places in the source: file names as shown, source lines, and pdb's two lines for a stop.
 
-At the end: where a program failed, as Python knows it.
+The last part finds where a program failed.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from kerascope.trace.selectors import is_file
 
 HOME = Path(__file__).resolve().parents[2]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-CELLS: list[Callable[[str], str | None]] = []  # a notebook puts here what names its cells
+CELLS: list[Callable[[str], str | None]] = []  # functions that name a notebook's cells
 
 
 def path_of(file: str) -> str:
-    """Return where a file of a `Where` lies."""
+    """Return the path of a file in a `Where`."""
     return str(HOME / file) if file.startswith("kerascope/") else file
 
 
 def where_of(frame: FrameType) -> Where:
-    """Return the line at which a frame of Python stands."""
+    """Return the current line of a Python frame."""
     return Where(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def shown_file(file: str) -> str:
-    """Return a user's file as it is shown: from the working directory on, if it is in there.
+    """Return a user's file as shown: relative to the working directory if it is inside.
 
     A cell of a notebook is shown by its number: "In[3]".
     """
@@ -52,7 +52,7 @@ def source_line(file: str, line: int) -> str:
 
 
 def file_meant(name: str, script: Path | None) -> str:
-    """Return the file that a name means: the script, or one that is there; "" if none is."""
+    """Return the file that a name refers to: the script or an existing file; otherwise ""."""
     if script is not None and is_file(str(script), name):
         return str(script)
     return name if os.path.isfile(path_of(name)) else ""
@@ -65,7 +65,7 @@ def first_line(script: Path) -> int:
 
 
 def functions_in(script: Path | None) -> dict[str, int]:
-    """Return the functions of a script's own, and at which line each begins."""
+    """Return the functions defined at the top of a script, each with its first line."""
     body = _statements_of(script) if script is not None else []
     return {node.name: node.lineno for node in body if isinstance(node, FUNCTIONS)}
 
@@ -78,7 +78,7 @@ def _statements_of(script: Path) -> list[ast.stmt]:
 
 
 def function_around(text: str, line: int) -> tuple[int, int] | None:
-    """Return the first and the last line of the innermost function of a text around a line."""
+    """Return the first and last line of the innermost function around a line."""
     try:
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS)]
     except SyntaxError:
@@ -88,9 +88,9 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 def walked(where: Where) -> Where:
-    """Return the line that is walked through: the engine's, or else the script's own.
+    """Return the line that `list` shows: the engine's, otherwise the script's own.
 
-    Of an op it is the user's that made it; the engine's is that of a loop over all ops.
+    For an op it is the user's line that made it, because the engine's is a loop over all ops.
     """
     if is_of_an_op(where):
         return users_place(where)
@@ -100,13 +100,13 @@ def walked(where: Where) -> Where:
 
 
 def is_of_an_op(where: Where) -> bool:
-    """Return whether a place is that of an op which a line of the user's has made."""
+    """Return whether a place belongs to an op that a line of the user's code made."""
     made = where.made
     return made is not None and bool(made.code[0]) and bool(made.made_by or where.user_line)
 
 
 def users_line(where: Where) -> str:
-    """Return the user's line of an op, what it is to it, and its source, on one line; else ""."""
+    """Return the user's line of an op with its role and source, as one line of text; else ""."""
     if not is_of_an_op(where) or where.made is None:
         return ""
     place = users_place(where)
@@ -117,7 +117,7 @@ def users_line(where: Where) -> str:
 
 
 def with_code(where: Where) -> Where:
-    """Return a place with the code of an op, or of a layer, for the loop that runs through them."""
+    """Return a place with the code of its op or layer instead of the loop that runs it."""
     if where.made is None or not where.made.code[0]:
         return where
     file, line, function = where.made.code
@@ -135,7 +135,7 @@ def users_place(where: Where) -> Where:
 
 
 def pdb_lines(where: Where, kind: str) -> list[str]:
-    """Return the two lines with which pdb shows a place; `kind` stands where there is none."""
+    """Return pdb's two lines for a place; `kind` replaces the function where there is none."""
     where = walked(where)
     if not where.file:
         return [f"> <{kind}>(0){kind}()", "-> (no line of source)"]
@@ -144,7 +144,7 @@ def pdb_lines(where: Where, kind: str) -> list[str]:
 
 
 # --- where a program failed: the frames of its exception ------------------------------------------
-# The tape has no frames; they are there for as long as the exception is kept.
+# The tape has no frames; they exist as long as the exception is kept.
 
 
 _LIBRARIES = tuple(
@@ -155,7 +155,7 @@ _COMMANDS = _OURS + "cli" + os.sep
 
 
 def frames_of_failure(session: Session) -> TracebackType | None:
-    """Return the frames of what ended the program, from the script's first on; else None."""
+    """Return the traceback that ended the program, from the script's first frame on, or None."""
     error = session.error if session.has_failed else None
     whole = None if error is None else error.__traceback__
     frames = whole
@@ -167,8 +167,8 @@ def frames_of_failure(session: Session) -> TracebackType | None:
 def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
     """Return the user's lines in which the program failed, the outermost first.
 
-    The first list holds those that led to the engine, the second those that the engine called: of a
-    callback, of a layer's `call`.
+    The first list holds the lines that led to the engine, the second those that the engine
+    called: in a callback, in a layer's `call`.
     """
     callers: list[Where] = []
     called: list[Where] = []
@@ -184,9 +184,9 @@ def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
 
 
 def names_of_failure(session: Session) -> dict[str, Any]:
-    """Return the local variables of the innermost frame of the user's in which the program failed.
+    """Return the local variables of the user's innermost frame in which the program failed.
 
-    In the `call` of a layer these are its `self` and its inputs.
+    In a layer's `call` these are its `self` and its inputs.
     """
     frames = frames_of_failure(session)
     found: dict[str, Any] = {}
@@ -200,7 +200,7 @@ def names_of_failure(session: Session) -> dict[str, Any]:
 def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameType]:
     """Return the program's own frames that lead to a frame, the outermost first.
 
-    They begin with the script's first, which may itself be run by one of our commands, and end
+    They begin with the script's first frame, which one of our commands may have started, and end
     where the program calls the engine.
     """
     if session.script is None and not session.began_inside:
@@ -216,7 +216,7 @@ def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameTy
         if _is_of_the_user(each) and (found or is_first):
             found.append(each)
         elif each.f_code.co_filename.startswith(_COMMANDS):
-            found.clear()  # what has started us is none of the program
+            found.clear()  # frames before the command do not belong to the program
         elif found and each.f_code.co_filename.startswith(_OURS):
             break
     return found

@@ -1,6 +1,6 @@
-"""What a stop looks like, as lines of text that fit a width; and values, arrays by their figures.
+"""Printed stops and values: lines of text that fit a width, with arrays as their statistics.
 
-A line is cut or wrapped, where a wide character takes two columns.
+Lines are cut or wrapped by columns; a wide character takes two.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ from kerascope.trace.tape_store import alike
 from kerascope.viz.theme import STATES
 
 # --- lines that fit a width -----------------------------------------------------------------------
-# A line that is longer than a terminal is wide goes on in the next row, in the middle of a word,
-# and what stands below it is no longer where one looks for it. So a person's lines are cut with an
-# ellipsis, or wrapped at a space. In a pipe nothing is wrapped: a program reads lines.
+# In a terminal, a line that is too long continues in the next row, in the middle of a word, and
+# shifts everything below it. So lines for a person are cut with an ellipsis, or wrapped at a space.
+# In a pipe nothing is wrapped, because programs read lines.
 
 
 DOTS, ELLIPSIS = "...", "…"
-INDENT = "    "  # of what goes on in a further row
-OWN_LINE = ("Usage: ", "Example: ", " ")  # of a help text; they are not joined to what is above
+INDENT = "    "  # of continuation rows
+OWN_LINE = ("Usage: ", "Example: ", " ")  # lines of a help text that are not joined
 
 
 class Page(NamedTuple):
-    """What is written on.
+    """The output's width and abilities.
 
     Attributes
     ----------
     width : int
-        Columns.
+        The number of columns.
     ascii_only : bool
-        Whether there are no signs beyond ASCII.
+        Whether the output can only show ASCII characters.
     for_person : bool
-        Whether it is a terminal, in which long lines would go on in the next row.
+        Whether it is a terminal, where long lines are cut or wrapped.
     """
 
     width: int
@@ -68,15 +68,15 @@ class Page(NamedTuple):
 
     @property
     def ellipsis(self) -> str:
-        """What stands where something was cut off."""
+        """The mark for text that was cut off."""
         return ELLIPSIS if self.for_person and not self.ascii_only else DOTS
 
     def cut(self, line: str) -> str:
-        """Return a line that is not wider than the page."""
+        """Return a line cut to the width of the page."""
         return cut(line, self.width, self.ellipsis)
 
     def cut_front(self, begin: str, line: str) -> str:
-        """Return a line that is cut behind its begin: the end of a path says more than its begin.
+        """Return a line cut after `begin`, because the end of a path says more than its start.
 
         Examples
         --------
@@ -90,14 +90,14 @@ class Page(NamedTuple):
         return cut(begin + self.ellipsis + _taken(line[::-1], max(room, 0))[::-1], self.width, "")
 
     def wrapped(self, text: str) -> list[str]:
-        """Return the lines of a text; for a person they go on at a space, and are indented."""
+        """Return the lines of a text; for a person, long lines are wrapped and indented."""
         lines = text.split("\n")
         if not self.for_person:
             return lines
         return [row for line in lines for row in _rows(printable(line), self.width)]
 
     def filled(self, text: str) -> list[str]:
-        r"""Return the lines of a text in paragraphs; for a person these are filled anew.
+        r"""Return the lines of a text; for a person, paragraphs are wrapped to the page's width.
 
         Examples
         --------
@@ -118,12 +118,12 @@ class Page(NamedTuple):
 
 
 def padded(text: str, width: int) -> str:
-    """Return a text with spaces behind it, up to a width."""
+    """Return a text padded with spaces to a width."""
     return text + " " * (width - cell_len(text))
 
 
 def cut(line: str, width: int, ellipsis: str = DOTS) -> str:
-    """Return a line that is not wider than a width.
+    """Return a line cut to a width.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def cut(line: str, width: int, ellipsis: str = DOTS) -> str:
 
 
 def printable(line: str) -> str:
-    r"""Return a line without characters that would move the cursor.
+    r"""Return a line without control characters that would move the cursor.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def printable(line: str) -> str:
 
 
 def _taken(text: str, width: int) -> str:
-    """Return as many characters as have room, from the first on."""
+    """Return the longest start of a text that fits into a width."""
     taken = 0
     for place, character in enumerate(text):
         taken += cell_len(character)
@@ -189,13 +189,13 @@ _SHORT.maxstring = _SHORT.maxother = 200
 
 
 def text_of_value(value: Any, digits: int | None = None) -> str:
-    """Return a value on one line; an array by its figures.
+    """Return a value on one line; an array as its statistics.
 
     Parameters
     ----------
     value : object
     digits : int, optional
-        Of Python's floats; by default all of them.
+        For Python's floats; by default all digits.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def text_of_value(value: Any, digits: int | None = None) -> str:
 
 
 def short_text(value: Any) -> str:
-    """Return a value in few words: of an array type and shape, size, and what is wrong."""
+    """Return a short text for a value; for an array: type, shape, norm and NaN counts."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
         return " ".join(statistics_of(value).short_cells)
     if isinstance(value, Statistics):
@@ -233,7 +233,7 @@ def short_text(value: Any) -> str:
 
 
 def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any, Any]:
-    """Return what differs first in two values of an event, and how it is called in there.
+    """Return the first entry that differs in two values of an event, with its name.
 
     Examples
     --------
@@ -258,14 +258,14 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
 
 
 def _are_told(value: Any) -> bool:
-    """Return whether a value is what an event told: names, keys and values."""
+    """Return whether a value is the content of an event: (name, key, value) triples."""
     return isinstance(value, tuple) and all(
         isinstance(told, tuple) and len(told) == 3 and isinstance(told[0], str) for told in value
     )
 
 
 def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
-    """Return what lies in the same places of two containers; nothing if these are not alike."""
+    """Return the entries of two containers in pairs; empty if their keys or lengths differ."""
     if type(one) is not type(other) or type(one) not in (list, tuple, dict):
         return {}
     if isinstance(one, dict):
@@ -274,7 +274,7 @@ def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
 
 
 def halves(left: str, right: str, page: Page) -> list[str]:
-    """Return two halves on one line if both have room there, else on two."""
+    """Return two texts on one line if they fit, otherwise on two lines."""
     if not right:
         return [page.cut(left)]
     space = min(SPACE, page.width - cell_len(left) - cell_len(right))
@@ -287,10 +287,10 @@ def halves(left: str, right: str, page: Page) -> list[str]:
 
 
 def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
-    """Return all lines of a stop.
+    """Return all lines of a printed stop.
 
-    Longer lines of ours are cut; for a person pdb's two lines are cut too, and those that say why
-    it stopped go on at a space.
+    Our own lines are cut to the width. For a person, pdb's two lines are cut too, and the reasons
+    for the stop are wrapped.
     """
     event = stop.event
     if stop.reason is Reason.END:
@@ -315,7 +315,7 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     figures = f"   {arrow} {value}" if arrow else f"      {value}"
     is_failure = value_of_event(event, "error") is not None
     if sign and not is_failure and cell_len(said) > page.width >= cell_len(figures):
-        lines += [page.cut(name), figures]  # they are what one came for
+        lines += [page.cut(name), figures]  # the statistics matter most
     else:
         lines.append(page.cut(said))
     terms = words_of_sum(event)
@@ -324,15 +324,15 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
 
 
 def words_of_sum(event: Event) -> str:
-    """Return what a gradient is the sum of, "via enc@1 |g|=2 + via enc@0 |g|=3"; else ""."""
+    """Return the terms of a summed gradient, "via enc@1 |g|=2 + via enc@0 |g|=3", or ""."""
     terms = value_of_event(event, "via") or ()
     return " + ".join(f"via {label} |g|={figure(norm(array))}" for label, array in terms)
 
 
 def _lines_of_code(made: Made, page: Page) -> list[str]:
-    """Return an op's or a layer's own code, and what the user's line is to it.
+    """Return the line of code of an op or a layer, with its relation to the user's line.
 
-    Of a loss or a metric, which consists of several ops, the user's lines that made them.
+    For a loss or a metric, which has several ops, return the user's lines that made them.
     """
     if not made.code[0]:
         return [page.cut(f"   made by {text}") for text in _lines_by_function(made)]
@@ -343,7 +343,7 @@ def _lines_of_code(made: Made, page: Page) -> list[str]:
 
 
 def _lines_by_function(made: Made) -> list[str]:
-    """Return "train.py:10, 11 in my_bce" for each function of the user's that made something."""
+    """Return "train.py:10, 11 in my_bce" for each of the user's functions that made an op."""
     numbers: dict[tuple[str, str], list[int]] = {}
     for file, line, function in made.made_by:
         numbers.setdefault((file, function), []).append(line)
@@ -354,7 +354,7 @@ def _lines_by_function(made: Made) -> list[str]:
 
 
 def _fitted_pdb_lines(lines: list[str], page: Page) -> list[str]:
-    """Return pdb's two lines; where a person's terminal is narrow, without the path's begin."""
+    """Return pdb's two lines; in a narrow terminal, without the start of the path."""
     if not page.for_person:
         return lines
     return [
@@ -379,17 +379,17 @@ def _begin_lines(session: Session, stop: Stop) -> list[str]:
 
 def _end_lines(session: Session, page: Page) -> list[str]:
     count = len(session.tape)
-    what = "the tape ends here" if session.recorder is None else "the program has ended"
+    state = "the tape ends here" if session.recorder is None else "the program has ended"
     if session.recorder is not None and session.tape is not session.recorder.tape:
-        what = f"timeline {session.timelines.current.number} ends here"
+        state = f"timeline {session.timelines.current.number} ends here"
     back = "rs, rc or goto T go back in time, q ends" if count else "nothing was recorded; q ends"
-    lines = [f"--- {what}: {count} events. {back}."]
+    lines = [f"--- {state}: {count} events. {back}."]
     is_wide = not page.for_person and cell_len(lines[0]) <= page.width
     if not is_wide and next(session.tape.batches(), None) is not None:
-        lines = [f"--- {what}. `info batches` sums it up, rs goes back, q ends."]
+        lines = [f"--- {state}. `info batches` shows a table, rs goes back, q ends."]
     unseen = session.words_of_unseen()
     lines += [f"   {unseen}"] if unseen else []
-    if isinstance(session.error, SystemExit):  # in the words of pdb
+    if isinstance(session.error, SystemExit):  # as pdb prints it
         status = 0 if session.error.code is None else session.error.code
         lines.insert(0, f"The program exited via sys.exit(). Exit status: {status}")
     return lines
@@ -411,7 +411,7 @@ def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
 
 
 def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
-    """Return as many neighbours of a word as have room, with dots where some are missing."""
+    """Return the words around `here` that fit into the width, with dots for omitted ones."""
     first = last = here
     taken = cell_len(words[here]) + 10
     grows = True
@@ -431,7 +431,7 @@ def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
 
 
 def last_value(session: Session, event: Event) -> str:
-    """Return the name and the figures of the last array that came out before an event."""
+    """Return the name and the statistics of the last op's output before an event."""
     for t in range(event.t - 1, -1, -1):
         other = session.tape[t]
         if other.act != event.act and other.depth < event.depth:
@@ -440,7 +440,7 @@ def last_value(session: Session, event: Event) -> str:
             value = value_of_event(other, "result")
             if isinstance(value, np.ndarray | np.generic | Statistics):
                 return f"{other.name} {short_text(value)}"
-            if isinstance(value, tuple):  # of several the one that is a layer's output
+            if isinstance(value, tuple):  # several outputs: show the layer's output
                 brought = [d for d in other.deltas if d.name == "tensor_map"]
                 if len(brought) == 1:
                     return f"{brought[0].key} {short_text(brought[0].value[0])}"
@@ -449,10 +449,10 @@ def last_value(session: Session, event: Event) -> str:
 
 
 def span_labels(session: Session, event: Event) -> list[str]:
-    """Return the names of the spans around an event, its own last.
+    """Return the labels of the enclosing spans, with the event's own label last.
 
-    The function that a batch calls is always the same, and is left out. So is the name of the layer
-    in that of an op inside it.
+    The function that a batch calls is omitted, because it is always the same. So is the layer's
+    name in the label of an op inside it.
     """
     spans = session.tape.spans_at(event.t)
     around = spans[:-1] if event.ph == BEGIN else spans
@@ -466,9 +466,9 @@ def span_labels(session: Session, event: Event) -> list[str]:
 
 
 def call_label(session: Session, event: Event) -> str:
-    """Return what a span is called; of a model's function that is called by itself, which call.
+    """Return the label of a span; for a model's function called directly, with its call number.
 
-    `train_on_batch` calls it so: then no span around says which model it is.
+    This happens with `train_on_batch`: no enclosing span then names the model.
     """
     model = value_of_event(event, "model") if event.kind == "function" else None
     if event.kind == "function" and event.ph == END:
@@ -486,10 +486,10 @@ def call_label(session: Session, event: Event) -> str:
 
 
 def label(event: Event) -> str:
-    """Return what a span or an instant is called in a path.
+    """Return the label of an event in a path.
 
-    The reverse sweep happens once, on symbols; the values of the gradients come in each batch. The
-    path says which of the two it is.
+    The reverse sweep runs once, on symbols; the gradients' values come with each batch. The label
+    says which of the two it is.
     """
     if event.kind in WHICH_OF_THE_TWO:
         return f"{event.kind} ({WHICH_OF_THE_TWO[event.kind]})"
@@ -501,7 +501,7 @@ def label(event: Event) -> str:
 
 
 def sentence(event: Event) -> str:
-    """Return what happens at an event, on one line."""
+    """Return a line that describes an event."""
     if event.kind == FORGOTTEN:
         return describe_mark(event)
     words = event.name if event.name.startswith(event.kind) else f"{event.kind} {event.name}"
@@ -522,13 +522,13 @@ def sentence(event: Event) -> str:
     old, new = value_of_event(event, "old"), value_of_event(event, "new")
     if old is not None and new is not None:
         change = relative_change(old, new)
-        told = "" if change is None else f", relative change {change:.4g}"
-        return f"{words}: {short_text(old)} -> {short_text(new)}{told}"
-    told = "; ".join(
+        text = "" if change is None else f", relative change {change:.4g}"
+        return f"{words}: {short_text(old)} -> {short_text(new)}{text}"
+    text = "; ".join(
         f"{d.name}{'' if d.key is None else f'[{d.key}]'} = {short_text(d.value)}"
         for d in event.deltas
     )
-    return f"{words}: {told}" if told else words
+    return f"{words}: {text}" if text else words
 
 
 def _kind(value: Any) -> str:
@@ -543,7 +543,7 @@ def _reason_lines(stop: Stop) -> list[str]:
     if stop.reason is Reason.INTERRUPT:
         lines.append("interrupted")
     if stop.reason is Reason.FORGOTTEN:
-        lines.append("what is known here are the names as they were at the end of that stretch")
+        lines.append("the names are those at the end of the dropped events")
     if stop.breakpoint is not None:
         lines.append(f"breakpoint {stop.breakpoint.number} hit: {stop.breakpoint.selector.text}")
     if stop.error:
@@ -555,7 +555,7 @@ def _reason_lines(stop: Stop) -> list[str]:
 
 
 def lines_of_change(change: Change) -> list[str]:
-    """Return the lines of a watched value that changed."""
+    """Return the lines about a watched value that changed."""
     lines = [f"watch {change.watch.number}: {change.name}"]
     if change.added or change.removed:
         lines += [f"  added {key!r}" for key in change.added]

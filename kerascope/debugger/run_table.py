@@ -1,8 +1,8 @@
-"""The run as a table of contrasts: batch below batch, batch beside batch, one value over batches.
+"""Tables of a run: all batches, two batches compared, one value over the batches.
 
-`info batches`, `diff batch 10 11` and `plot dense_1/kernel`. The loss and the metrics of each batch
-are on the tape. All else is asked of the batch's events; those of which nobody heard are executed
-again, and marked with `~`.
+These are `info batches`, `diff batch 10 11` and `plot dense_1/kernel`. The loss and the metrics of
+each batch are on the tape. Everything else comes from the batch's events; a batch without recorded
+events is executed again, and marked with `~`.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import Statistics, figure, norm, relative_change
 from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
 
-MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # of a long run its ends, and where the loss jumped
-JUMP, LEVEL = 2, 10  # times as large as the largest loss of so many batches before
-MOST_WEIGHTS = 10**6  # of a larger model no batch is executed again only for a table
-MOST_ROWS = 10  # of a part of `diff batch`: those that changed most
+MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # rows of a long run: its ends, and the largest jumps
+JUMP, LEVEL = 2, 10  # a jump: the loss is at least 2 times the largest of the 10 before
+MOST_WEIGHTS = 10**6  # a larger model's batches are not executed again for a table
+MOST_ROWS = 10  # in each part of `diff batch`: the largest changes
 MOST_LAYERS = 24
 AGAIN = "~"
 BARS = "▁▂▃▄▅▆▇█"
 PLAIN_BARS = "_.:-=+*#"
 BINS = 24
-SPREAD = 50  # numbers that differ by more are shown by their logarithms
+SPREAD = 50  # a larger ratio is drawn on a logarithmic scale
 LOSS = "loss"
-LARGE = "the model is large: `goto batch 17` executes that one again, and it will be here"
+LARGE = "the model is large: `goto batch 17` executes that batch again, and fills in its row"
 ALWAYS = ("", "t", "batch")
 FIRST = ("", "t", "fit", "epoch", "batch", "jump")
 OF_EVENTS = ("|W|", "|g|", "|dW|/|W|", "dead")
@@ -53,10 +53,10 @@ CAUGHT = "caught"
 
 
 def say_batches(shell: Shell) -> None:
-    """Print a table of the batches, and the course of what is known of all of them."""
+    """Print a table of the batches, and the course of each loss and metric."""
     run = Run(shell)
     if not run.batches:
-        shell.say("there has been no batch of `fit` up to here")
+        shell.say("`fit` has trained on no batch up to here")
         return
     shown = worth_showing(run.batches)
     figures = Figures(shell, run.is_large)
@@ -70,7 +70,7 @@ def say_batches(shell: Shell) -> None:
         whose = f" of {run.here.model}" if run.is_of_several else ""
         shell.say(f"{left} more between them; `goto epoch 0 batch 17{whose}` goes to any")
     if figures.has_again:
-        shell.say(f"{AGAIN} was executed again for what stands behind the metrics")
+        shell.say(f"{AGAIN} was executed again for the columns after the metrics")
     for why in _at_once(figures.reasons):
         shell.say_text(why)
     for line in run.courses():
@@ -78,7 +78,7 @@ def say_batches(shell: Shell) -> None:
 
 
 def _at_once(reasons: Iterable[str]) -> list[str]:
-    """Return reasons, with those that several batches have in common told once.
+    """Return the reasons, with those shared by several batches merged.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def _at_once(reasons: Iterable[str]) -> list[str]:
     for reason in reasons:
         named = re.fullmatch(r"batch (\d+): (.+)", reason, re.DOTALL)
         found.setdefault(named[2] if named else reason, []).extend([named[1]] if named else [])
-    told = []
+    lines = []
     for why, numbers in found.items():
         whose = f"batch{'es' if len(numbers) > 1 else ''} {listed(numbers, 4)}: "
-        told.append(whose + why if numbers else why)
-    return told
+        lines.append(whose + why if numbers else why)
+    return lines
 
 
 class Run:
-    """The batches of all `fit`s, with the names of what they gave.
+    """The batches of all calls of `fit`, with the names of their losses and metrics.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Run:
         self.is_of_several = len({model for _, model in self._runs}) > 1
 
     def _model_of(self, one: BatchOnTape) -> Any:
-        """Return the model of a batch, if it lives."""
+        """Return the model of a batch, or None if it does not exist any more."""
         session = self._shell.session
         event = session.tape.told(one.t if one.fit < 0 else one.fit)
         if event.kind == SKIPPED:
@@ -130,7 +130,7 @@ class Run:
 
     @property
     def is_large(self) -> bool:
-        """Whether a model is so large that no batch is executed again only for a table."""
+        """Whether a model is too large to execute batches again for a table."""
         weights = (
             getattr(model, "_collected_trainable_weights", None) or ()
             for model in self._models.values()
@@ -139,26 +139,26 @@ class Run:
 
     @property
     def here(self) -> BatchOnTape:
-        """The batch in which we stand, or the last one before."""
+        """The batch at the current time, or the last one before it."""
         now = self._shell.session.stepper.now
         return max((one for one in self.batches if one.t <= now), default=self.batches[0])
 
     def of_the_model_here(self) -> list[BatchOnTape]:
-        """Return the batches of the model that is trained where we stand; none that is open."""
+        """Return the completed batches of the model that is trained at the current time."""
         here = self.here.model
         return [one for one in self.batches if one.model == here and one.outs is not None]
 
     def outs_of(self, one: BatchOnTape) -> dict[str, float]:
-        """Return the loss and the metrics of a batch by their names."""
+        """Return the loss and the metrics of a batch by name."""
         outs = [*map(float, one.outs or ())]
         names = [*getattr(self._models[one.fit, one.model], "metrics_names", ())]
-        if len(names) != len(outs):  # it has been compiled anew, or only a file is left
+        if len(names) != len(outs):  # the model was compiled again, or there is only a file
             names = [LOSS, *(f"#{number}" for number in range(1, len(outs)))]
         return dict(zip(names, outs, strict=False))
 
     def cells_of(self, one: BatchOnTape, jump: str, figures: Figures) -> dict[str, str]:
-        """Return the cells of a batch by the names of their columns."""
-        mark, told = figures.of(one)
+        """Return the cells of a batch's row, by column name."""
+        mark, words = figures.of(one)
         fits = self.fits
         fit = str(fits.index(one.fit) + 1) if len(fits) > 1 and one.fit >= 0 else ""
         return {
@@ -169,7 +169,7 @@ class Run:
             "batch": str(one.number),
             "jump": jump,
             **{name: figure(x) for name, x in self.outs_of(one).items()},
-            **dict(zip(OF_EVENTS, told, strict=True)),
+            **dict(zip(OF_EVENTS, words, strict=True)),
             CAUGHT: ", ".join(caught_in(self._shell, one.t, self.batches)),
         }
 
@@ -181,25 +181,25 @@ class Run:
             outs = [self.outs_of(one) for one in self.batches if one.model == model]
             for name in dict.fromkeys(name for one in outs for name in one):
                 values = [one[name] for one in outs if name in one]
-                told = f"{model} {name}" if self.is_of_several else name
+                title = f"{model} {name}" if self.is_of_several else name
                 if len(values) > 2 and len(lines) < MOST_ROWS:
-                    lines.append(course(told, values, shell.width, shell.ascii_only))
+                    lines.append(course(title, values, shell.width, shell.ascii_only))
         return lines
 
 
 class KnownFigures(dict[tuple[int, int], tuple[str, list[str]]]):
-    """The mark and the figures of batches, by timeline and time: they are asked for once."""
+    """The marks and figures of batches by timeline and time, kept so that each is computed once."""
 
 
 class Figures:
-    """Figures of batches from their events; a batch is executed again only if that is quick.
+    """Computes figures of batches from their events; executes a batch again only if that is quick.
 
     Attributes
     ----------
     has_again : bool
-        Whether one was.
+        Whether a batch was executed again.
     reasons : dict of str to None
-        Why others were not, or could not be.
+        Why other batches were not executed again.
     """
 
     def __init__(self, shell: Shell, is_large: bool) -> None:
@@ -211,7 +211,7 @@ class Figures:
         self.reasons: dict[str, None] = {}
 
     def of(self, one: BatchOnTape) -> tuple[str, list[str]]:
-        """Return the mark of a batch that was executed again, and its figures as words."""
+        """Return the mark of a batch ("~" if executed again), and its figures as texts."""
         key = (self._timeline, one.t)
         if key not in self._known:
             found = self._asked(one)
@@ -243,7 +243,7 @@ class Figures:
 
 
 def _is_unknown(x: float, values: BatchValues) -> bool:
-    """Return whether a figure is missing because only statistics are left; NaN may be real."""
+    """Return whether a figure is missing because only statistics are kept; a NaN may be real."""
     parts = [*values.gradients.values(), *(x for pair in values.weights.values() for x in pair)]
     return math.isnan(x) and any(isinstance(part, Statistics) for part in parts)
 
@@ -251,7 +251,7 @@ def _is_unknown(x: float, values: BatchValues) -> bool:
 def _with_room(
     header: list[str], cells: list[dict[str, str]], metrics: list[str], width: int
 ) -> list[list[str]]:
-    """Return a table without its empty columns, and without the last metrics if it is too wide."""
+    """Return a table without empty columns, and without the last metrics if it is too wide."""
     kept = [name for name in header if name in ALWAYS or any(row.get(name) for row in cells)]
     wide = {name: max(len(name), *(len(row.get(name, "")) for row in cells)) for name in kept}
     spare = [name for name in kept if name in metrics[1:]] or kept[len(ALWAYS) + 1 :]
@@ -262,10 +262,10 @@ def _with_room(
 
 
 def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
-    """Return the first and last batches, and where the loss jumped most, each with its jump.
+    """Return the first and last batches and those with the largest jumps, each with its jump.
 
-    A jump is how many times as large a loss is as the largest of some batches before; or that it is
-    no finite number, and that of the batch before was one.
+    A jump is the ratio of a loss to the largest of the batches before. If a loss is NaN or infinite
+    and the one before was finite, that is a jump too.
     """
     losses = [_loss_of(one) for one in batches]
     jumps: dict[int, float] = {}
@@ -287,14 +287,14 @@ def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
 
 
 def _jump(times: float, loss: float) -> str:
-    """Return how a loss jumped, as "x12", "nan" or "inf"; "" if it did not."""
+    """Return a jump of the loss as "x12", "nan" or "inf", or "" if it is small."""
     if times < JUMP:
         return ""
     return f"x{figure(times)}" if np.isfinite(times) else figure(loss)
 
 
 def course(name: str, values: Sequence[float], width: int, is_plain: bool = False) -> str:
-    """Return a line that shows how a number went: its first value, bars, its last and greatest.
+    """Return a line with the course of a number: first value, bars, last value, range.
 
     Examples
     --------
@@ -315,9 +315,9 @@ def course(name: str, values: Sequence[float], width: int, is_plain: bool = Fals
 def sparks(
     values: Sequence[float], width: int, is_plain: bool = False, scale: Sequence[float] = ()
 ) -> str:
-    """Return bars for numbers in a row; of more than have room, the greatest of neighbours.
+    """Return a row of bars for numbers; if there are too many, neighbours share their maximum.
 
-    What is no finite number is `!`. They are as high as if the numbers of `scale` were there too.
+    NaN and infinity are `!`. The heights are scaled as if the numbers of `scale` were included.
 
     Examples
     --------
@@ -341,20 +341,20 @@ def sparks(
 
 
 class Contrast(NamedTuple):
-    """Something of two batches: its part, its name, two norms, and how far they are apart."""
+    """A quantity of two batches: its part, name, two norms, and how far they are apart."""
 
     part: str
     name: str
     one: float
     other: float
     apart: float
-    told: str
+    text: str
 
 
 def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
-    """Return the two batches of "batch 10 11" or "epoch 0 batch 3 epoch 1 batch 3"; else None.
+    """Return the two batches that "batch 10 11" or a longer form names, or None.
 
-    What the second address leaves out is as in the first one; "of D" behind both is of both.
+    Parts that the second address omits are those of the first; a final "of D" applies to both.
     """
     text = " ".join(words.replace(",", " ").split())
     found = re.fullmatch(r"(.*?batch \d+(?: of \S+)?) ((?:fit|epoch|batch|\d).*)", text)
@@ -373,12 +373,12 @@ def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] |
 
 
 def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
-    """Print what two batches have in common by name, and how far apart it is."""
+    """Print the quantities that two batches share, and how far they are apart."""
     asked = [events_of_batch(shell.session.tape, batch.t) for batch in (one, other)]
     if not all(found.events for found in asked):
         if None in (one.outs, other.outs):
-            raise ArgumentError("diff: one of the batches has not ended; `r` goes to its end.")
-        raise ArgumentError("diff: of one of the batches nothing is left but its loss.")
+            raise ArgumentError("diff: one of the batches has not ended. `r` goes to its end.")
+        raise ArgumentError("diff: only the loss of one of the batches is kept.")
     values = [values_of_batch(found.events) for found in asked]
     run = Run(shell)
     outs, others = run.outs_of(one), run.outs_of(other)
@@ -400,7 +400,7 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
             part = contrast.part
             rows.append((part, "", "", ""))
         name = f"  {contrast.name}" if part else contrast.name
-        rows.append((name, figure(contrast.one), figure(contrast.other), contrast.told))
+        rows.append((name, figure(contrast.one), figure(contrast.other), contrast.text))
     for line in lines_of_table(rows):
         shell.say_line(line)
     if any(found.is_again for found in asked):
@@ -408,7 +408,7 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
 
 
 def contrasts_of(one: BatchValues, other: BatchValues) -> list[Contrast]:
-    """Return what has the same name in two batches: activations, gradients, weights."""
+    """Return the contrasts of activations, gradients and weights with the same name."""
     found = [
         _contrast(part, name, mine[name], theirs[name])
         for part, mine, theirs in (
@@ -426,24 +426,24 @@ def contrasts_of(one: BatchValues, other: BatchValues) -> list[Contrast]:
             if change is None:
                 found.append(_contrast("weights before", name, *sizes))
             else:
-                told = f"changed by {figure(change, 3)} of itself" if change else ""
-                found.append(Contrast("weights before", name, *sizes, change, told))
+                text = f"changed by {figure(change, 3)} of itself" if change else ""
+                found.append(Contrast("weights before", name, *sizes, change, text))
     return found
 
 
 def _contrast(part: str, name: str, one: Any, other: Any) -> Contrast:
     a, b = norm(one), norm(other)
     apart = _apart(a, b)
-    told = ""
+    text = ""
     if math.isfinite(apart) and apart > math.log(1.005):
-        told = f"x{figure(b / a, 3)}"
+        text = f"x{figure(b / a, 3)}"
     elif not math.isfinite(apart):
-        told = "from 0" if a == 0 else "to 0" if b == 0 else "not finite"
-    return Contrast(part, name, a, b, apart, told)
+        text = "from 0" if a == 0 else "to 0" if b == 0 else "not finite"
+    return Contrast(part, name, a, b, apart, text)
 
 
 def _apart(a: float, b: float) -> float:
-    """Return how far apart two sizes are, by their ratio; infinite if one is 0 or not finite."""
+    """Return the distance of two sizes as |log(b / a)|; infinite if a size is 0 or not finite."""
     if a == b or (math.isnan(a) and math.isnan(b)):
         return 0.0
     if not (math.isfinite(a) and math.isfinite(b) and a and b):
@@ -452,7 +452,7 @@ def _apart(a: float, b: float) -> float:
 
 
 def _largest(contrasts: list[Contrast]) -> list[Contrast]:
-    """Return, in their order, those of each part that are farthest apart; mark the farthest."""
+    """Return the contrasts of each part that are farthest apart, in order; mark the farthest."""
     found = []
     for part in dict.fromkeys(contrast.part for contrast in contrasts):
         own = [contrast for contrast in contrasts if contrast.part == part]
@@ -462,7 +462,7 @@ def _largest(contrasts: list[Contrast]) -> list[Contrast]:
         for contrast in own:
             if any(contrast is one for one in kept):
                 is_top = contrast is top
-                found.append(contrast._replace(told=f"{contrast.told}  <-") if is_top else contrast)
+                found.append(contrast._replace(text=f"{contrast.text}  <-") if is_top else contrast)
     return found
 
 
@@ -470,10 +470,10 @@ def _largest(contrasts: list[Contrast]) -> list[Contrast]:
 
 
 def say_difference_of_runs(shell: Shell, file: str) -> None:
-    """Print how this run differs from one that was recorded: its losses, and layer by layer."""
+    """Print how this run differs from a recorded one: first difference, losses and layers."""
     path = Path(file).with_suffix(".jsonl")
     if not path.exists():
-        raise ArgumentError(f"diff: there is no file {path}; `record {path.name}` writes one.")
+        raise ArgumentError(f"diff: there is no file {path}. `record {path.name}` writes one.")
     here, there = shell.session.tape, Tape.load(path, history=None)
     found = here.diff(there)
     if not found:
@@ -505,7 +505,7 @@ def _loss_of(batch: BatchOnTape) -> float:
 
 
 def _last_weights(tape: Tape) -> dict[str, Any]:
-    """Return the values that a tape tells last of weights, by their names."""
+    """Return the last value of each weight on a tape, by name."""
     found: dict[str, Any] = {}
     for event in tape.back(len(tape) - 1):
         if event.kind == "update.apply":
@@ -540,22 +540,22 @@ def _say_layers(
 
 
 def say_plot(shell: Shell, words: str) -> None:
-    """Print a value over the batches: figures, how its numbers are spread, its course."""
+    """Print a value over the batches: its statistics, a histogram of its numbers, its course."""
     run = Run(shell)
     batches = run.of_the_model_here() if run.batches else []
     if not batches:
-        raise ArgumentError("plot: there has been no batch of `fit` up to here.")
+        raise ArgumentError("plot: `fit` has trained on no batch up to here.")
     outs = [run.outs_of(one) for one in batches]
     if any(words in one for one in outs):
         say_course(shell, words, batches, [one.get(words, math.nan) for one in outs])
         return
     shown = [one for one, _ in worth_showing(batches)]
     expression = parse_expression(words, "plot")
-    shell.names()  # so that it knows our own names
+    shell.names()  # makes the user's own names known
     values = [_value_after(shell, expression, one) for one in shown]
     sizes = [norm(value) for value in values]
     if all(math.isnan(size) for size in sizes) and not any(_is_numeric(v) for v in values):
-        raise ArgumentError(f"plot: {words!r} is {text_of_value(values[-1])}; expected numbers.")
+        raise ArgumentError(f"plot: expected numbers, got {words!r} = {text_of_value(values[-1])}.")
     if all(np.ndim(value) == 0 for value in values if not isinstance(value, Statistics)):
         say_course(shell, words, shown, [_number(value) for value in values])
         return
@@ -571,12 +571,12 @@ def _number(value: Any) -> float:
 
 
 def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> Any:
-    """Return the value of an expression when a batch has written its weights.
+    """Return the value of an expression right after a batch has written its weights.
 
-    Its gradients and activations are still at hand then.
+    The batch's gradients and activations still have values then.
     """
     stepper, tape = shell.session.stepper, shell.session.tape
-    _ = tape[batch.t]  # its events are there now
+    _ = tape[batch.t]  # puts the events of the batch on the tape
     t = last = batch.t
     first = tape[t]
     while tape.told(t)[3:6] != (first.kind, END, first.depth):
@@ -594,7 +594,7 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print a number at each batch that is worth it, with a bar, and its course over all."""
+    """Print a number with a bar for the batches worth showing, and its course over all batches."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)
@@ -648,7 +648,7 @@ def _range_of(values: Iterable[Any]) -> tuple[float, float]:
 
 
 def spread_of(value: Any, low: float, high: float, is_plain: bool = False) -> str:
-    """Return a histogram of an array as a row of bars; "" where its numbers are not known.
+    """Return a histogram of an array as a row of bars; "" if only statistics are kept.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which row of a batch, and which sample of the data: `row`, and what a stop says of a NaN."""
+"""Rows of a batch and samples of the data: the command `row`, and the rows of a caught NaN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_NUMBERS = ("nan", "inf")
 
 
 def say_rows_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print in which rows a caught number came into being, if that can be followed."""
+    """Print the rows in which a caught NaN or infinity first appeared, if they can be found."""
     event, session = stop.event, shell.session
     if event is None or not any(finding.condition in OF_NUMBERS for finding in stop.findings):
         return
@@ -26,18 +26,18 @@ def say_rows_of_stop(shell: Shell, stop: Stop) -> None:
 
 
 def say_row(shell: Shell, words: str) -> None:
-    """Print what a row of the batch was fed with: of the one asked for, or the most striking one.
+    """Print the inputs of a row of the batch: the one asked for, or the most conspicuous one.
 
     Raises
     ------
     ArgumentError
-        Here is no batch, it has no such row, or nothing tells which row is meant.
+        The stop is not in a batch, the row does not exist, or no row can be chosen.
     """
     session = shell.session
     t = session.stepper.now
     batch = batch_at(session.recorder, session.tape, t)
     if batch is None or batch.call is None:
-        raise ArgumentError("row: here is no batch of fit; `goto batch 17` goes to one.")
+        raise ArgumentError("row: needs a batch of fit. `goto batch 17` goes to one.")
     row, why = (_number(words, batch), "") if words.strip() else _striking(shell, t)
     shell.say(f"{batch.words([row])}{why}")
     arrays = value_of_event(batch.call, "inputs") or ()
@@ -50,13 +50,12 @@ def say_row(shell: Shell, words: str) -> None:
 
 def _number(words: str, batch: BatchAt) -> int:
     if not words.strip().isdigit() or int(words) >= batch.size:
-        last = batch.size - 1
-        raise ArgumentError(f"row: got {words!r}; batch {batch.number} has rows 0 to {last}.")
+        raise ArgumentError(f"row: expected rows 0 to {batch.size - 1}, got {words!r}.")
     return int(words)
 
 
 def _striking(shell: Shell, t: int) -> tuple[int, str]:
-    """Return the row in which a number is spoilt here, or else the one with the largest loss."""
+    """Return the row with a NaN or infinity here, otherwise the one with the largest loss."""
     session = shell.session
     event = session.stepper.event
     spoilt = None if event is None else spoilt_rows(session.recorder, session.tape, event)
@@ -65,8 +64,8 @@ def _striking(shell: Shell, t: int) -> tuple[int, str]:
     found = losses_by_row(session.recorder, session.tape, t)
     if found is None:
         raise ArgumentError(
-            "row: which one? The losses of the rows are not known here: they are not computed yet, "
-            "or not apart. `row 3` shows row 3."
+            "row: needs a row here, because the losses of the rows are not known: they are not "
+            "computed yet, or not per row. `row 3` shows row 3."
         )
     losses = np.where(np.isnan(found[1]), np.inf, found[1])
     row = int(np.argmax(losses))

@@ -1,4 +1,4 @@
-"""A session: a program that runs under observation, and all that the debugger keeps about it.
+"""A session: a program that runs under observation, and the debugger's state for it.
 
 ::
 
@@ -6,8 +6,8 @@
                                |                    |
                               tape <--- reads --- stepper
 
-The recorder hears nothing while a prompt is open: what the user evaluates there is not what is
-debugged.
+The recorder is paused while a prompt is open, because code that the user evaluates there is not
+part of the debugged program.
 """
 
 from __future__ import annotations
@@ -52,60 +52,60 @@ INTERRUPTED = (
 
 
 class Quitting(BaseException):
-    """The user quits: it goes through the program, past its `except Exception`."""
+    """The user quits. `except Exception` in the program does not catch it."""
 
 
 class Restarting(BaseException):
-    """The user wants the program to run again from its beginning."""
+    """The user restarts the program from its beginning."""
 
 
 class Failure(NamedTuple):
-    """What ended the program: the time of the first event that tells of it, and a traceback."""
+    """The failure of a program: the time of the innermost failed event, and a traceback."""
 
     t: int | None
     text: str
 
 
 class Session:
-    """One program, or one tape, that is debugged.
+    """A program, or a tape, that is debugged.
 
     Parameters
     ----------
     prompt : callable
-        `Stop -> Order | None`: what is asked at each stop.
+        `Stop -> Order | None`: called at each stop.
     tape : Tape, optional
-        A tape that was recorded; nothing runs then.
+        A recorded tape; no program runs then.
     script : Path, optional
         The user's script.
     names : dict, optional
-        Its global variables; live.
+        The script's global variables, as a live dict.
 
     Attributes
     ----------
     recorder : Recorder or None
-        None if a tape is read.
+        None for a recorded tape.
     stepper : Stepper
     driver : LiveDriver or None
     timelines : Timelines
     model : Model or None
-        The living model whose call or `fit` is around the stop; elsewhere that of which an event
-        spoke last.
+        The living model whose call or `fit` encloses the stop; otherwise the model of the last
+        event that has one.
     started_at : Where
-        The line of the program at which it was opened, if it was not at the script's first.
+        The line of the program where the session began, if it is not the script's first.
     watching : ExitStack
-        Ends the watching of the program.
+        Closing it ends the observation of the program.
     functions : dict of str to Function
-        The last one of each name that was called.
+        The last called function of each name.
     error : BaseException or None
-        What ended the program.
+        The exception that ended the program.
     began_inside : bool
-        Whether the program itself began it, as `set_trace` does.
+        Whether the program itself began the session, as `set_trace` does.
     unseen : Unseen
-        What it could not watch.
+        Models trained where they could not be observed.
     hint : callable
-        Returns what to do if nothing was recorded; "" if that is not known.
+        Returns advice for a session that recorded nothing, or "".
     recorded_before : Tape or None
-        What `trace` had recorded last when this session began.
+        The last tape of `trace` when this session began.
     """
 
     current: ClassVar[Session | None] = None
@@ -136,7 +136,7 @@ class Session:
         self._was_interrupted_at = -1
         self._has_shown_failure = False
         self.traceback_of: Callable[[BaseException], str] = _traceback
-        self.when_fit_begins: Callable[[Any], None] | None = None  # is given the callbacks
+        self.when_fit_begins: Callable[[Any], None] | None = None  # called with the callbacks
         self._fit: Stage | None = None
         if tape is None:
             self.recorder = Recorder()
@@ -151,7 +151,7 @@ class Session:
 
     @property
     def tape(self) -> Tape:
-        """The events of the timeline on which the stepper stands."""
+        """The tape of the current timeline."""
         tape: Any = self.stepper.tape
         return tape
 
@@ -170,12 +170,12 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more events can come: the program has ended, or a tape is read."""
+        """Whether no more events can come: the program has ended, or the tape was recorded."""
         return self.stepper.source.ended
 
     @property
     def is_detached(self) -> bool:
-        """Whether the program runs on alone: it is watched no more."""
+        """Whether the program runs without observation."""
         return self.driver is not None and self.driver.detached
 
     @property
@@ -189,7 +189,7 @@ class Session:
         return self.error is not None and not self.has_exited
 
     def keep_from(self, before: Session | None) -> None:
-        """Take over the breakpoints, watches and conditions of the session before a restart."""
+        """Copy the breakpoints, watches and conditions of the session before a restart."""
         if before is not None:
             self.stepper.breakpoints = before.stepper.breakpoints
             self.stepper.watches = before.stepper.watches
@@ -199,11 +199,11 @@ class Session:
     # --- running ----------------------------------------------------------------------------------
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage; what `observing` calls."""
+        """Receive an event of a stage from `observing`."""
         if self._is_paused or self.recorder is None or self.is_detached:
             return
         if isinstance(stage.subject, Network):
-            if stage.name != "map_graph":  # that one has no graph yet
+            if stage.name != "map_graph":  # this network has no graph yet
                 self._model = stage.subject
         elif isinstance(stage.subject, Function):
             self.functions[stage.subject.name] = stage.subject
@@ -215,30 +215,30 @@ class Session:
             elif stage.name == "make_train_function" and self._fit is not None:
                 self.when_fit_begins(
                     self._fit.names.get("callbacks")
-                )  # no list of them is made yet
+                )  # `fit` has not made its list yet
         self.recorder(stage, event)
 
     @property
     def runner(self) -> UnrecordedRunner | None:
-        """Who runs stages as long as nobody else listens."""
+        """The runner for stages that no other observer needs."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return what takes the next batches if nothing stops in them, else None."""
+        """Return a runner for the next batches if nothing can stop in them, otherwise None."""
         passage = self._passage(function, callbacks)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.batches_of(function, feed, callbacks, passage)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return what computes a call if nothing stops in it, else None."""
+        """Return a runner for a call if nothing can stop in it, otherwise None."""
         passage = self._passage(function)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.call_of(function, fed, passage)
 
     def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
-        """Return which calls of a function need not be heard; None if nobody can say so now."""
+        """Return which calls of a function need no events, or None if that is unknown now."""
         recorder, stepper = self.recorder, self.stepper
         if self._is_paused or recorder is None or self.is_detached:
             return None
@@ -248,31 +248,31 @@ class Session:
         return stepper.may_pass(len(recorder.spans), sample)
 
     def settle(self) -> None:
-        """Put the calls on the tape of which nobody heard."""
+        """Put calls that ran without events on the tape."""
         if self.recorder is not None:
             self.recorder.settle()
 
     def _when_settled(self) -> None:
-        """Go past what was put on the tape: nothing stops there."""
+        """Move the stepper past the calls just put on the tape; nothing stops there."""
         if self.recorder is not None and self.stepper.tape is self.recorder.tape:
             self.stepper.pass_settled()
 
     def run(self, program: Callable[[], Any], stop_first: bool = True) -> None:
-        """Run a program under observation, and ask once more when it has ended.
+        """Run a program under observation, and open the prompt once more at its end.
 
         Parameters
         ----------
         program : callable
         stop_first : bool
-            Whether the prompt is asked before the first event.
+            Whether to open the prompt before the first event.
 
         Raises
         ------
         Quitting, Restarting
-            The user ends it. What the program itself raised is kept in `error`.
+            The user ends the program. An exception of the program itself is kept in `error`.
         """
         if self.driver is None or self.recorder is None:
-            raise RuntimeError("a session that reads a tape runs no program")
+            raise RuntimeError("run: this session has a recorded tape, so it cannot run a program.")
         Session.current = self
         try:
             with self._interruptible(), self.watching:
@@ -284,18 +284,18 @@ class Session:
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             self.error = error
         except BaseException:
-            self._is_paused = True  # whatever the program still does in its `finally`
+            self._is_paused = True  # the program's `finally` blocks are not recorded
             raise
         self.end()
 
     def ask_first(self) -> None:
-        """Ask the prompt before the first event."""
+        """Open the prompt before the first event."""
         if self.driver is not None:
             first = Stop(-1, Reason.BEGIN, None)
             self.driver.detached = ask(self.stepper, first, self._ask)
 
     def ask_at(self, frame: FrameType) -> None:
-        """Ask the prompt at a line of the program, between two events; what `set_trace` does."""
+        """Open the prompt at a line of the program, between two events, as `set_trace` does."""
         if self.driver is None or self._is_paused:
             return
         self.settle()
@@ -307,19 +307,19 @@ class Session:
             self._standing = None
 
     def frame_at(self, stop: Stop | None) -> FrameType | None:
-        """Return the frame of the program in which a stop is; None if it is that of an event."""
+        """Return the program's frame at a stop of `set_trace`; None for a stop at an event."""
         standing = self._standing
         return standing[1] if standing is not None and standing[0] is stop else None
 
     def end(self) -> None:
-        """Tell that the program has ended: the prompt is asked once more."""
+        """Finish a session whose program has ended; the prompt opens once more."""
         if self.recorder is not None and self.driver is not None and not self.is_over:
             self.settle()
             self.recorder.close()
             self.driver.finish()
 
     def time_of_failure(self) -> int | None:
-        """Return when the innermost span ended that an error ended; None if none did."""
+        """Return when the innermost span that failed ended, or None."""
         found = None
         for event in reversed(self.tape[:]):
             if event.ph != END:
@@ -329,12 +329,12 @@ class Session:
         return found
 
     def words_of_unseen(self) -> str:
-        """Return why models are not on the tape of a program that has ended; "" if unknown."""
+        """Return why models are missing on the tape of an ended program; "" if unknown."""
         words = self.unseen.words(self.recorder)
         return words if words or len(self.tape) else self.hint()
 
     def failure_to_show(self) -> Failure | None:
-        """Return what ended the program, once; None if it ended well."""
+        """Return the failure of the program the first time it is asked for, otherwise None."""
         if self.error is None or self.has_exited or self._has_shown_failure:
             return None
         self._has_shown_failure = True
@@ -349,16 +349,16 @@ class Session:
             with self.paused():
                 order = self.prompt(stop)
         except (Quitting, Restarting):
-            self._is_paused = True  # whatever the program still does: it is debugged no more
+            self._is_paused = True  # the rest of the program is not debugged
             self.watching.close()
             raise
         if order is None:
-            self.watching.close()  # nobody will ask: the program runs on at its own speed
+            self.watching.close()  # no more stops: the program runs at full speed
         return order
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let the recorder hear nothing inside the block."""
+        """Pause the recorder inside the block."""
         before, self._is_paused = self._is_paused, True
         try:
             yield
@@ -367,7 +367,7 @@ class Session:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Let Ctrl-C stop at the next event; a second one, before it, ends the program."""
+        """Make Ctrl-C stop at the next event; a second one before that event ends the program."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -378,19 +378,19 @@ class Session:
             signal.signal(signal.SIGINT, before)
 
     def _pressed(self, number: int, frame: FrameType | None) -> None:
-        """Hear Ctrl-C, and say so: in code that is not ours the next event may be far."""
+        """Handle Ctrl-C, and print a line, because the next event may be far away."""
         self.interrupt()
         with suppress(AttributeError, OSError, ValueError):
-            # What is printing when the signal comes must not be entered again.
+            # `os.write`, because a print that the signal interrupts must not be entered again.
             os.write(sys.__stderr__.fileno(), INTERRUPTED)  # type: ignore[union-attr]
 
     def interrupt(self) -> None:
-        """Stop at the next event; what Ctrl-C does.
+        """Stop at the next event, as Ctrl-C does.
 
         Raises
         ------
         KeyboardInterrupt
-            A prompt is open, the program runs alone, or no event came since the last call.
+            A prompt is open, the program is not observed, or no event came since the last call.
         """
         if self._is_paused or self.is_detached or self._was_interrupted_at == len(self.tape):
             raise KeyboardInterrupt

@@ -1,6 +1,6 @@
-"""The base of all commands: what reads a line, runs it, says what comes out, and survives.
+"""The base of all commands: reads a line, runs it, prints results and errors.
 
-With it: what a typed line consists of, and the history of what was typed.
+It also parses typed lines and keeps their history.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from kerascope.trace.events import Where
 from kerascope.trace.expressions import error_text
 from kerascope.trace.stepper import Stepper, Stop
 
-# --- what a typed line consists of ----------------------------------------------------------------
+# --- parsing a typed line -------------------------------------------------------------------------
 
 
 def number_in(words: str, command: str, default: int = 1) -> int:
-    """Return how many times a command shall be done.
+    """Return how many times to do a command.
 
     Raises
     ------
     ArgumentError
-        The words are no whole number.
+        The words are not a whole number.
     """
     if not words:
         return default
@@ -47,25 +47,25 @@ def number_in(words: str, command: str, default: int = 1) -> int:
         return int(words)
     except ValueError:
         raise ArgumentError(
-            f"{command}: got {words!r}; expected how many times, for example `{command} 3`."
+            f"{command}: expected a number of times (`{command} 3`), got {words!r}."
         ) from None
 
 
 def whole_number(text: str, command: str, what: str) -> int:
-    """Return a number that a user typed.
+    """Return the whole number in a typed text.
 
     Raises
     ------
     ArgumentError
-        It is none.
+        The text is not a whole number.
     """
     if not text.strip().isdigit():
-        raise ArgumentError(f"{command}: got {text.strip()!r}; expected {what}: {command} 1.")
+        raise ArgumentError(f"{command}: expected {what} (`{command} 1`), got {text.strip()!r}.")
     return int(text)
 
 
 def split_commands(line: str) -> list[str]:
-    """Return the commands that `;;` divides, as in pdb; inside quotes it divides nothing.
+    """Return the commands separated by `;;`, as in pdb; inside quotes it does not separate.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def split_commands(line: str) -> list[str]:
 
 
 def parse_line(line: str) -> tuple[str | None, str, str]:
-    """Return command, words and line; the command is None, or "", if the line can only be Python.
+    """Return command, words and line; the command is None or "" if the line can only be Python.
 
-    `!x` is Python, and so is a name that is given a value: `s = 3` and `n.shape` are, though `s`
-    and `n` are commands; pdb does it so for `=`.
+    `!x` is Python. So are `s = 3` and `n.shape`, though `s` and `n` are commands; pdb does the same
+    for `=`.
 
     Examples
     --------
@@ -115,48 +115,48 @@ def parse_line(line: str) -> tuple[str | None, str, str]:
 
 
 def commands_in(file: str, option: str) -> list[str]:
-    """Return the commands in a file, one on each line; one that begins with # is a comment.
+    """Return the commands in a file, one per line; lines that begin with # are comments.
 
     Raises
     ------
     ArgumentError
-        It cannot be read; `option` named it.
+        The file cannot be read; the message begins with `option`.
     """
     try:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(
-            f"{option} {file}: expected a text file of commands; {error}."
+            f"{option} {file}: expected a text file of commands, but {error}."
         ) from None
     lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line and not line.startswith("#")]
 
 
-# --- what was typed, kept from one session to the next --------------------------------------------
-# `readline` has one list of lines for the whole process, and the program that is debugged may use
-# it too. So ours is put in its place while the prompt is open, and then the program's own is put
-# back. Nothing here ever disturbs: a file that cannot be read or written is as good as none.
+# --- the history of typed lines, kept between sessions --------------------------------------------
+# `readline` has one list of lines for the whole process, and the debugged program may use it too.
+# So ours replaces it while the prompt is open, and the program's is restored afterwards. Errors
+# are ignored: a history file that cannot be read or written is treated as missing.
 
 
 FILE = ".kscope_history"
 LONGEST = 1000  # lines that are kept
-LARGEST = 1_000_000  # bytes; more than that nobody has typed
+LARGEST = 1_000_000  # bytes read from the end of the file
 
 
 class History:
-    """The lines that were typed.
+    """The history of typed lines.
 
     Parameters
     ----------
     readline : module or None
-        Python's; None where there is none.
+        Python's module; None where it does not exist.
     path : Path, optional
-        By default the file in the home directory.
+        The history file; by default one in the home directory.
 
     Attributes
     ----------
     lines : list of str or None
-        None until the file was read.
+        None until the file is read.
     """
 
     def __init__(self, readline: ModuleType | None, path: Path | None = None) -> None:
@@ -166,7 +166,7 @@ class History:
 
     @property
     def path(self) -> Path | None:
-        """The file; None if nobody has a home here."""
+        """The history file; None if the home directory is unknown."""
         if self._path is None:
             with suppress(RuntimeError):
                 return Path.home() / FILE
@@ -174,7 +174,7 @@ class History:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Let the arrow keys find our lines inside the block, and the program's behind it."""
+        """Give the arrow keys our lines inside the block, and the program's afterwards."""
         if self.readline is None:
             yield
             return
@@ -191,7 +191,7 @@ class History:
         return self.lines
 
     def note(self, line: str) -> None:
-        """Keep a line that was typed, unless it is the last one again."""
+        """Add a typed line, unless it repeats the last one."""
         lines = self._known()
         if not line.strip() or not line.isprintable() or lines[-1:] == [line]:
             return
@@ -200,7 +200,7 @@ class History:
         self._write(line)
 
     def forget_last(self) -> None:
-        """Take what was typed last from the arrow keys: an answer is no command."""
+        """Remove the last typed line from the arrow keys, because an answer is not a command."""
         if self.readline is not None:
             with suppress(ValueError):
                 self.readline.remove_history_item(self.readline.get_current_history_length() - 1)
@@ -219,12 +219,12 @@ class History:
         return []
 
     def _write(self, line: str) -> None:
-        """Add a line to the file; another session may add its own meanwhile."""
+        """Append a line to the file; another session may append its own at the same time."""
         path = self.path
         with suppress(OSError, UnicodeEncodeError):
             if path is not None and (path.is_file() or not path.exists()):
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-                descriptor = os.open(path, flags, 0o600)  # commands may name what is private
+                descriptor = os.open(path, flags, 0o600)  # commands may contain private names
                 with os.fdopen(descriptor, "a", encoding="utf-8") as stream:
                     stream.write(f"{line}\n")
 
@@ -251,13 +251,13 @@ def _put(readline: ModuleType, lines: list[str]) -> None:
 
 try:
     import readline
-except ImportError:  # on Windows there is none
+except ImportError:  # Windows has no readline
     readline = None  # type: ignore[assignment]
 
 PROMPT = "(Kdb) "
-WIDTH = 100  # of what is no terminal
+WIDTH = 100  # columns if the output is not a terminal
 NOBODY_TYPES = (
-    "nobody can type here: this notebook runs by itself. Commands can be given beforehand: "
+    "This notebook runs without input, so commands cannot be typed. Give the commands beforehand: "
     "%%kdb -c 'b dense_1' -c c -c 'p out' -c detach"
 )
 DELIMITERS = " \t\n,:()[]{}='\"+*!<>"
@@ -274,26 +274,26 @@ class Shell:
     Parameters
     ----------
     commands : Registry
-        What can be typed.
+        The commands that can be typed.
     stdin, stdout : file, optional
 
     Attributes
     ----------
     prompt : str
     cmdqueue : list of str
-        Lines that wait; they are done before one is read.
+        Queued lines; they run before a line is read.
     last_line : str
-        The command that an empty line does again.
+        The command that an empty line repeats.
     session : Session
-        What is debugged; must be set before the first command.
+        The debugged session; must be set before the first command.
     stop : Stop or None
-        Where we stand.
+        The current stop.
     is_terminal : bool
-        Whether a person types; else each command is echoed after its prompt.
+        Whether a person types; otherwise each command is echoed after its prompt.
     is_unheard : bool
-        Whether a line was asked for where nobody can type: in a notebook that runs by itself.
+        Whether input was requested but impossible: in a notebook that runs without input.
     is_unattended : bool
-        Whether nobody is asked at all.
+        Whether no prompt is shown at all.
     """
 
     def __init__(
@@ -307,19 +307,19 @@ class Shell:
         self.last_line = ""
         self.session: Session
         self.stop: Stop | None = None
-        self.own_names: dict[str, Any] = {}  # what the user assigned at the prompt
+        self.own_names: dict[str, Any] = {}  # names that the user assigned at the prompt
         self.is_terminal = _is_terminal(self.stdin) and _is_terminal(self.stdout)
         self.history = History(readline)
         self._order: Callable[[Stepper], Stop | None] | None = None
         self._has_order = False
         self._is_reading = False
-        self._is_still_here = False  # an order made no sense
+        self._is_still_here = False  # whether an order failed, so that the stop stays
         self.is_unheard = self.is_unattended = False
         self._states: dict[type, Any] = {}
         self._completions: list[str] = []
 
     def state(self, kind: type[State]) -> State:
-        """Return what a group of commands keeps of this session; each kind is made once.
+        """Return the state that a group of commands keeps for this session; each kind is made once.
 
         Examples
         --------
@@ -333,38 +333,38 @@ class Shell:
         found: State = self._states[kind]
         return found
 
-    # --- saying -----------------------------------------------------------------------------------
+    # --- printing ---------------------------------------------------------------------------------
 
     @property
     def width(self) -> int:
-        """Columns to write in."""
+        """The width of the output in columns."""
         return shutil.get_terminal_size().columns if self.is_terminal else WIDTH
 
     @property
     def ascii_only(self) -> bool:
-        """Whether the output knows no signs beyond ASCII."""
+        """Whether the output can only show ASCII characters."""
         encoding = getattr(self.stdout, "encoding", None) or "utf-8"
         return not encoding.lower().startswith("utf")
 
     @property
     def page(self) -> Page:
-        """How lines are fitted."""
+        """The page that lines are fitted to."""
         return Page(self.width, self.ascii_only, self.is_terminal)
 
     def say_line(self, line: str) -> None:
-        """Print a line, cut where it is wider than we write."""
+        """Print a line, cut to the width of the output."""
         self.say(self.page.cut(line))
 
     def say_text(self, text: str) -> None:
-        """Print a text; in a terminal its long lines go on at a space in the next row."""
+        """Print a text; in a terminal its long lines are wrapped at spaces."""
         self.say("\n".join(self.page.wrapped(text)))
 
     def say_prose(self, text: str) -> None:
-        """Print a text in paragraphs; in a terminal they are filled anew."""
+        """Print paragraphs of text; in a terminal they are wrapped to its width."""
         self.say("\n".join(self.page.filled(text)))
 
     def say_traceback(self, text: str) -> None:
-        """Print a traceback; in a terminal its lines of source are cut, and its message is not."""
+        """Print a traceback; in a terminal source lines are cut, but the message is wrapped."""
         for line in text.split("\n"):
             if line.startswith("  ") and self.is_terminal:
                 self.say_line(line)
@@ -372,7 +372,7 @@ class Shell:
                 self.say_text(line)
 
     def say(self, what: Any = "") -> None:
-        """Print a text without control characters, or what rich can render, in our width."""
+        """Print a text without control characters, or an object that rich can render."""
         if isinstance(what, str):
             print(printable_lines(what), file=self.stdout)
             return
@@ -395,7 +395,7 @@ class Shell:
         return names_at_stop(self.session, self.stop, self.own_names)
 
     def place_of_program(self) -> Where | None:
-        """Return the line of the program at which we stand; None if we stand at an event."""
+        """Return the current line of the program; None if the stop is at an event."""
         session = self.session
         frame = session.frame_at(self.stop)
         if frame is not None:
@@ -407,9 +407,9 @@ class Shell:
         return Where(str(session.script), first_line(session.script), "<module>")
 
     def place_of_building(self) -> Where | None:
-        """Return the line of the script where the act of building begins or ends, if we are there.
+        """Return the line of the script for an event without an engine line of its own, or None.
 
-        No line of the engine is walked through then. Nor is one at an op: its line is shown.
+        These are the begin and end of building, and ops, for which the user's line is shown.
         """
         event = self.session.stepper.event
         if event is None or (event.where.file and event.where.made is None):
@@ -419,9 +419,9 @@ class Shell:
     # --- moving -----------------------------------------------------------------------------------
 
     def move(self, order: Callable[[Stepper], Stop | None] | None) -> bool:
-        """Leave the prompt with an order for the stepper; None lets the program run on alone.
+        """Leave the prompt with an order for the stepper; None detaches the program.
 
-        Return what a command returns that moves. Where nothing runs, the order is done at once.
+        Return True to leave the prompt. If no program is running, the order runs at once.
         """
         if self.session.is_over and not self._is_reading:
             if order is not None:
@@ -434,7 +434,7 @@ class Shell:
         return True
 
     def _careful(self, order: Callable[[Stepper], Stop | None], stepper: Stepper) -> Stop | None:
-        """Do an order; if it makes no sense, say so and stay. The program shall not hear of it."""
+        """Run an order; if it fails, print the error and stay, hidden from the program."""
         try:
             return order(stepper)
         except BrokenPipeError:
@@ -445,11 +445,11 @@ class Shell:
         return self.stop
 
     def show(self, stop: Stop) -> None:
-        """Stand at a stop and print it."""
+        """Make a stop the current one and print it."""
         self.stop = stop
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; the prompt of a session."""
+        """Show a stop and read commands until one moves; this is the prompt of a session."""
         if not self._is_still_here:
             self._show_all(stop)
         self._is_still_here = self._has_order = False
@@ -463,7 +463,7 @@ class Shell:
         return self._order
 
     def _show_all(self, stop: Stop) -> None:
-        """Show a stop; whatever happens meanwhile, the program shall not hear of it."""
+        """Show a stop; an exception is printed, and does not reach the program."""
         try:
             self.show(stop)
         except KeyboardInterrupt:
@@ -483,7 +483,7 @@ class Shell:
 
     @contextmanager
     def _completing(self) -> Iterator[None]:
-        """Let the tab key complete commands and names while a person types."""
+        """Make the tab key complete commands and names inside the block, in a terminal."""
         if not self.is_terminal or readline is None:
             yield
             return
@@ -499,7 +499,7 @@ class Shell:
             readline.set_completer_delims(before[1])
 
     def complete(self, text: str, state: int) -> str | None:
-        """Return one of the words that could stand where the tab key was hit; None behind them."""
+        """Return a completion at the cursor by number; None after the last one."""
         if state == 0:
             typed = readline.get_line_buffer()
             line = typed.lstrip()
@@ -509,9 +509,9 @@ class Shell:
         return self._completions[state] if state < len(self._completions) else None
 
     def completions(self, text: str, line: str, begin: int, end: int) -> list[str]:
-        """Return what could stand between two places of a line, where a text begins it.
+        """Return the completions of a text at a place of a line.
 
-        First in a line these are commands, and names: a line may be Python.
+        At the start of a line these are commands and names, because a line may be Python.
         """
         if not line[:begin].strip():
             commands = [name for name in self.commands.names if name.startswith(text)]
@@ -536,15 +536,15 @@ class Shell:
 
     @property
     def reads_by_input(self) -> bool:
-        """Whether lines are asked for by `input()`: in a terminal, and in a notebook.
+        """Whether lines are read by `input()`: in a terminal, and in a notebook.
 
-        A notebook puts its own `input` in the place of Python's, and has no standard input.
+        A notebook replaces Python's `input`, and has no standard input.
         """
         has_own_input = not isinstance(builtins.input, BuiltinFunctionType)
         return self.is_terminal or (has_own_input and self.stdin is sys.stdin)
 
     def read(self) -> str:
-        """Return the next line: of those that wait, or what is typed."""
+        """Return the next line: a queued one, or one from the input."""
         if self.cmdqueue:
             line = self.cmdqueue.pop(0)
             print(f"{self.prompt}{line}", file=self.stdout)
@@ -554,7 +554,7 @@ class Shell:
                 return self._typed()
             except EOFError:
                 print(file=self.stdout)
-            except NotImplementedError:  # what a kernel raises if its front has no field for it
+            except NotImplementedError:  # raised by a kernel whose client cannot ask for input
                 self.is_unheard = True
                 if self.last_line == "" or not self.session.is_over:
                     self.say(f"*** {NOBODY_TYPES}")
@@ -570,7 +570,7 @@ class Shell:
         return line
 
     def read_with(self, prompt: str) -> str:
-        """Return the next line, asked for with another prompt."""
+        """Return the next line, read with another prompt."""
         before, self.prompt = self.prompt, prompt
         try:
             return self.read()
@@ -580,8 +580,8 @@ class Shell:
     def is_agreed(self, question: str) -> bool:
         """Ask a question, and return whether the answer is yes.
 
-        Nobody answers in a pipe: there the next line is an answer if it is yes or no, else a
-        command, which waits, and what was asked is done.
+        In a pipe there may be no answer: if the next line is neither yes nor no, it is a command
+        and stays queued, and the answer is yes.
         """
         is_typed = self.reads_by_input and not self.cmdqueue
         if not (is_typed or self.cmdqueue) and (line := self._piped()):
@@ -595,7 +595,7 @@ class Shell:
     def _piped(self) -> str:
         """Return the next line of a pipe; "" at its end, or if it cannot be read."""
         stream: IO[str] | None = self.stdin
-        if stream is None:  # the process has no standard input at all
+        if stream is None:  # the process has no standard input
             return ""
         try:
             return stream.readline()
@@ -604,10 +604,10 @@ class Shell:
             return ""
 
     def _typed(self) -> str:
-        """Return the line that a person types."""
+        """Return a line that a person types."""
         line = input(self.prompt)
         if not self.is_terminal:
-            return line  # a notebook has no arrow keys for it
+            return line  # a notebook has no history for the arrow keys
         if self.prompt == PROMPT:
             self.history.note(line)
         elif line:
@@ -617,9 +617,9 @@ class Shell:
     # --- running a line ---------------------------------------------------------------------------
 
     def onecmd(self, line: str) -> bool:
-        """Run one line. A mistake, or a crash, is told in a line that begins with ***.
+        """Run one line; an error is printed in a line that begins with ***.
 
-        Commands between `;;` are run one after the other; behind one that moves, the rest waits.
+        Commands separated by `;;` run one after the other; after a moving one, the rest wait.
         """
         if line.strip() == END_OF_INPUT:
             raise Quitting
@@ -633,7 +633,7 @@ class Shell:
         return moves
 
     def unaliased(self, line: str) -> str:
-        """Return the line for which an alias stands."""
+        """Return the line with its alias expanded."""
         return line
 
     def _run_command(self, line: str) -> bool:
@@ -643,7 +643,7 @@ class Shell:
         return moves
 
     def _run_parsed(self, name: str | None, words: str, line: str) -> bool:
-        """Run a command, or a line of Python; an empty line is the last one again."""
+        """Run a command, or a line of Python; an empty line repeats the last one."""
         if not line:
             return bool(self.last_line) and self.onecmd(self.last_line)
         command = self.commands.find(name)
@@ -658,12 +658,12 @@ class Shell:
         return False
 
     def run_python(self, line: str) -> None:
-        """Run a line that is no command."""
+        """Run a line that is not a command."""
         raise NotImplementedError
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:
-        """Tell what goes wrong inside the block; only what ends the session goes on."""
+        """Print exceptions raised inside the block; pass on only those that end the session."""
         try:
             yield
         except (Quitting, Restarting, BrokenPipeError):
@@ -674,18 +674,18 @@ class Shell:
             self.say_error(error)
 
     def say_error(self, error: BaseException) -> None:
-        """Tell what went wrong, in a line that begins with ***."""
+        """Print an error, in a line that begins with ***."""
         text = str(error) if isinstance(error, KerascopeError) else error_text(error)
         self.say_text(f"*** {text}")
 
 
 def _attributes(text: str, names: Mapping[str, Any]) -> list[str]:
-    """Return "model.layers" and all others for "model.la"; private ones only if they are meant."""
+    """Return the attributes that complete "model.la"; private ones only after an underscore."""
     owner, _, start = text.rpartition(".")
     first, *rest = owner.split(".")
     try:
         found = dir(reduce(getattr, rest, names[first]))
-    except Exception:  # what cannot be read has nothing to offer
+    except Exception:  # the owner cannot be evaluated
         return []
     return [f"{owner}.{name}" for name in found if start[:1] == "_" or name[:1] != "_"]
 

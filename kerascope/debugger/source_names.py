@@ -1,9 +1,9 @@
-"""Names of Keras's source at a stop that the tape does not tell, because others there say the same.
+"""Names of the Keras source that exist at a stop but are not on the tape.
 
-`self` is whose method is being walked through: the layer that is called, the network that is being
-mapped or run, the optimizer that writes its updates down, else the model. `v` and `new_v`, also
-`nv`, are the two of an update pair, where one is told. `inputs` are what the train function is made
-of. They hide names of the script, as local variables do, and give way to all that the tape tells.
+`self` is the object whose method is running: the called layer, the network that is mapped or run,
+the optimizer that builds its updates, otherwise the model. `v` and `new_v`, also `nv`, are the two
+items of an update pair, at events that have one. `inputs` are the inputs of the train function
+being made. They hide names of the script, as local variables do, but names on the tape hide them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ MAKING = "make_train_function"
 
 
 def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> dict[str, Any]:
-    """Return these names at an event.
+    """Return these names and their values at an event.
 
     Parameters
     ----------
     session : Session
     event : Event
     names : dict
-        What the tape tells here, with the living objects that it speaks of.
+        The names on the tape here, with living objects in place of descriptions.
     """
     recorder = session.recorder
     if recorder is None:
@@ -57,7 +57,7 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
 
 
 def _walked(spans: list[Event], names: dict[str, Any]) -> Any:
-    """Return the object whose method is walked through; None if that is not known, or gone."""
+    """Return the object whose method is running; None if it is unknown or gone."""
     for span in reversed(spans):
         if span.kind in OF_LAYERS:
             layer = names.get("layer")

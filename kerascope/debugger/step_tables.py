@@ -1,4 +1,4 @@
-"""The steps of a loop as tables: `info steps`, `info steps 7`, and what stands at a stop in one."""
+"""The steps of a loop as tables: `info steps`, `info steps 7`, and a stop inside a loop."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kerascope.trace.loop_steps import LoopAt, LoopStep, is_loop, loop_at, steps
 from kerascope.trace.statistics import figure, norm, statistics_of
 from kerascope.trace.stepper import Stop
 
-MOST_STEPS, NEAR = 24, 4  # of a long loop its ends, and what is near the step that is spoilt
+MOST_STEPS, NEAR = 24, 4  # rows of a long loop: its ends, and those near the first NaN
 
 
 def say_steps(shell: Shell, words: str) -> None:
-    """Print all steps of a loop, or what each op inside gives at one of them."""
+    """Print all steps of a loop, or the output of each op in one of them."""
     found = re.fullmatch(r"(?:(\S*[^\d\s]\S*) ?)?(?:step )?(\d+)?", words.strip())
     if found is None:
         raise ArgumentError(
-            f"info steps: got {words!r}; expected nothing, a number, a layer, or both: "
-            "info steps lstm_1 7."
+            f"info steps: expected nothing, a step (7), a layer (lstm_1) or both (lstm_1 7), got "
+            f"{words!r}."
         )
     loop = _loop(shell, found[1] or "")
     if found[2] is None:
@@ -33,7 +33,7 @@ def say_steps(shell: Shell, words: str) -> None:
 
 
 def say_step_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print at a stop what a breakpoint has asked of a loop, or where it was spoilt."""
+    """Print the step at which a breakpoint stopped, or the first step with a NaN or infinity."""
     event, hit = stop.event, stop.breakpoint
     if event is None or not is_loop(event):
         return
@@ -58,7 +58,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
 
 
 def _say_all(shell: Shell, loop: LoopAt) -> None:
-    """Print the size of the states, or of what comes out, after each step."""
+    """Print the norm of each state, or of the last op's output, after each step."""
     rows: list[list[str]] = []
     names: list[str] = []
     place_of_spoilt: int | None = None
@@ -83,7 +83,7 @@ def _say_all(shell: Shell, loop: LoopAt) -> None:
 
 
 def alarm(array: Any) -> str:
-    """Return how many numbers of an array are not finite, as "3 NaN!"; "" if all are.
+    """Return the count of non-finite numbers of an array, such as "3 NaN!", or "".
 
     Examples
     --------
@@ -104,9 +104,9 @@ def _worth_showing(count: int, spoilt: int | None) -> list[int]:
 
 
 def _say_one(shell: Shell, loop: LoopAt, number: int) -> None:
-    """Print what a step reads, what each op inside gives, and the states after it."""
+    """Print what a step reads, the output of each op in it, and the states after it."""
     if number >= loop.count:
-        raise ArgumentError(f"steps: {loop.name} has the steps 0 to {loop.count - 1}.")
+        raise ArgumentError(f"steps: {loop.name} has steps 0 to {loop.count - 1}, got {number}.")
     step = next(step for step in steps_of(loop) if step.number == number)
     rows: list[Sequence[str]] = [("in step", "op", "value")]
     rows += [(name, "", text_of_value(x)) for name, x in step.given.items()]

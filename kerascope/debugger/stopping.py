@@ -1,4 +1,4 @@
-"""Break, condition, ignore, commands, catch, watch: commands that say where to stop."""
+"""Commands that define where to stop: break, condition, ignore, commands, catch, watch."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ from kerascope.trace.stepper import Stop
 
 
 def known_names(session: Session) -> KnownNames:
-    """Return all names of layers, ops, tensors and weights, once they can be known.
+    """Return all names of layers, ops, tensors and weights, once they are complete.
 
-    Before a function was called, models may still be built: then nothing is known for certain.
+    Until a batch has run, models may still be built, so the names are not complete.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
     so_far = names_so_far(session)
@@ -74,7 +74,7 @@ def _events(session: Session) -> list[Event]:
 
 
 def names_so_far(session: Session) -> KnownNames:
-    """Return the names that exist up to now; others may still come."""
+    """Return the names that exist up to now; more may be added."""
     layers: dict[str, None] = {}
     ops: dict[str, None] = {}
     tensors: dict[str, None] = {}
@@ -97,36 +97,36 @@ def names_so_far(session: Session) -> KnownNames:
 
 
 # --- a line of the script that makes layers -------------------------------------------------------
-# What a line builds is told by many events: a layer is there, it is called, built, gets a node. And
-# of `Sequential([` the lines below it are told in between, since each layer is called when the list
-# is whole::
+# A line that builds has many events: a layer is made, called, built, gets a node. And the events of
+# `Sequential([` have those of the lines below it in between, since each layer is called when the
+# list is complete::
 #
 #     4  model = Sequential([       input, call of dense_1, call of dense_2
-#     5      Dense(64),             dense_1 is there
-#     6      Dense(1),              dense_2 is there
+#     5      Dense(64),             dense_1 is made
+#     6      Dense(1),              dense_2 is made
 #     7  ])
 #
 # pdb stops at line 4 once, and so does this debugger.
 
 
-NEW = "layer.init"  # a layer that was not there before: its line is being executed
+NEW = "layer.init"  # a new layer: its line is being executed
 MAKING = (NEW, "layer.call", "layer.build", "node.create")
 INSIDE = (*MAKING, "op.create", "weight.create")
 
 
 @dataclass(frozen=True)
 class OnceALine(Selector):
-    """A selector of a line that means only the first of what one execution of the line builds."""
+    """A selector of a line that matches only the first event of each execution of the line."""
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether an event is meant."""
+        """Return whether an event matches."""
         return super().matches(event, events) and not self._has_been_told(event, events)
 
     def _has_been_told(self, event: Event, events: History) -> bool:
-        """Return whether an earlier event tells of the same execution of the line.
+        """Return whether an earlier event belongs to the same execution of the line.
 
-        A new layer begins another one, and so does what happens a second time: in a loop the same
-        layer is called again.
+        A new layer begins another execution, and so does a repeated event: in a loop the same layer
+        is called again.
         """
         where = event.where
         if event.kind in OP_KINDS:
@@ -142,7 +142,7 @@ class OnceALine(Selector):
         return bool(told) and (event.kind, event.name) not in told
 
     def _op_has_been_told(self, event: Event, events: History) -> bool:
-        """Return whether the op before, of the same call of a layer, is one of this line, too."""
+        """Return whether the op before, in the same call of a layer, also belongs to this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)
@@ -152,7 +152,7 @@ class OnceALine(Selector):
 
 
 def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
-    """Yield the events before one, as far back as they build what its statement makes."""
+    """Yield the earlier events of the same statement, latest first."""
     for other in before(events, event.t) if events else ():
         where = other.where
         if other.kind not in INSIDE or where.user_file != event.where.user_file:
@@ -163,9 +163,9 @@ def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
 
 
 def stop_once_a_line(breakpoint: Breakpoint) -> None:
-    """Let a breakpoint at a line stop once for each execution of it.
+    """Make a breakpoint at a line stop once for each execution of the line.
 
-    One with a condition is asked at every event of the line: the condition chooses among them.
+    With a condition it is checked at every event of the line.
     """
     selector = breakpoint.selector
     if selector.what == "line":
@@ -174,13 +174,13 @@ def stop_once_a_line(breakpoint: Breakpoint) -> None:
 
 
 def lines_of_statement(file: str, line: int) -> range:
-    """Return the lines of the statement that a line belongs to; of a loop those of its head."""
+    """Return the lines of the statement at a line; for a loop, those of its head."""
     return _statement("".join(linecache.getlines(path_of(file))), line)
 
 
 @lru_cache(maxsize=64)
 def _statement(source: str, line: int) -> range:
-    r"""Return the lines of a statement.
+    r"""Return the lines of the statement at a line of a source text.
 
     Examples
     --------
@@ -209,14 +209,14 @@ KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "
 
 @dataclass
 class SaidOnce:
-    """What was said, and is not said again.
+    """Notes that were printed and are not repeated.
 
     Attributes
     ----------
     never_matched : set of int
-        The breakpoints and watches of which it was told that nothing ever matched them.
+        The breakpoints and watches that were reported as never matched.
     of_symbols : bool
-        Whether it was told that a breakpoint has stopped where nothing is computed.
+        Whether a stop where nothing is computed was reported.
     """
 
     never_matched: set[int] = field(default_factory=set)
@@ -227,7 +227,7 @@ class SaidOnce:
 
 
 def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
-    """Return what a selector could go on with: behind `phase:`, `event:`, `dense_2:`, ..."""
+    """Return the completions of a selector: after `phase:`, `event:`, `dense_2:`, ..."""
     before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
     known = names_so_far(debugger.session)
     prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
@@ -254,17 +254,17 @@ def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> l
 
 @command("break", "b", group="stop at", completes=_selectors)
 def break_(debugger: Shell, words: str) -> None:
-    """Stop where a selector says; without it, list all.
+    """Stop at the events that a selector matches; without it, list all breakpoints.
 
     Usage: b[reak] [SEL[, condition]]
     Example: b dense_2:ret, norm(out) > 10
 
     SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
-    phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end; with
-    run: before it, only where numbers are computed, with build: only where symbols are made.
-    A condition alone, `b loss > 1000`, stops where what it names gets a value and it holds.
-    While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
-    once; with a condition, wherever that holds. A name of the script's own has its present
+    phase:commit, event:map.skip, batch 17, train.py:12 or *. Add :ret to stop at the end; put
+    run: before it to stop only where numbers are computed, build: only where symbols are made.
+    A condition alone, `b loss > 1000`, stops when its names get values for which it holds.
+    At a line of the script, `b 12` is a line of the script. A breakpoint at a line stops once
+    per execution; with a condition, wherever that holds. A name of the script has its present
     value in a condition, in the past too.
     """
     _break(debugger, words, temporary=False)
@@ -272,7 +272,7 @@ def break_(debugger: Shell, words: str) -> None:
 
 @command("tbreak", group="stop at", completes=_selectors)
 def tbreak(debugger: Shell, words: str) -> None:
-    """Stop once where a selector says: the breakpoint is gone then.
+    """Stop once where a selector matches, and delete the breakpoint.
 
     Usage: tbreak SEL[, condition]
     Example: tbreak phase:commit
@@ -286,7 +286,7 @@ def _break(debugger: Shell, words: str, temporary: bool) -> None:
         return
     breakpoints = debugger.session.stepper.breakpoints
     known = known_names(debugger.session)
-    debugger.names()  # so that conditions know our own
+    debugger.names()  # makes the user's own names known to conditions
     words = _line_or_layer(debugger, words, known, "tbreak" if temporary else "break")
     made = breakpoints.add(words, known, temporary=temporary)
     stop_once_a_line(made)
@@ -300,7 +300,7 @@ def _break(debugger: Shell, words: str, temporary: bool) -> None:
 
 
 def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
-    """Say what a breakpoint at a line waits for, where that is no op and no layer."""
+    """Print what a breakpoint at a line waits for, if the line makes no op or layer."""
     session, selector = debugger.session, made.selector
     if session.when_fit_begins is None and session.recorder is not None:
         session.when_fit_begins = LinesOfCallbacks(debugger).look_at
@@ -316,12 +316,12 @@ def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
 
 
 def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str) -> str:
-    """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
+    """Return the selector of a breakpoint; a bare number is a line, as in pdb, at a line.
 
     Raises
     ------
     ArgumentError
-        It names a function of the script, which pdb would know; or what a layer gives.
+        It names a function of the script, as in pdb, or a tensor or weight of a layer.
     """
     chosen, comma, condition = words.partition(",")
     chosen, place = chosen.strip(), debugger.place_of_program() or debugger.place_of_building()
@@ -342,21 +342,21 @@ def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str)
     if line is not None:
         file = shown_file(str(script))
         raise ArgumentError(
-            f"{command}: {chosen!r} is a function of the script; this debugger stops at what "
-            f"the engine does. A line in it that makes a layer: `b {file}:{line + 1}`. "
-            f"A layer of that name: `b layer:{chosen}`."
+            f"{command}: {chosen!r} is a function of the script, but this debugger stops at events "
+            f"of the engine. For a line in it that makes a layer: `b {file}:{line + 1}`. For a "
+            f"layer with that name: `b layer:{chosen}`."
         )
     if "/" in chosen and re.fullmatch(r"[\w/@]+", chosen):
         raise ArgumentError(
             f"{command}: {chosen!r} is the name of a tensor or a weight. Did you mean "
-            f"`b tensor:{chosen}` or `b weight:{chosen}`? A layer of that name: "
+            f"`b tensor:{chosen}` or `b weight:{chosen}`? For a layer with that name: "
             f"`b layer:{chosen}`."
         )
     return words
 
 
 def say_never_matched(debugger: Shell) -> None:
-    """Tell once of each breakpoint and watch for which nothing ever came."""
+    """Report, once each, the breakpoints and watches that never matched."""
     stepper, tape = debugger.session.stepper, debugger.session.tape
     known, said = known_names(debugger.session), debugger.state(SaidOnce).never_matched
     for breakpoint in stepper.breakpoints:
@@ -365,16 +365,16 @@ def say_never_matched(debugger: Shell) -> None:
         said.add(breakpoint.number)
         if breakpoint.lacking:
             why = f"its condition never had a value: {breakpoint.lacking}"
-            debugger.say_text(f"{told(breakpoint)}: {why}")
+            debugger.say_text(f"{label_of(breakpoint)}: {why}")
         elif not any(breakpoint.matches(event, tape) for event in tape[:]):
-            what = breakpoint.selector.what
-            what = what if what in KINDS_OF_NAMES else "event"
+            kind = breakpoint.selector.what
+            kind = kind if kind in KINDS_OF_NAMES else "event"
             near = guess(breakpoint.selector, known)
-            if what == "line":
+            if kind == "line":
                 lines = lines_with_ops(debugger.session, breakpoint.selector.pattern)
                 others = nearest(lines, breakpoint.selector.number)
                 near = words_of_lines(others, "that have made layers or ops")
-            debugger.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
+            debugger.say_text(f"{label_of(breakpoint)}: there was no such {kind}. {near}".rstrip())
     for watch in stepper.watches:
         if watch.hits or watch.number in said:
             continue
@@ -385,21 +385,21 @@ def say_never_matched(debugger: Shell) -> None:
         selector = parse_selector(watch.text)
         if not any(selector.matches(event, tape) for event in tape[:]):
             near = guess(selector, known)
-            debugger.say_text(f"{told(watch)}: no such weight came. {near}".rstrip())
+            debugger.say_text(f"{label_of(watch)}: there was no such weight. {near}".rstrip())
 
 
 def _say_never_a_value(debugger: Shell, watch: Watch) -> None:
-    """Tell of a watch whose names came at no event, so that it had no value to change."""
+    """Report a watch whose names never had a value."""
     tape, names = debugger.session.tape, watch.expression.names if watch.expression else ()
     if not isinstance(watch.first, Unknown) or any(map(watch.concerns, tape[:])):
         return
     there = sorted({delta.name for event in tape[:] for delta in event.deltas})
     near = next(filter(None, (did_you_mean(name, there) for name in sorted(names))), "")
-    debugger.say_text(f"{told(watch)}: it never had a value. {near}".rstrip())
+    debugger.say_text(f"{label_of(watch)}: it never had a value. {near}".rstrip())
 
 
 def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
-    """Tell once that a breakpoint has stopped where nothing is computed, and how to wait."""
+    """Report once that a breakpoint stopped where nothing is computed, and how to stop later."""
     hit, event = stop.breakpoint, stop.event
     said = debugger.state(SaidOnce)
     if hit is None or event is None or said.of_symbols:
@@ -407,11 +407,11 @@ def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
     selector = hit.selector
     if selector.what in ("layer", "op", "tensor") and not selector.time and not is_of_run(event):
         said.of_symbols = True
-        debugger.say(f"   symbols only; `b run:{selector.text}` is where numbers are computed")
+        debugger.say(f"   symbols only; `b run:{selector.text}` stops where numbers are computed")
 
 
 def say_breaks(debugger: Shell) -> None:
-    """Print all breakpoints, watches and caught conditions; nothing if there are none."""
+    """Print all breakpoints, watches and caught conditions, if there are any."""
     stepper = debugger.session.stepper
     lines = list(table_of_breaks([*stepper.breakpoints, *stepper.watches]))
     lines += [f"catch {condition}" for condition in stepper.catches]
@@ -421,7 +421,7 @@ def say_breaks(debugger: Shell) -> None:
 
 @command("condition", group="stop at")
 def condition(debugger: Shell, words: str) -> None:
-    """Stop there only if EXPR holds; without EXPR, always.
+    """Make a breakpoint stop only if EXPR is true; without EXPR, always.
 
     Usage: condition NUMBER [EXPR]
     Example: condition 1 has_nan(out)
@@ -438,13 +438,13 @@ def condition(debugger: Shell, words: str) -> None:
 
 @command("ignore", group="stop at")
 def ignore(debugger: Shell, words: str) -> None:
-    """Let the next hits of a breakpoint pass.
+    """Skip the next hits of a breakpoint.
 
     Usage: ignore NUMBER [COUNT]
     Example: ignore 1 9
     """
     number, _, text = words.partition(" ")
-    count = whole_number(text, "ignore", "how many hits") if text.strip() else 0
+    count = whole_number(text, "ignore", "a number of hits") if text.strip() else 0
     chosen = _breakpoint(debugger, number, "ignore")
     chosen.ignore = count
     if count:
@@ -456,7 +456,7 @@ def ignore(debugger: Shell, words: str) -> None:
 
 @command("enable", group="stop at")
 def enable(debugger: Shell, words: str) -> None:
-    """Let breakpoints and watches stop again; without numbers, all.
+    """Enable breakpoints and watches; without numbers, all.
 
     Usage: enable [NUMBER ...]
     Example: enable 1 2
@@ -466,7 +466,7 @@ def enable(debugger: Shell, words: str) -> None:
 
 @command("disable", group="stop at")
 def disable(debugger: Shell, words: str) -> None:
-    """Let breakpoints and watches not stop; without numbers, all.
+    """Disable breakpoints and watches; without numbers, all.
 
     Usage: disable [NUMBER ...]
     Example: disable 1
@@ -477,17 +477,17 @@ def disable(debugger: Shell, words: str) -> None:
 def _switch(debugger: Shell, words: str, command: str, said: str) -> None:
     for things, number in _chosen(debugger, words, command):
         (one,) = things.set_enabled(command == "enable", number)
-        debugger.say(f"{said} {told(one)}")
+        debugger.say(f"{said} {label_of(one)}")
 
 
 @command("clear", "cl", group="stop at")
 def clear(debugger: Shell, words: str) -> None:
-    """Remove breakpoints, watches, caught conditions.
+    """Delete breakpoints, watches or caught conditions.
 
     Usage: cl[ear] [NUMBER ... | SEL | CONDITION]
     Example: clear 1 2
 
-    Without words all of them, after a question. In a pipe, a line that is no answer agrees.
+    Without words, all of them, after a question. In a pipe, a line that is not an answer means yes.
     """
     stepper = debugger.session.stepper
     names = [name for name in words.replace(",", " ").split() if name]
@@ -502,14 +502,14 @@ def clear(debugger: Shell, words: str) -> None:
     same = [(breakpoints, b.number) for b in breakpoints if b.selector.text == words.strip()]
     for things, number in same or _chosen(debugger, words, "clear"):
         (gone,) = things.clear(number)
-        debugger.say(f"Deleted {told(gone)}")
+        debugger.say(f"Deleted {label_of(gone)}")
     if not names and len(stepper.catches):
         for condition in stepper.catches.remove():
             debugger.say(f"Deleted catch {condition}")
 
 
 def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
-    """Return the numbers of breakpoints, then those of watches; without words, all."""
+    """Return the chosen breakpoints, then watches, by number; without words, all."""
     stepper = debugger.session.stepper
     known: dict[int, Breakpoints | Watches] = {}
     for things in (stepper.breakpoints, stepper.watches):
@@ -519,8 +519,8 @@ def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints
     for number in numbers:
         if number not in known:
             there = ", ".join(map(str, sorted(known)))
-            there = f"there are {there}" if there else "there are none yet"
-            raise ArgumentError(f"{command}: no breakpoint or watch {number}; {there}.")
+            there = f"There are {there}" if there else "None yet"
+            raise ArgumentError(f"{command}: there is no breakpoint or watch {number}. {there}.")
     chosen = [(known[number], number) for number in numbers or known]
     return sorted(chosen, key=lambda pair: isinstance(pair[0], Watches))
 
@@ -530,22 +530,22 @@ def _breakpoint(debugger: Shell, word: str, command: str) -> Breakpoint:
     return debugger.session.stepper.breakpoints.get(number, command)
 
 
-# --- what is done at a breakpoint -----------------------------------------------------------------
+# --- commands that run at a breakpoint ------------------------------------------------------------
 
 
 @command("commands", group="stop at")
 def commands(debugger: Shell, words: str) -> None:
-    """Say what to do when a breakpoint stops; by default the last one made.
+    """Set the commands that run when a breakpoint stops; by default for the last one made.
 
     Usage: commands [NUMBER]
     Example: commands 1
 
-    Commands follow, one a line; `end` ends them, and so does one that moves on. With `silent`
-    first, the stop itself is not shown.
+    Enter the commands, one per line; `end` or a command that moves ends the list. With `silent`
+    first, the stop itself is not printed.
     """
     breakpoints = list(debugger.session.stepper.breakpoints)
     if not words.strip() and not breakpoints:
-        raise ArgumentError("commands: there is no breakpoint yet; `b dense_1` makes one.")
+        raise ArgumentError("commands: needs a breakpoint. `b dense_1` makes one.")
     chosen = _breakpoint(debugger, words or str(breakpoints[-1].number), "commands")
     lines: list[str] = []
     while True:
@@ -564,20 +564,20 @@ def commands(debugger: Shell, words: str) -> None:
 
 @command("catch", group="stop at", completes=tuple(DEFAULTS))
 def catch(debugger: Shell, words: str) -> None:
-    """Stop where something goes wrong. Without words, list them.
+    """Stop where something goes wrong. Without words, list the caught conditions.
 
     Usage: catch [CONDITION, ...]
     Example: catch nan, ratio>0.5
 
     nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
-    `clear nan` catches it no longer.
+    `clear nan` stops catching it.
     """
     catches = debugger.session.stepper.catches
     if not words.strip():
         for condition in catches:
             debugger.say(f"catch {condition}")
         if not len(catches):
-            debugger.say("nothing is caught; for example `catch nan`")
+            debugger.say("nothing is caught. For example: `catch nan`")
         return
     for condition in catches.add(words):
         debugger.say(f"Catching {condition}")
@@ -585,7 +585,7 @@ def catch(debugger: Shell, words: str) -> None:
 
 @command("watch", group="stop at")
 def watch(debugger: Shell, words: str) -> None:
-    """Stop where a value is another than before.
+    """Stop where a value changes.
 
     Usage: watch [EXPR[, condition] | weight:GLOB]
     Example: watch weight:dense_1*, relative > 0.1
@@ -596,27 +596,25 @@ def watch(debugger: Shell, words: str) -> None:
             debugger.say(line)
         return
     t = debugger.stop.t if debugger.stop is not None else -1
-    debugger.names()  # so that the stepper knows our own
+    debugger.names()  # makes the user's own names known to the stepper
     watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
     value = "" if watch.expression is None else f" = {short_text(watch.first)}"
     debugger.say(f"Watch {watch.number}: {watch.text}{value}")
     asked = watch.expression.names if watch.expression is not None else frozenset()
-    told = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
-    if asked and asked.isdisjoint(told) and asked <= {*stepper.extra_names}:
-        debugger.say(
-            f"the engine tells nothing of it: `display {watch.text}` shows it at each stop"
-        )
+    known = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
+    if asked and asked.isdisjoint(known) and asked <= {*stepper.extra_names}:
+        debugger.say(f"no event changes it: `display {watch.text}` shows it at each stop")
 
 
-def told(thing: Breakpoint | Watch) -> str:
-    """Return "breakpoint 1 at dense_2", as pdb says it."""
+def label_of(thing: Breakpoint | Watch) -> str:
+    """Return "breakpoint 1 at dense_2", as pdb prints it."""
     if isinstance(thing, Breakpoint):
         return f"breakpoint {thing.number} at {thing.selector.text}"
     return f"watch {thing.number} of {thing.text}"
 
 
 def table_of_breaks(things: Iterable[Breakpoint | Watch]) -> Iterable[str]:
-    """Yield the lines of pdb's table; none if there is nothing in it."""
+    """Yield the lines of pdb's table of breakpoints; none if it is empty."""
     ordered = sorted(things, key=lambda one: one.number)
     if ordered:
         yield HEADER

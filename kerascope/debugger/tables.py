@@ -1,4 +1,4 @@
-"""Commands that show all of something: info, as tables of plain text, and draw, the graph."""
+"""Commands that give an overview: `info` prints tables, `plot`, `check` and `draw`."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ CHECKING = "kerascope.debugger.checking"
 PICTURES = "kerascope.debugger.pictures"
 STEPS = "kerascope.debugger.step_tables"
 RUN = "kerascope.debugger.run_table"
-LEAST_NAME, LEAST_VALUE = 4, 20  # columns that are kept in a table that is too wide
-FURTHEST = 20000  # how many events back a table that is out of scope is looked for
+LEAST_NAME, LEAST_VALUE = 4, 20  # widths that remain in a table that is too wide
+FURTHEST = 20000  # how many events back to look for a name that is out of scope
 
 WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "seen"}
 Rows = list[Sequence[str]]
 
 
 class Caught(list[tuple[int, str]]):
-    """The times at which conditions were caught, and which."""
+    """The times and names of caught conditions."""
 
     def note(self, stop: Stop) -> None:
-        """Keep what was found at a stop."""
+        """Add the conditions caught at a stop."""
         found = [(stop.t, finding.condition) for finding in stop.findings]
         self.extend(one for one in found if one not in self)
 
 
 @dataclass
 class DrawnAgain:
-    """What draws at each stop, if anything does."""
+    """The drawing that is repeated at each stop, if any."""
 
     draw: Callable[[], None] | None = None
 
@@ -74,7 +74,7 @@ def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str)
 
 
 def _fitted(debugger: Shell, rows: Rows) -> Rows:
-    """Return rows with values, and then names, so short that the column `changed` has room."""
+    """Return rows with values, then names, shortened until the column `changed` fits."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width
     if excess <= 0 or rows[0][-1] != "changed":
@@ -92,7 +92,7 @@ def _t(debugger: Shell) -> int:
 
 
 def _found(debugger: Shell, *names: str) -> Any:
-    """Return the value of the first of some names that is there, now or last; else None."""
+    """Return the value of the first of some names that exists, now or most recently, or None."""
     tape, last = debugger.session.tape, _t(debugger)
     for t in range(last, max(last - FURTHEST, -1), -1):
         is_scope_end = t == last or (tape[t].ph == END and tape[t].grain in ("act", "phase"))
@@ -125,7 +125,7 @@ def _info_nodes(debugger: Shell) -> None:
         rows.append(
             (_sign(debugger, states.get(call.id, "")), call.id, layer, str(call.depth), takes)
         )
-    if not rows:  # the model is still being made
+    if not rows:  # the model is still being built
         layers, inputs = _known_while_built(debugger)
         rows = [
             (_sign(debugger, state), name, layers.get(name, ""), "?", inputs.get(name, ""))
@@ -135,7 +135,7 @@ def _info_nodes(debugger: Shell) -> None:
 
 
 def _known_while_built(debugger: Shell) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what each layer is, and what it was called on, as far as it was built."""
+    """Return the type of each layer, and the inputs it was called on, for what is built so far."""
     layers: dict[str, str] = {}
     takes: dict[str, str] = {}
     for event in debugger.session.tape[: _t(debugger) + 1]:
@@ -155,7 +155,7 @@ def _info_depths(debugger: Shell) -> None:
     rows: Rows = [
         (str(depth), "  ".join(names)) for depth, names in sorted(by_depth.items(), reverse=True)
     ]
-    if not rows:  # the model is still being made
+    if not rows:  # the model is still being built
         for node, depth in (_found(debugger, "nodes_depths") or {}).items():
             by_depth.setdefault(depth, []).append(str(node))
         rows = [(str(depth), "  ".join(by_depth[depth])) for depth in sorted(by_depth)[::-1]]
@@ -205,16 +205,16 @@ def _info_grads(debugger: Shell) -> None:
 
 
 def _sums_of_gradients(debugger: Shell) -> dict[str, str]:
-    """Return through which calls the gradients came that are sums, by what they are of."""
+    """Return, for each gradient that is a sum, the calls through which its terms came."""
     found: dict[str, str] = {}
     tape = debugger.session.tape
     for event in tape.back(_t(debugger)):
         if event.kind == "function" and event.ph == BEGIN:
             break
-        told = words_of_sum(event).replace("via ", "").replace("|g|=", "")
-        for delta in event.deltas if told else ():
+        text = words_of_sum(event).replace("via ", "").replace("|g|=", "")
+        for delta in event.deltas if text else ():
             if delta.name == "grads" and delta.key is not None:
-                found.setdefault(str(delta.key), told)
+                found.setdefault(str(delta.key), text)
     return found
 
 
@@ -231,14 +231,14 @@ def _info_weights(debugger: Shell) -> None:
     for name, value in found.items():
         for owner, (old, new) in own.get(name, {"": (before.get(name), value)}).items():
             change = relative_change(old, new)
-            told = f"{name} of {owner}" if owner else str(name)
-            rows.append((told, text_of_value(new), "" if not change else figure(change, 3)))
+            label = f"{name} of {owner}" if owner else str(name)
+            rows.append((label, text_of_value(new), "" if not change else figure(change, 3)))
     rows = [("weight", "value", "changed"), *rows] if rows else []
     _say_table(debugger, rows[0] if rows else (), rows[1:], "no weight is known yet")
 
 
 def _weights_before(debugger: Shell) -> dict[str, Any]:
-    """Return the weights as they were when the last call of a function began."""
+    """Return the weights at the time when the last call of a function began."""
     tape = debugger.session.tape
     for t in range(_t(debugger), -1, -1):
         if tape[t].kind == "function" and tape[t].ph == BEGIN:
@@ -250,7 +250,7 @@ def _weights_before(debugger: Shell) -> dict[str, Any]:
 def _info_breaks(debugger: Shell) -> None:
     stepper = debugger.session.stepper
     if not (len(stepper.breakpoints) or len(stepper.watches) or len(stepper.catches)):
-        debugger.say("there are no breakpoints; `b dense_1` makes one")
+        debugger.say("no breakpoints. `b dense_1` makes one")
     say_breaks(debugger)
 
 
@@ -289,47 +289,47 @@ TABLES: dict[str, Callable[..., None]] = {
 
 @command("info", group="all of it", completes=TABLES)
 def info(debugger: Shell, words: str) -> None:
-    """Print a table of what there is here.
+    """Print a table: tensors, nodes, gradients, weights, batches and more.
 
     Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts |
     batches | steps [LAYER] [N]
     Example: info tensors
 
-    `info batches` has the loss and the metrics of each batch of `fit`; of very many the first
-    and the last, and those in which the loss jumped most. Of these it has the norms of all
+    `info batches` has the loss and the metrics of each batch of `fit`; of a long run, the first
+    and last batches and those where the loss jumped most. For these it has the norms of all
     weights after the batch and of all gradients, the relative change of the weights, and the
-    share of ReLU units that were 0 for the whole batch. `info steps` goes through the loop of
-    an LSTM (or of `K.foldl`) that was performed last, `info steps 7` into one of its steps.
+    share of ReLU units that were 0 for the whole batch. `info steps` shows the steps of the
+    loop that ran last (an LSTM, or `K.foldl`), `info steps 7` the ops inside one step.
     """
     word, _, rest = words.strip().partition(" ")
     word = WHOLE_WORDS.get(word, word)
     known = [name for name in TABLES if word and name.startswith(word)]
     if len(known) != 1:
         asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
-        raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
+        raise ArgumentError(f"info: {asked}Use one of: {', '.join(TABLES)}.")
     if rest and known[0] != "steps":
-        raise ArgumentError(f"info {known[0]}: got {rest!r}; nothing is expected behind it.")
+        raise ArgumentError(f"info {known[0]}: expected nothing after it, got {rest!r}.")
     TABLES[known[0]](debugger, *([rest] if rest else []))
 
 
 def caught_in(debugger: Shell, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
-    """Return what conditions have caught in a batch that begins at a time."""
+    """Return the conditions caught in the batch that begins at a time."""
     following = min((one.t for one in batches if one.t > t), default=len(debugger.session.tape))
     return [name for at, name in debugger.state(Caught) if t <= at < following]
 
 
 @command("plot", group="all of it")
 def plot(debugger: Shell, words: str) -> None:
-    """Show a value over the batches of `fit`: its size, how its numbers are spread.
+    """Show a value over the batches of `fit`: its norm and a histogram of its numbers.
 
     Usage: plot EXPR
     Example: plot dense_1/kernel
 
-    It is what EXPR is at the end of a batch; `plot loss` has that of each. Of very many batches
-    the first and the last are shown, and those in which the loss jumped.
+    The value is that of EXPR at the end of each batch; `plot loss` has the loss of each batch. Of
+    a long run, the first and last batches are shown, and those where the loss jumped.
     """
     if not words.strip():
-        raise ArgumentError("plot: of what? For example `plot loss` or `plot dense_1/kernel`.")
+        raise ArgumentError("plot: expected a value: `plot loss`, `plot dense_1/kernel`.")
     import_module(RUN).say_plot(debugger, words.strip())
 
 
@@ -356,18 +356,18 @@ def _sign(debugger: Shell, state: str) -> str:
 
 @command("check", group="all of it", completes=("grads",))
 def check(debugger: Shell, words: str) -> None:
-    """Compare the gradient of the loss of this call with differences of the loss.
+    """Check the gradients of this call's loss against finite differences.
 
     Usage: check grads
     Example: check grads
 
-    Of each weight some numbers are moved up and down, those with the largest gradient and some
-    at random, and all at once in a random direction; the loss is computed in float64 for it. If
-    the gradient is wrong, each op is asked for its own, and the wrong one is named: that of a
-    custom op, or a custom_gradient. Nothing is changed.
+    For each weight, some numbers are moved up and down (those with the largest gradients, and
+    some at random), then all at once in a random direction; the loss is computed in float64. If
+    a gradient is wrong, each op is checked by itself, and the wrong one is named: a custom op,
+    or a custom_gradient. Nothing is changed.
     """
     if words.strip() not in ("grads", "gradients"):
-        raise ArgumentError(f"check: got {words.strip()!r}; expected `check grads`.")
+        raise ArgumentError(f"check: expected `check grads`, got {words.strip()!r}.")
     import_module(CHECKING).say_checked_gradients(debugger)
 
 
@@ -376,12 +376,12 @@ def check(debugger: Shell, words: str) -> None:
 
 @command("draw", group="all of it", completes=FORMATS)
 def draw(debugger: Shell, words: str) -> None:
-    """Draw the model's graph as it stands here: done, current, pending, changed, NaN.
+    """Draw the model's graph with its states here: done, current, pending, changed, NaN.
 
     Usage: draw [term | svg | png | dot] [FILE] [-w]
     Example: draw svg now.svg -w
 
-    Without words, in the terminal. With -w it is drawn again at each stop; `draw off` ends it.
+    Without words, in the terminal. With -w it is drawn again at each stop, until `draw off`.
     """
     given = words.split()
     if given == ["off"]:
@@ -402,38 +402,38 @@ def draw(debugger: Shell, words: str) -> None:
 
 
 def draw_again(debugger: Shell) -> None:
-    """Draw what `draw -w` has asked for, at each stop."""
+    """Repeat the drawing of `draw -w` at each stop."""
     drawn = debugger.state(DrawnAgain)
     if drawn.draw is not None:
         drawn.draw()
 
 
 def picture_of(session: Session) -> Drawing:
-    """Return the picture at a stop, with numbers; what draws is loaded for the first one."""
+    """Return the picture at a stop, with numbers; the drawing code is imported at first use."""
     picture: Drawing = import_module(PICTURES).picture_of(session, with_numbers=True)
     return picture
 
 
 def _target(given: list[str]) -> tuple[str, str]:
-    """Return format and file."""
+    """Return the format and the file that `draw` writes."""
     if not given:
         return "term", ""
     if given[0] in FORMATS and len(given) <= 2:
         form = given[0]
         file = given[1] if len(given) == 2 else f"model.{form}"
         if form == "term" and len(given) == 2:
-            raise ArgumentError("draw: a file has the format of its name: draw svg now.svg.")
+            raise ArgumentError("draw: a file needs a format: `draw svg now.svg`.")
         if form != "term" and Path(file).suffix != f".{form}":
-            raise ArgumentError(f"draw: {file!r} is no name for {form}; expected now.{form}.")
+            raise ArgumentError(f"draw: expected a file like now.{form}, got {file!r}.")
         return form, file
     if len(given) == 1 and Path(given[0]).suffix:
         return Path(given[0]).suffix[1:], given[0]
     near = did_you_mean(given[0], FORMATS)
-    raise ArgumentError(f"draw: got {' '.join(given)!r}. {near}Expected {', '.join(FORMATS)}.")
+    raise ArgumentError(f"draw: got {' '.join(given)!r}. {near}Use {', '.join(FORMATS)}.")
 
 
 def short_name(name: str, width: int) -> str:
-    """Return a weight's name; where it is too long, without the begin of its layer's name.
+    """Return a weight's name; if it is too long, without the start of its layer's name.
 
     Examples
     --------
@@ -449,7 +449,7 @@ def short_name(name: str, width: int) -> str:
 
 
 def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return rows as lines with their columns under each other.
+    """Return rows as lines with aligned columns.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A session at which nobody sits: it goes on by itself, and what it says is its result.
+"""A session without a prompt: it runs by itself, and its output is the result.
 
-`--until SEL` ends it at the first event that a selector names.
+`--until SEL` ends it at the first event that a selector matches.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from kerascope.trace.events import Event
 from kerascope.trace.selectors import ACTS, PHASES, parse_selector
 from kerascope.trace.stepper import Reason, Stepper, Stop
 
-# --- `--until SEL`: run to the first event that a selector names ----------------------------------
+# --- `--until SEL`: run to the first event that a selector matches --------------------------------
 
 
 class Until:
-    """The event up to which a program, or a tape, runs without asking.
+    """The event up to which a program, or a tape, runs without a prompt.
 
     Parameters
     ----------
     text : str
-        What `tbreak` takes (`dense_2:bwd`, `batch 17`, `dense_2, has_nan(out)`) or `until`
+        An argument of `tbreak` (`dense_2:bwd`, `batch 17`, `dense_2, has_nan(out)`) or of `until`
         (`backward`, `2`, `t=61`).
 
     Raises
     ------
     ArgumentError
-        The text means nothing.
+        The text is neither.
 
     Examples
     --------
@@ -54,26 +54,26 @@ class Until:
         self._made: Breakpoint | None = None
         self.was_missed = False
         if not time:
-            Breakpoints().add(self.selector, temporary=True)  # refuses nonsense at once
+            Breakpoints().add(self.selector, temporary=True)  # raises now if the text is wrong
 
     def go(self, stepper: Stepper) -> Stop | None:
-        """Run there; an order for the stepper."""
+        """Run to the event; this is an order for the stepper."""
         self.arm(stepper)
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
     def arm(self, stepper: Stepper) -> None:
-        """Let the stepper stop there, whatever else it is asked."""
+        """Make the stepper stop at the event, whatever the next order is."""
         if self._made is None and self.t is None:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 
     def is_reached_by(self, stop: Stop) -> bool:
-        """Return whether this is the event, or one behind it."""
+        """Return whether a stop is at this event or after it."""
         if stop.reason in (Reason.BEGIN, Reason.END):
             return False
         return stop.breakpoint is self._made if self.t is None else stop.t >= self.t
 
     def why_missed(self, session: Session) -> str:
-        """Return why it was never reached, though the program has ended; "" if it was."""
+        """Return why an ended program never reached the event; "" if it did."""
         why = self._why_missed(session)
         self.was_missed = bool(why)
         return why
@@ -81,22 +81,22 @@ class Until:
     def _why_missed(self, session: Session) -> str:
         events = len(session.tape)
         if self.t is not None:
-            return "" if self.t < events else f"--until {self.text}: there are {events} events."
+            return "" if self.t < events else f"--until {self.text}: there were {events} events."
         breakpoints = session.stepper.breakpoints
         if self._made is None or self._made not in list(breakpoints):
             return ""
         breakpoints.clear(self._made.number)
         if isinstance(self._made.selector, ConditionSelector):
-            return f"--until {self.text}: it held at none of these {events} events."
+            return f"--until {self.text}: the condition held at none of the {events} events."
         try:
             parse_selector(self.selector.partition(",")[0], known_names(session), "--until")
         except ArgumentError as error:
             return str(error)
-        return f"--until {self.text}: none of these {events} events is meant by it."
+        return f"--until {self.text}: it matches none of the {events} events."
 
 
 def _selector_of(text: str) -> str:
-    """Return the selector for what `until` calls a phase or a depth by its bare name."""
+    """Return the selector for a phase or a depth named without its prefix, as in `until`."""
     if text in (*PHASES, *ACTS):
         return f"phase:{text}"
     return f"depth {text}" if text.isdigit() else text
@@ -106,33 +106,33 @@ def _selector_of(text: str) -> str:
 
 
 FORMATS = ("text", "md", "jsonl", "html", "svg")
-OF_STOPS = ("text", "md")  # the others show what was recorded
-LAST_STOP = "last stop"  # no format of the command line: of the text the last stop alone
-NOTHING = "it built no model; expected a program that calls layers."
+OF_STOPS = ("text", "md")  # the other formats show the recording
+LAST_STOP = "last stop"  # not a format of the command line: only the last stop, as text
+NOTHING = "expected a program that calls layers, but it built no model."
 DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Ended(BaseException):
-    """Nothing more is wanted; it goes through the program, past its `except Exception`."""
+    """The result is complete. `except Exception` in the program does not catch it."""
 
 
 class Wanted(NamedTuple):
-    """What shall be written.
+    """The result that is wanted, and where the session ends.
 
     Attributes
     ----------
     form : str
-        One of FORMATS, or LAST_STOP; "" if somebody is asked, and nothing is written.
+        One of FORMATS, or LAST_STOP; "" if there is a prompt, and nothing is written.
     grain : str or None
-        The finest of the stops, or of the recorded events; None for the usual one.
+        The finest grain of the stops or recorded events; None for the default.
     until : Until or None
-        Where it ends; None for the end of the program.
+        Where the session ends; None for the end of the program.
     conditions : set of str
-        With which of the caught conditions it ends.
+        The caught conditions that end the session.
     commands : sequence of str
-        That are done before the first event.
+        Commands to run before the first event.
     title : str
-        Of a page.
+        The title of a page.
     """
 
     form: str = "text"
@@ -144,18 +144,18 @@ class Wanted(NamedTuple):
 
 
 class Unattended:
-    """Answers at the stops of a session in the place of a person.
+    """Answers at the stops of a session instead of a person.
 
     Parameters
     ----------
     wanted : Wanted
     out : file, optional
-        Where the result goes.
+        The file for the result.
 
     Attributes
     ----------
     debugger : ModelDebugger
-        Shows the stops and does the commands; its `session` must be set.
+        Shows the stops and runs the commands; its `session` must be set.
     code : int
         Exit code.
     """
@@ -170,23 +170,23 @@ class Unattended:
             with suppress(AttributeError, ValueError):
                 self.debugger.is_terminal = self.out.isatty()
         self.code = DONE
-        self._has_gone = False  # who read our output
-        self._ended_at: int | None = None  # the events behind tell only that we ended it
+        self._has_gone = False  # the reader of our output
+        self._ended_at: int | None = None  # later events only record our ending
 
     @property
     def is_for_programs(self) -> bool:
-        """Whether nothing else may come between the lines of the result."""
+        """Whether a program reads the result, so that nothing else may be printed in it."""
         return self.wanted.form not in ("text", LAST_STOP)
 
     # --- in the place of a person -----------------------------------------------------------------
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Return the next order.
+        """Return the next order for a stop.
 
         Raises
         ------
         Ended
-            No more is wanted.
+            The result is complete.
         """
         try:
             return self._order_at(stop)
@@ -199,7 +199,7 @@ class Unattended:
             self._begin()
             return self._go
         if stop.reason is Reason.SET_TRACE:
-            return self._go  # nobody is there who could be asked
+            return self._go  # nothing can be typed
         if stop.reason is Reason.END:
             self._end()
             return None
@@ -250,19 +250,19 @@ class Unattended:
     # --- the result -------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Write what is still to be written.
+        """Write the part of the result that was not printed at the stops.
 
         Raises
         ------
         BrokenPipeError
-            Nobody reads it any more.
+            The reader of the output has closed it.
         NotBuiltError
-            There is no model to be drawn.
+            The program built no model.
         """
         if self._has_gone:
             raise BrokenPipeError
         if self.code == USAGE:
-            return  # what --until names never came: the error says all
+            return  # --until was never reached, and the error was printed
         writer = {"md": self._page, "jsonl": self._lines, "html": self._html, "svg": self._svg}
         if self.wanted.form not in writer:
             return
@@ -270,7 +270,7 @@ class Unattended:
         buffer: Any = getattr(self.out, "buffer", None)
         if buffer is None:
             self.out.write(text)
-        else:  # whatever the locale is: a page says that it is UTF-8
+        else:  # UTF-8 in any locale, because pages declare it
             self.out.flush()
             errors = "surrogatepass" if self.wanted.form == "jsonl" else "replace"
             buffer.write(text.encode("utf-8", errors))

@@ -22,7 +22,7 @@ from kerascope.trace.records import listed
 
 
 class Unseen:
-    """Whether a program has started threads while it was debugged.
+    """Detects threads that a program starts while it is debugged.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Unseen:
 
     @contextmanager
     def noting_threads(self) -> Iterator[None]:
-        """Notice threads that start inside the block."""
+        """Detect threads that start inside the block."""
         before: Any = threading.getprofile()
 
         def started(*event: Any) -> None:
@@ -54,12 +54,12 @@ class Unseen:
         """Return the names of models that were trained only in other threads."""
         if recorder is None or not self.has_threads:
             return []
-        heard = recorder.memory.plans
+        recorded = recorder.memory.plans
         trained = _trained_models()
-        return sorted({name for name, f in trained if f not in heard and f not in self._before})
+        return sorted({name for name, f in trained if f not in recorded and f not in self._before})
 
     def words(self, recorder: Recorder | None) -> str:
-        """Return what to do about models that were trained in other threads; "" if none was."""
+        """Return advice about models that were trained in other threads, or ""."""
         names = self.trained(recorder)
         if not names:
             return ""

@@ -57,7 +57,7 @@ def test_goto_without_a_model_stays_with_that_of_here():
     text = piped(calls_of_two, "c", "goto batch 0 of one", "goto batch 4", "goto batch 3 of two")
     assert place(answers(text, "goto batch 4")[0]) == "train_function of one, call 5"
     assert answers(text, "goto batch 3 of two") == [
-        ["*** goto: no batch of a model 'two'. There are batches of one, other."]
+        ["*** goto: there is no batch of a model 'two'. Models with batches: one, other."]
     ]
 
 
@@ -87,7 +87,7 @@ def test_batches_of_two_models_or_two_fits_are_compared():
     heads = answers(text, "diff fit 1 batch 0 fit 3 batch 0")[0][0]
     assert "fit 1 " in heads
     assert "fit 3 " in heads
-    assert "there have been 3 fits" in answers(text, "diff fit 7 batch 0 1")[0][0]
+    assert "So far there are 3 fits" in answers(text, "diff fit 7 batch 0 1")[0][0]
 
 
 def test_calls_before_the_one_that_is_meant_are_not_heard():

@@ -167,7 +167,7 @@ def test_two_semicolons_divide_commands():
 
 def test_surplus_words_are_refused_and_up_counts():
     text, _, _ = transcript(fit_two_layers, "c 5", "p 1", "b phase:forward", "c", "u 2", "d 2", "q")
-    assert answer(text, "c 5") == ["*** c: got '5'; nothing is expected behind c."]
+    assert answer(text, "c 5") == ["*** c: expected no arguments, got '5'."]
     assert answer(text, "p 1") == ["1"]
     assert answer(text, "u 2")[0].startswith("> batch 0")
     assert answer(text, "d 2")[0].startswith("> forward")
@@ -182,13 +182,13 @@ def test_list_takes_lines_as_in_pdb(debug):
     ]
     assert [line.split()[0] for line in answer(out, "l 8, 2")] == ["8", "9", "10"]
     assert answer(out, "l 99") == ["*** list: script.py has 17 lines."]
-    assert answer(out, "l x") == ["*** list: got 'x'; expected nothing, `user`, 10 or 1,5."]
+    assert answer(out, "l x") == ["*** list: expected nothing, `user`, 10 or 1,5, got 'x'."]
 
 
 # --- breakpoints ----------------------------------------------------------------------------------
 
 
-BLANK = "*** break: line {} is blank, or there is none. The nearest lines with code: "
+BLANK = "*** break: line {} is blank or missing. The nearest lines with code: "
 
 
 def test_a_bare_number_is_a_line_of_the_script_while_we_stand_in_it(debug):
@@ -212,7 +212,7 @@ def test_a_line_of_a_file_that_is_there_must_have_something_in_it(debug):
 
 def test_a_function_of_the_script_is_no_layer(debug):
     _, out = debug("b go", "b layer:go", "b dense_2/sigmoid", "q")
-    assert answer(out, "b go")[0].startswith("*** break: 'go' is a function of the script; ")
+    assert answer(out, "b go")[0].startswith("*** break: 'go' is a function of the script, ")
     assert answer(out, "b layer:go") == ["Breakpoint 1 at layer:go"]
     assert "Did you mean `b tensor:dense_2/sigmoid`" in answer(out, "b dense_2/sigmoid")[0]
 
@@ -224,13 +224,13 @@ def test_what_never_came_is_told_once_when_the_program_ends(debug):
     _, out = debug(*lines)
     first = answer(out, "c")
     assert first[1:] == [
-        "breakpoint 1 at densee_2: no such layer came. Did you mean 'dense_2'?",
-        "breakpoint 2 at DENSE_1: no such layer came. Did you mean 'dense_1'?",
-        "breakpoint 4 at batch 17: no such batch came.",
-        "breakpoint 6 at phase:run_internal_graph: no such phase came.",
-        "watch 5 of weight:densee_2/kernel: no such weight came. Did you mean 'dense_2/kernel'?",
+        "breakpoint 1 at densee_2: there was no such layer. Did you mean 'dense_2'?",
+        "breakpoint 2 at DENSE_1: there was no such layer. Did you mean 'dense_1'?",
+        "breakpoint 4 at batch 17: there was no such batch.",
+        "breakpoint 6 at phase:run_internal_graph: there was no such phase.",
+        "watch 5 of weight:densee_2/kernel: there was no such weight. Did you mean 'dense_2/kernel'?",
     ]
-    assert out.count("no such layer came") == 2
+    assert out.count("there was no such layer") == 2
     assert "unknown layer 'DENSE_2'. Did you mean 'dense_2'? " in answer(out, "b DENSE_2")[0]
 
 
@@ -256,7 +256,7 @@ def test_origin_of_what_comes_out_here_whatever_layers_are_called():
     assert answer(text, "origin total_loss") == [
         "*** origin: 'total_loss' has not been computed up to here. It lives in compile."
     ]
-    assert answer(text, "origin out")[0].startswith("*** origin: 'out' is None here: nothing has")
+    assert answer(text, "origin out")[0].startswith("*** origin: 'out' is None here, before")
     (printed, *_), told = answer(text, "p out"), answer(text, "origin result")
     assert told[0].endswith(" > h > add")
     assert printed in told[1]
@@ -282,7 +282,7 @@ def test_at_a_forgotten_stretch_it_is_said_what_is_known():
     text, _, _ = transcript(lambda: fit_two_layers(epochs=40), *lines)
     stop = answer(text, "rc")
     assert "are forgotten: the history was full" in "".join(stop)
-    assert stop[-1] == "what is known here are the names as they were at the end of that stretch"
+    assert stop[-1] == "the names are those at the end of the dropped events"
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def test_every_line_that_starts_something_can_be_stopped_at(debug):
     _, out = debug("b 9", "b 11", "b 12", "b 13", "b 15", *("c" * 40))
     stops = {line.split()[0] for line in out.splitlines() if line.startswith("   script.py:")}
     assert stops == {f"script.py:{number}" for number in (9, 11, 12, 13, 15)}
-    assert "no such line came" not in out
+    assert "there was no such line" not in out
 
 
 CALLS = """\
@@ -368,4 +368,4 @@ def test_a_call_on_arrays_can_be_stopped_at(monkeypatch, capsys, tmp_path, numbe
     _, out = debug_script(monkeypatch, capsys, "calls.py", f"b {number}", "c", "c", "c", "q")
     stops = [line.split()[0] for line in out.splitlines() if line.startswith("   calls.py:")]
     assert stops[:1] == [f"calls.py:{number}"]
-    assert "no such line came" not in out
+    assert "there was no such line" not in out

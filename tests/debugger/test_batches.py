@@ -57,7 +57,7 @@ def test_the_table_is_the_same_whether_the_batches_were_heard_or_not():
     unheard, heard = (
         said(piped(run, *first, "c", "info batches"), "info batches") for first in ([], [HEARD])
     )
-    legend = "~ was executed again for what stands behind the metrics"
+    legend = "~ was executed again for the columns after the metrics"
     assert legend in unheard
     assert not any("~" in line for line in heard)
     plain = [line.replace("~", " ").split() for line in unheard if line != legend]
@@ -88,7 +88,7 @@ def test_goto_finds_a_batch_of_an_epoch_and_of_this_one(first):
     [
         ("batch 10", "*** goto batch 10: epoch 2 has had batches 0 to 9."),
         ("epoch 3", "*** goto epoch 3: there have been epochs 0 to 2."),
-        ("bach 3", "*** goto: got 'bach 3'; expected a time"),
+        ("bach 3", "*** goto: expected a time"),
         ("batch -1", "*** goto: batch -1: expected a whole number from 0: batch 2."),
     ],
 )
@@ -98,9 +98,9 @@ def test_a_batch_that_is_not_there_is_told(words, told):
 
 def test_before_the_first_batch_that_is_said():
     assert said(piped(run, "goto batch 0"), "goto batch 0") == [
-        "*** goto: there has been no batch of `fit` up to here."
+        "*** goto: `fit` has trained on no batch up to here."
     ]
-    nothing = ["there has been no batch of `fit` up to here"]
+    nothing = ["`fit` has trained on no batch up to here"]
     assert said(piped(run, "info batches"), "info batches") == nothing
 
 
@@ -282,7 +282,12 @@ def test_the_loss_is_plotted_without_executing_anything(monkeypatch):
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [("", "of what?"), ("nothing", "NameError"), ("model", "expected numbers"), ("1 +", "plot")],
+    [
+        ("", "expected a value"),
+        ("nothing", "NameError"),
+        ("model", "expected numbers"),
+        ("1 +", "plot"),
+    ],
 )
 def test_what_cannot_be_plotted_is_told(words, why):
     command = f"plot {words}".strip()
@@ -334,7 +339,7 @@ def test_another_run_differs_from_its_first_loss_on_and_layer_by_layer(tmp_path)
 
 def test_a_run_that_is_not_there_is_told():
     (line,) = said(piped(run_deep, "diff none.jsonl"), "diff none.jsonl")
-    assert line == "*** diff: there is no file none.jsonl; `record none.jsonl` writes one."
+    assert line == "*** diff: there is no file none.jsonl. `record none.jsonl` writes one."
 
 
 # --- several models, several runs, and batches of one's own ---------------------------------------
@@ -561,5 +566,5 @@ def test_a_batch_that_has_not_ended_is_neither_plotted_nor_compared():
 
 def test_before_the_end_of_the_first_batch_nothing_can_be_plotted():
     text = piped(run, "b batch 0", "c", "plot loss", "info batches", "diff batch 0 0")
-    assert said(text, "plot loss") == ["*** plot: there has been no batch of `fit` up to here."]
+    assert said(text, "plot loss") == ["*** plot: `fit` has trained on no batch up to here."]
     assert len(said(text, "info batches")) == 2

@@ -90,7 +90,7 @@ def test_a_timeline_that_ends_before_a_breakpoint_leaves_what_never_came_for_the
     aside, end = answers(text, "c")
     assert aside[0].startswith("--- timeline 2 ends here: ")
     assert len(aside) == 1
-    assert end[-1] == "breakpoint 1 at batch 99: no such batch came."
+    assert end[-1] == "breakpoint 1 at batch 99: there was no such batch."
 
 
 def test_weights_can_be_changed_at_the_begin_of_a_call_and_between_calls():
@@ -117,7 +117,7 @@ def test_unset_goes_to_the_timeline_without_the_change():
     ("command", "words"),
     [
         ("set dropp = 0", "Did you mean 'drop'?"),
-        ("set out", "Expected NAME = EXPR"),
+        ("set out", "expected NAME = EXPR"),
         ("set out = None", "of shape (4, 8); got None"),
         ("set out = [None] * 8", "of shape (4, 8); got [None"),
         ("set out = np.zeros(5)", "of shape (4, 8); got shape (5,)"),
@@ -139,7 +139,7 @@ def test_mistakes_are_told_and_make_no_timeline(command, words):
 def test_who_has_read_the_old_array_already_is_told():
     text = piped(fit_toy, "unt forward", "tbreak last:ret", "c", "set d1 = 0", "set out = 0")
     _, readers = said(text, "set d1 = 0")
-    assert readers == "   read before by d2/dot, sum/add; only what comes later reads the new one"
+    assert readers == "   already read by d2/dot, sum/add; only later ops read the new one"
     assert len(said(text, "set out = 0")) == 1
 
 
@@ -153,7 +153,7 @@ def test_settings():
         fit_toy, "set grain op", "set history 1KB", "unt commit", "set again", "set history"
     )
     assert said(text, "set history")[0].endswith(
-        " are held (events are kept up to 4,194,304 bytes, however small it is)"
+        " are held (events always get at least 4,194,304 bytes)"
     )
     assert said(text, "set grain op") == ["grain op"]
     assert said(text, "set history 1KB")[0].startswith(
@@ -317,7 +317,7 @@ def test_a_symbol_of_the_script_has_the_norm_of_its_numbers_or_none_at_all():
     go = ["b run:phase:forward", "c"]
     text = named(*go, "p norm(x)", "p norm(h)", "p has_nan(h)", "r", "p norm(h) > 0")
     assert float(said(text, "p norm(x)")[0]) == pytest.approx(12**0.5)
-    told = "d1/relu is a symbol, and has no numbers here. Go to where it has some"
+    told = "d1/relu is a symbol, and has no numbers here. Go to a time where it has"
     assert said(text, "p norm(h)")[0].startswith(f"*** norm: {told}")
     assert said(text, "p has_nan(h)")[0].startswith(f"*** has_nan: {told}")
     assert said(text, "p norm(h) > 0") == ["True"]
@@ -335,8 +335,8 @@ def test_what_comes_only_in_the_next_call_is_set_where_the_error_says():
     text = piped(fit_toy, *go)
     refused, fed = said(text, "set d2 = 0")[0], said(text, "set x = 0")[0]
     place = "tbreak run:d2:ret"
-    assert f"Stop where it has one: {place}, then c;" in refused
-    assert "Stop where it has one: b phase:forward, then c;" in fed
+    assert f"Stop where it has one: {place}, then c." in refused
+    assert "Stop where it has one: b phase:forward, then c." in fed
     text = piped(fit_toy, *go[:2], place, "c", "set d2 = 0", "p norm(out)")
     assert said(text, "p norm(out)") == ["0.0"]
     text = piped(fit_toy, *go[:2], "b phase:forward", "c", "set x = 0")

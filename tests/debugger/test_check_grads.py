@@ -223,7 +223,7 @@ def test_bends_are_no_false_alarms_and_are_counted():
     )
     lines = checked(program, "unt forward")
     assert lines[-1] == "they agree"
-    assert "18 lie at a bend (a relu at 0, two equal maxima)" in lines[-2]
+    assert "18 are at a bend (relu at 0, two equal maxima)" in lines[-2]
     equal = fitting(
         lambda: Conv2D(3, 3, padding="same", activation="relu", input_shape=(8, 8, 2)),
         lambda: MaxPooling2D(2), Flatten, lambda: Dense(1), x=np.round(np.abs(IMAGES)),
@@ -258,7 +258,7 @@ def test_the_same_numbers_are_moved_each_time():
 @pytest.mark.parametrize(
     ("program", "go", "words"),
     [
-        (RIGHT["dense"], ["c"], "check grads: here is no event"),
+        (RIGHT["dense"], ["c"], "check grads: needs an event"),
         (RIGHT["dense"], ["c", "goto 3"], "they agree"),
         (
             lambda: Sequential([Dense(1, input_shape=(6,))]).predict(X),

@@ -62,7 +62,7 @@ def test_a_command_is_a_function_that_is_called_by_any_of_its_names(shell):
 
 def test_behind_a_command_that_takes_no_words_there_are_none(shell):
     shell.onecmd("hi you")
-    assert shell.written() == "*** hi: got 'you'; nothing is expected behind hi.\n"
+    assert shell.written() == "*** hi: expected no arguments, got 'you'.\n"
 
 
 def test_commands_are_listed_by_groups_in_the_order_of_the_groups(shell):
@@ -75,7 +75,7 @@ def test_a_name_that_is_taken_is_refused():
     def other(debugger, words):
         """Do something else."""
 
-    with pytest.raises(ArgumentError, match="command hi: 'hi' is hello already"):
+    with pytest.raises(ArgumentError, match="command hi: 'hi' already names hello"):
         Registry(module_of(hello, other))
 
 
@@ -85,7 +85,7 @@ def test_a_group_that_is_unknown_is_refused_with_a_guess():
 
 
 def test_a_function_without_the_decorator_is_no_command():
-    with pytest.raises(ArgumentError, match="is no command"):
+    with pytest.raises(ArgumentError, match="is not a command"):
         registered(len)
 
 
@@ -117,7 +117,7 @@ def test_words_that_mean_nothing_are_not_overlooked(name):
     debugger = ModelDebugger(io.StringIO(), out)
     debugger.session = Session(debugger.ask, tape=Tape())
     debugger.onecmd(f"{name} lr")
-    assert out.getvalue() == f"*** {name}: got 'lr'; nothing is expected behind {name}.\n"
+    assert out.getvalue() == f"*** {name}: expected no arguments, got 'lr'.\n"
 
 
 def test_the_usage_of_info_names_all_tables_and_each_answers():

@@ -41,7 +41,7 @@ def test_why_numbers_cannot_be_had_is_told():
     text = piped(
         trained, heard, "set history 1KB", *BACK, "p tensor_map", 'p tensor_map["d1"][0].sum()'
     )
-    assert "only figures are left of it: the call at t=" in text
+    assert "only statistics of it are kept: the call at t=" in text
     assert "*** p: the call at t=" in text
 
 

@@ -44,8 +44,8 @@ def test_damaged_and_missing_files_are_told(tmp_path):
     file.write_text("\n".join(lines[:40]), "utf-8")
     text = piped(fit_toy, "s", f"replay {file}", "replay nowhere.jsonl", "record", "timeline")
     assert said(text, f"replay {file}")[0].startswith("*** ")
-    assert "there is no file 'nowhere.jsonl'" in said(text, "replay nowhere.jsonl")[0]
-    assert "into which file?" in said(text, "record")[0]
+    assert "There is no file 'nowhere.jsonl'" in said(text, "replay nowhere.jsonl")[0]
+    assert "expected a file" in said(text, "record")[0]
     assert len(said(text, "timeline")) == 1
     with pytest.raises(ConfigError):
         tape_of_file(file)
@@ -78,12 +78,14 @@ def test_what_is_exported_is_escaped():
 def test_mistakes_in_exports_are_told(tmp_path):
     text = piped(fit_toy, "s", "export mdd x", "export md", f"export md {tmp_path}/no/x.md")
     assert "Did you mean 'md'?" in said(text, "export mdd x")[0]
-    assert "into which file?" in said(text, "export md")[0]
+    assert "expected a file" in said(text, "export md")[0]
     assert "there is no folder" in said(text, f"export md {tmp_path}/no/x.md")[0]
 
 
 def test_restart_is_for_scripts(tmp_path):
-    assert said(piped(fit_toy, "s", "restart"), "restart")[0].startswith("*** restart: no script")
+    assert said(piped(fit_toy, "s", "restart"), "restart")[0].startswith(
+        "*** restart: this session has no script"
+    )
     debugger = ModelDebugger(stdin=io.StringIO("s\nrestart\n"), stdout=io.StringIO())
     session = debugger.session = Session(debugger.ask, script=tmp_path / "script.py")
     with pytest.raises(Restarting):

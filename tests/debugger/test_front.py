@@ -54,12 +54,12 @@ def test_a_comprehension_sees_the_names():
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("stpe", "*** neither a command nor a name: 'stpe'. Did you mean 'step'? Try help."),
+        ("stpe", "*** 'stpe' is neither a command nor a name. Did you mean 'step'? Try `help`."),
         ("1/0", "*** ZeroDivisionError: division by zero"),
         ("p nothing", "*** NameError: name 'nothing' is not defined"),
-        ("p", "*** p: of what? For example `p tensor_map`."),
+        ("p", "*** p: expected a value. For example: `p tensor_map`."),
         ("p (", "*** SyntaxError: '(' was never closed (<stdin>, line 1)"),
-        ("stpe 3", "*** neither a command nor Python: 'stpe 3'. Did you mean 'step'? Try help."),
+        ("stpe 3", "*** 'stpe 3' is neither a command nor Python. Did you mean 'step'? Try `help`."),
         ("for x in 3", "*** SyntaxError: expected ':' (<stdin>, line 1)"),
         ("help stpe", "*** help: unknown command 'stpe'. Did you mean 'step'? `help` lists them."),
         ("raise SystemExit", "*** SystemExit"),
@@ -136,9 +136,9 @@ def test_alias_stands_for_a_line():
     lines = ["alias both p [%1, %2]", "both 1 2", "both 1", "alias", "unalias both", "unalias both"]
     text, _, _ = transcript(fit_two_layers, *lines)
     assert answer(text, "both 1 2") == ["[1, 2]"]
-    assert answer(text, "both 1") == ["*** alias: 'p [%1, %2]' asks for 2 words; got 1."]
+    assert answer(text, "both 1") == ["*** alias: 'p [%1, %2]' needs 2 words, got 1."]
     assert answer(text, "alias") == ["both = p [%1, %2]"]
-    assert "*** unalias: 'both' is no alias; there are: none." in text
+    assert "*** unalias: 'both' is not an alias. Aliases: none." in text
 
 
 def test_an_alias_of_itself_ends():

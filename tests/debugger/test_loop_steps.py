@@ -160,9 +160,9 @@ def test_of_figures_alone_the_call_is_run_again_or_it_is_told_why_not():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("10", "rnn/scan has the steps 0 to 9"),
+        ("10", "rnn/scan has steps 0 to 9"),
         ("last 3", "no loop of 'last' has been performed up to here"),
-        ("3 4 5", "expected nothing, a number, a layer, or both"),
+        ("3 4 5", "expected nothing, a step (7), a layer"),
     ],
 )
 def test_what_is_not_there_is_told(words, told):

@@ -106,13 +106,13 @@ def test_origin_names_the_event_that_made_a_value():
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("s x", "expected how many times"),
+        ("s x", "expected a number of times"),
         ("s 0", "1 or more"),
         ("goto", "expected a time"),
         ("goto soon", "expected a time"),
         ("unt forwad", "Did you mean 'forward'?"),
         ("unt 1 2", "expected nothing, a network depth"),
-        ("origin", "which name?"),
+        ("origin", "expected a name"),
     ],
 )
 def test_what_makes_no_sense_is_told_and_moves_nothing(command, told):

@@ -181,7 +181,7 @@ def test_every_event_is_of_the_run_or_of_the_building():
 
 def test_the_first_stop_among_symbols_says_how_to_wait_for_numbers():
     text = piped(fit_toy, "b d1:ret", "c", "c")
-    hint = "   symbols only; `b run:d1:ret` is where numbers are computed"
+    hint = "   symbols only; `b run:d1:ret` stops where numbers are computed"
     assert hint in said(text, "c")
     assert text.count("symbols only") == 1
     assert np.all([hint not in said(text, "c", 1)])

@@ -235,8 +235,8 @@ def test_when_on_each_cell_is_recorded_and_a_failing_one_opens_the_debugger(note
     ("line", "words"),
     [
         ("--comand c", "unknown option '--comand'. Did you mean '--command'?"),
-        ("-c", "--command: expected a value"),
-        ("-c 'b dense", "--command: expected a value"),
+        ("-c", "--command needs a value"),
+        ("-c 'b dense", "--command needs a value"),
         ("-z 3", "unknown option '-z'"),
         ("--fail-on nam", "unknown condition 'nam'. Did you mean 'nan'?"),
         ("--tape 3x", "expected a name for the tape, got '3x'"),
@@ -258,7 +258,7 @@ def test_options_stand_before_the_statement():
 def test_mistakes_are_one_line_without_a_traceback(notebook):
     for cell, words in [
         ("%kdb tap", "there is no name 'tap'. Did you mean 'tape'?"),
-        ("%%kdb model.fit(x)\n1", "in its line there are only options"),
+        ("%%kdb model.fit(x)\n1", "expected only options in this line"),
         ("%kdb --frob", "unknown option '--frob'"),
         ("%kdb", "nothing was recorded"),
     ]:
@@ -282,14 +282,14 @@ def test_the_help_shows_how(notebook):
 def test_without_commands_where_nobody_types_the_cell_fails_and_says_so(notebook, typist):
     result, text = notebook("%%kdb\nmodel.fit(x, y, verbose=0)")
     assert not result.success
-    assert "nobody can type here: this notebook runs by itself." in text
-    assert "UsageError: kdb: without commands the cell was not run" in text
+    assert "This notebook runs without input" in text
+    assert "UsageError: kdb: the cell was not run, for lack of commands" in text
 
 
 def test_when_the_commands_are_used_up_the_rest_does_not_run_and_it_is_told(notebook, typist):
     result, text = notebook("%%kdb -c n\nmodel.fit(x, y, verbose=0)\nafter = 1")
     assert result.success
-    assert "the rest of the cell does not run; `-c detach` would let it" in text
+    assert "the rest of the cell is not run. Add `-c detach`" in text
     assert "after" not in notebook.shell.user_ns
     result, text = notebook("%%kdb -c c\nmodel.fit(x, y, verbose=0)\nafter = 1")
     assert "nobody" not in text
@@ -448,7 +448,7 @@ def test_in_a_real_kernel(tmp_path, monkeypatch):
     assert "the program has ended" in _stream(looked) or "the tape ends here" in _stream(looked)
     assert "--Return-- fit sequential_1 -> DataError" in _stream(failed)
     assert "nobody can type here" in _stream(unheard)
-    assert "UsageError: kdb: without commands the cell was not run." in _stream(unheard)
+    assert "UsageError: kdb: the cell was not run, for lack of commands." in _stream(unheard)
     for cell in (one, other):
         assert "nobody can type here" in _stream(cell)
         assert "the rest of the cell does not run" in _stream(cell)

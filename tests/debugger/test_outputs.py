@@ -82,12 +82,15 @@ def test_until_alone_asks_there(monkeypatch, capsys, tmp_path):
 
 def test_until_that_never_comes_is_told(run, monkeypatch, capsys, tmp_path):
     code, _, error = run(["--step-all", "--until", "batch 17"])
-    assert (code, error.startswith("kerascope: --until batch 17: none of these ")) == (2, True)
+    assert (code, error.startswith("kerascope: --until batch 17: it matches none of the ")) == (
+        2,
+        True,
+    )
     code, _, error = run(["--format", "svg", "--until", "t=100000"])
-    assert (code, error.count("--until t=100000: there are ")) == (2, 1)
+    assert (code, error.count("--until t=100000: there were ")) == (2, 1)
     code, _, error = run(["--step-all", "--until", "loss > 1e9"])
     assert code == 2
-    assert error.startswith("kerascope: --until loss > 1e9: it held at none of these ")
+    assert error.startswith("kerascope: --until loss > 1e9: the condition held at none of the ")
     path = tmp_path / "script.py"
     _, out = debug_script(monkeypatch, capsys, path, "b", "q", options=["--until", "bb"])
     assert "*** --until: unknown layer 'bb'. Did you mean 'b'? " in out

@@ -117,7 +117,7 @@ def test_a_failure_lands_in_post_mortem_with_the_journal_kept(text, monkeypatch,
     assert code == 1
     after = answer(out, "c")
     assert any(line.startswith(last_line) for line in after), after
-    assert "Uncaught exception. Post mortem: rs, w and p look at what was recorded," in after
+    assert "Uncaught exception. Post mortem: use rs, w and p to look at the recorded" in after
     assert after[-1].startswith(place)
     assert "cannot be shown" not in out
     for expression, value in values.items():

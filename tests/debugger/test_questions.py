@@ -275,7 +275,7 @@ def an_input_that_is_clipped(ask):
 @answers_to("A tenth of the learning rate from batch 10 to the end, with both curves")
 def a_tenth_of_the_rate(ask):
     *_, table = ask(fit_plain)
-    assert table[0] == "timeline 2: 10 calls computed, with what timeline 1 was fed"
+    assert table[0] == "timeline 2: 10 calls computed, with the inputs of timeline 1"
     assert [len(line.split()[1]) for line in table[2:4]] == [10, 10]
     rows = [line.strip("> ").split() for line in table[6:]]
     assert [row[1] for row in rows] == [str(number) for number in range(10, 20)]

@@ -92,7 +92,7 @@ def test_a_fork_is_what_a_program_that_does_it_gives(first, command, do):
     assert len(expected) == 60
     assert all(map(same, losses_of(session, 2), expected))
     assert f"◆  timeline 2 starts at t={time_of(text)}, " in said(text, command)[0]
-    assert said(text, "rerun")[0] == "timeline 2: 50 calls computed, with what timeline 1 was fed"
+    assert said(text, "rerun")[0] == "timeline 2: 50 calls computed, with the inputs of timeline 1"
 
 
 def time_of(text):
@@ -144,10 +144,10 @@ def test_a_schedule_writes_again_what_it_wrote_but_not_into_what_was_set():
     )  # fmt: skip
     repeated, silenced = (said(text, "rerun", i)[1] for i in (0, 1))
     assert repeated == (
-        "   callbacks and the script do not run anew; what they wrote in timeline 1 is written "
+        "   callbacks and the script do not run again; what they wrote in timeline 1 is written "
         "again: lr 2x"
     )
-    assert silenced == "   left out, for it was set here: lr 2x"
+    assert silenced == "   left out, because you set it here: lr 2x"
     assert [said(text, "p lr", i) for i in (0, 1)] == [["f32[] 0.003333"], ["f32[] 0.5"]]
 
 
@@ -160,7 +160,7 @@ def test_an_array_inside_a_call_is_changed_where_it_comes_and_the_fork_runs_on_f
     assert comes.startswith("   bent comes at t=")
     assert made.startswith("overridden bent/relu ◆  timeline 2 starts at t=")
     assert loss.startswith("   loss 1.")
-    assert loss.endswith(" in this batch; `rerun` runs it on")
+    assert loss.endswith(" in this batch; `rerun` continues it")
     counts = [said(text, command)[0].split()[2] for command in ("rerun 3", "rerun 2", "rerun fit")]
     assert counts == ["3", "2", "44"]
     assert said(text, "rerun")[0].startswith("timeline 2: 0 calls computed")
@@ -214,7 +214,7 @@ def test_a_fork_can_be_left_for_another_fork_and_looked_at():
         "goto epoch 2 batch 2", "set one/bias = 1", "rerun", "timeline",
     )  # fmt: skip
     assert said(text, "rerun", 1)[0] == (
-        "timeline 3: 37 calls computed, with what timeline 2 was fed"
+        "timeline 3: 37 calls computed, with the inputs of timeline 2"
     )
     assert "they are the same bit for bit" in said(text, "rerun", 1)
     assert [one.parent.number for one in list(session.timelines)[1:]] == [1, 2, 3]
@@ -295,8 +295,8 @@ def test_it_ends_where_the_data_were_changed_in_place():
     ("commands", "words"),
     [
         (["c", "rerun"], "nothing was changed on this timeline"),
-        ([*GO, "set lr = 0", "rerun x"], "expected nothing, how many batches"),
-        ([*GO, "set lr = 0", "rerun 0"], "expected nothing, how many batches"),
+        ([*GO, "set lr = 0", "rerun x"], "expected nothing, a number of batches"),
+        ([*GO, "set lr = 0", "rerun 0"], "expected nothing, a number of batches"),
         ([*GO, "set onee = 0"], "Did you mean"),
         ([*GO, "set lr = np.zeros(3)"], "set: lr is float32 of shape (); got shape (3,)"),
     ],
@@ -379,7 +379,7 @@ def test_an_earlier_fork_does_not_inherit_what_comes_later():
         fit, *GO, "set one/kernel = 0", "rerun", "goto epoch 0 batch 4", "set again", "rerun"
     )
     assert said(text, "rerun", 1)[1] == (
-        "   not made here is what was changed later in timeline 2: set one/kernel = 0"
+        "   changes made later in timeline 2 are not made here: set one/kernel = 0"
     )
     assert all(map(same, losses_of(session, 3), losses_of(session, 1)))
 
@@ -472,14 +472,14 @@ def test_what_another_run_has_not_is_told(command, words):
 @pytest.mark.usefixtures("recorded")
 def test_a_call_to_which_the_other_run_has_not_come_is_told():
     text = piped(fit, "c", "goto epoch 2 batch 3", "set bent=t.jsonl", "timeline")
-    told = "*** other: t.jsonl has not come to train_function of epoch 2 batch 3."
+    told = "*** other: t.jsonl does not reach train_function of epoch 2 batch 3."
     assert told in said(text, "set bent=t.jsonl")
 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_tape_that_was_read_is_no_history_of_this_run():
     text = piped(once, "c", "replay t.jsonl", "goto batch 3", "set lr = 0", "rerun", "set bent = 0")
-    assert "*** set: this timeline is a tape that was read; nothing runs on it." in said(
+    assert "*** set: this timeline is a tape read from a file. Nothing can run on it." in said(
         text, "set lr = 0"
     )
     assert said(text, "rerun")[0].startswith("*** rerun: nothing was changed on this timeline")
@@ -487,8 +487,8 @@ def test_a_tape_that_was_read_is_no_history_of_this_run():
 
 def test_the_other_run_is_asked_for_where_there_is_none():
     text = piped(once, "c", "goto batch 3", "set bent = other", "other")
-    assert "*** other: which run? A timeline or the file of a tape" in said(text, "other")[0]
-    assert "other: which run?" in said(text, "set bent = other")[-1]
+    assert "*** other: expected a timeline or the file of a tape" in said(text, "other")[0]
+    assert "other: expected a timeline" in said(text, "set bent = other")[-1]
 
 
 def test_x_is_the_input_of_the_model_and_not_the_data_of_the_script():

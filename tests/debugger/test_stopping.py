@@ -91,8 +91,10 @@ def test_before_all_is_known_a_name_that_is_not_there_is_told_and_waited_for():
 
 def test_a_number_that_is_none_is_told_with_those_of_watches_too():
     text = piped(fit_toy, "clear 5", "watch t", "watch e", "disable 5")
-    assert said(text, "clear 5") == ["*** clear: no breakpoint or watch 5; there are none yet."]
-    assert said(text, "disable 5") == ["*** disable: no breakpoint or watch 5; there are 1, 2."]
+    assert said(text, "clear 5") == ["*** clear: there is no breakpoint or watch 5. None yet."]
+    assert said(text, "disable 5") == [
+        "*** disable: there is no breakpoint or watch 5. There are 1, 2."
+    ]
 
 
 def test_commands_are_done_at_the_breakpoint():
@@ -128,7 +130,7 @@ def test_conditions_are_caught_listed_and_cleared():
         fit_toy, "catch", "catch nan, ratio>0.5", "catch nam", "catch", "clear nan", "catch"
     )
     before, both, one = answers(text, "catch")
-    assert before == ["nothing is caught; for example `catch nan`"]
+    assert before == ["nothing is caught. For example: `catch nan`"]
     assert both == ["catch nan", "catch ratio>0.5"]
     assert one == ["catch ratio>0.5"]
     assert "Did you mean 'nan'?" in said(text, "catch nam")[0]
@@ -211,7 +213,7 @@ def test_a_watch_knows_the_names_of_the_user_and_the_living_model():
     text = piped(fit_toy, FIT, "!foo = 3", "watch foo", "watch model.loss", "watch bar")
     assert said(text, "watch foo") == [
         "Watch 1: foo = 3",
-        "the engine tells nothing of it: `display foo` shows it at each stop",
+        "no event changes it: `display foo` shows it at each stop",
     ]
     assert said(text, "watch model.loss") == ["Watch 2: model.loss = 'mse'"]
     assert said(text, "watch bar") == ["Watch 3: bar = <no value yet>"]

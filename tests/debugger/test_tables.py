@@ -82,7 +82,7 @@ def test_counts_tell_how_far_it_is():
     text = piped(fit_toy, *AT_D2, "info counts", "info breaks")
     assert said(text, "info counts")[0].split() == ["grain", "kind", "until", "here", "in", "all"]
     assert "node    map.visit      6           6" in said(text, "info counts")
-    assert said(text, "info breaks") == ["there are no breakpoints; `b dense_1` makes one"]
+    assert said(text, "info breaks") == ["no breakpoints. `b dense_1` makes one"]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -99,7 +99,7 @@ def test_an_unknown_table_is_told():
     text = piped(fit_toy, "info tensor", "info gradz", "info")
     assert said(text, "info tensor") == ["tensor_map is empty here"]  # a beginning is enough
     assert "Did you mean 'grads'?" in said(text, "info gradz")[0]
-    assert "Expected one of tensors, nodes" in said(text, "info")[0]
+    assert "Use one of: tensors, nodes" in said(text, "info")[0]
 
 
 def test_the_graph_is_drawn_in_its_present_state():

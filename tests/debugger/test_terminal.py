@@ -62,7 +62,7 @@ model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=1000000, verbose=0)
 def test_what_a_beginner_sees_first_fits_and_says_how_to_go_on(tmp_path):
     with Terminal("debug", "examples/example.py", home=tmp_path) as terminal:
         first = terminal.read_until("(Kdb) ")
-        assert "   s steps, c runs on, help says what else there is" in first
+        assert "   s steps, c continues, help lists the commands" in first
         lines = terminal.ask("help").splitlines()
         assert max(map(len, lines)) < 80
         assert any(line.startswith("catch nan") for line in lines)
@@ -71,7 +71,7 @@ def test_what_a_beginner_sees_first_fits_and_says_how_to_go_on(tmp_path):
         assert [line.lstrip(" [").startswith("{'input_1'") for line in told[1:4]] == [True] * 3
         assert "   s steps" not in terminal.ask("s")
         end = terminal.ask("c")
-        assert "the program has ended. `info batches` sums it up, rs goes back, q ends." in end
+        assert "the program has ended. `info batches` shows a table, rs goes back, q ends." in end
         assert "0 %" in terminal.ask("info batches")
 
 
@@ -193,7 +193,7 @@ def test_the_tab_key_completes_commands_layers_and_tables(debug):
         ("p model.output_sh\t[-1]", "\n1\n"),
         ("unt back\t", "--Call-- backward"),
         ("info wei\t", "dense_1/kernel"),
-        ("unali\t x", "is no alias"),
+        ("unali\t x", "is not an alias"),
     ]:
         assert said in terminal.ask(line)
     terminal.send("b dense_1:r\x04")  # Ctrl-D inside a line is no end

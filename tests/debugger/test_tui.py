@@ -690,7 +690,7 @@ def test_a_program_that_wants_signals_is_told_to_leave_the_screen():
 
     async def what(seat):
         await seat.type("c")
-        assert "signal.signal(SIGTERM): on the full screen the program runs" in seat.transcript
+        assert "signal.signal(SIGTERM): the full screen runs the program" in seat.transcript
         assert "Debug it without --tui." in " ".join(seat.transcript.split())
         before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # the screen's own thread may
         signal.signal(signal.SIGUSR1, before)

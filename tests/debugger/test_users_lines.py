@@ -262,7 +262,7 @@ def test_a_line_in_a_callbacks_method_stops_under_pythons_own_debugger(debugged)
     assert "(Pdb) p epoch\n0\n(Pdb) n\n> " in out
     assert "train.py(15)on_epoch_end()\n-> K.set_value(" in out
     assert "rate 0.00124" in out  # it has run to its end each time
-    assert "no such line came" not in out
+    assert "there was no such line" not in out
 
 
 @pytest.mark.parametrize(("line", "function"), [(7, "halved"), (21, "<lambda>")])
@@ -301,10 +301,10 @@ def test_where_no_such_breakpoint_is_callbacks_are_not_touched(debugged):
 def test_a_line_without_code_is_refused_with_its_neighbours(debugged):
     out = debugged("b 9", "b 12", "b 99", "b train.py:22", "q", text=CALLBACK)
     assert answer(out, "b 9") == [
-        "*** break: line 9 is blank, or there is none. The nearest lines with code: 7, 8, 11, 13."
+        "*** break: line 9 is blank or missing. The nearest lines with code: 7, 8, 11, 13."
     ]
     assert answer(out, "b 12") == [
-        "*** break: line 12 is blank, or there is none. The nearest lines with code: 8, 11, 13, 14."
+        "*** break: line 12 is blank or missing. The nearest lines with code: 8, 11, 13, 14."
     ]
     assert "line 99 is blank" in answer(out, "b 99")[0]
     assert answer(out, "b train.py:22") == [
@@ -319,7 +319,7 @@ def test_a_line_that_makes_nothing_is_told_with_those_that_do(debugged):
         "   no layer and no op was made by this line so far. "
         "The nearest lines that have made some: 18, 19.",
     ]
-    assert "breakpoint 1 at train.py:3: no such line came. The nearest lines that have" in out
+    assert "breakpoint 1 at train.py:3: there was no such line. The nearest lines that have" in out
 
 
 def test_where_nobody_is_asked_the_line_is_told_and_the_run_goes_on(monkeypatch, capsys, tmp_path):

@@ -1,6 +1,6 @@
-"""The app: the screen's layout, its keys, and what it does with news from the program.
+"""The app: the screen's layout, its keys, and how it handles news from the program.
 
-Its style and its parts, a pane with its title, the transcript, the prompt, come first.
+The style and the widgets (a pane with a title, the transcript, the prompt) come first.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from kerascope.debugger.tui.bridge import (
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger, thread_interrupted
 
 # --- style: colours are the terminal's own, readable on dark and light ----------------------------
-# Where there is room all panes are seen: source and transcript left, graph and tables right. Else
-# the chosen pane is above, the transcript below, which takes more while an answer is long.
+# If there is space, all panes are shown: source and transcript left, graph and tables right.
+# Otherwise the chosen pane is above and the transcript below; it grows for a long answer.
 
 
 STYLE = """
@@ -99,16 +99,16 @@ MOST_LINES = 10_000  # of the transcript
 
 
 class RoomChanged(Message):
-    """The room for a text is another."""
+    """The size of a pane has changed."""
 
 
 class Pane(ScrollableContainer, can_focus=True):
-    """A box with a title, in which a text is shown.
+    """A box with a title, which shows a text.
 
     Parameters
     ----------
     name : str
-        Its id.
+        The id of the widget.
     title : str
     """
 
@@ -119,7 +119,7 @@ class Pane(ScrollableContainer, can_focus=True):
         self.text = Text("")
 
     def compose(self):  # type: ignore[no-untyped-def]
-        """Yield what holds the text."""
+        """Yield the widget that holds the text."""
         yield self._content
 
     def show(self, text: Text, row: int | None = None) -> None:
@@ -131,24 +131,24 @@ class Pane(ScrollableContainer, can_focus=True):
             self.scroll_to(y=max(row - self.room().height // 2, 0), animate=False)
 
     def room(self) -> Size:
-        """Return how many columns and rows a text has."""
+        """Return the columns and rows available for text."""
         region = self.scrollable_content_region
         return Size(region.width, region.height)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Tell the app."""
+        """Notify the app."""
         self.post_message(RoomChanged())
 
 
 class Transcript(RichLog, can_focus=True):
-    """All that was typed and printed, line by line, as the plain front prints it.
+    """All typed and printed lines, as the plain prompt prints them.
 
     Attributes
     ----------
     text : list of str
-        The lines that are complete.
+        The complete lines.
     unfinished : str
-        What was printed of the next one.
+        The printed part of the next line.
     """
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class Transcript(RichLog, can_focus=True):
         self._width = 0
 
     def add(self, text: str) -> None:
-        """Add what was printed; a carriage return begins its line anew."""
+        """Add printed text; a carriage return overwrites its line."""
         *finished, rest = (self.unfinished + text).split("\n")
         for line in finished:
             self.text.append(_overwritten(line))
@@ -169,30 +169,30 @@ class Transcript(RichLog, can_focus=True):
 
     @property
     def answer(self) -> int:
-        """How many lines the last command has printed."""
+        """The number of lines that the last command has printed."""
         lines = enumerate(reversed(self.text))
         return next((n for n, line in lines if line.startswith(PROMPT)), 0)
 
     def room(self) -> Size:
-        """Return how many columns and rows a text has."""
+        """Return the columns and rows available for text."""
         region = self.scrollable_content_region
         return Size(region.width, region.height)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wrap the lines anew."""
+        """Wrap the lines to the new width."""
         super().on_resize(event)
         if self.room().width != self._width:
             self._width = self.room().width
             self.clear()
             for line in self.text:
                 self.write(_styled(line))
-        # Where a scroll bar has come, the lines are as wide as they will be only behind this.
+        # If a scroll bar appears, the lines have their final width only after the refresh.
         self.call_after_refresh(self.scroll_end, animate=False)
         self.post_message(RoomChanged())
 
 
 def _overwritten(line: str) -> str:
-    r"""Return what is seen of a line after its carriage returns and backspaces.
+    r"""Return the visible part of a line with carriage returns and backspaces.
 
     Examples
     --------
@@ -215,27 +215,27 @@ def _styled(line: str) -> Text:
 
 
 def _common_beginning(words: list[str]) -> str:
-    """Return what all words begin with.
+    """Return the longest common start of some words.
 
     Examples
     --------
     >>> _common_beginning(["dense_1", "dense_2"])
     'dense_'
     """
-    first, last = min(words), max(words)  # those between begin with what these two begin with
+    first, last = min(words), max(words)  # all words between these two share their start
     alike = (number for number, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
     return first[: next(alike, len(first))]
 
 
 class Prompt(Input):
-    """The line where commands are typed; up and down are its history, tab completes.
+    """The input line for commands; up and down move in the history, tab completes.
 
     Parameters
     ----------
     complete : callable
-        Asks for what could stand at the end of a line.
+        Requests the completions of a line.
     kept : History
-        The lines that were typed, in this session and before.
+        The lines typed in this session and before.
     """
 
     BINDINGS = [  # noqa: RUF012
@@ -260,26 +260,26 @@ class Prompt(Input):
         self._complete = complete
         self._kept = kept
         self._kept.note("")  # reads the file
-        self._place = len(self.history)  # in the history; its length stands for the new line
+        self._place = len(self.history)  # in the history; its length means the new line
 
     @property
     def history(self) -> list[str]:
-        """The lines that were typed, the oldest first."""
+        """The typed lines, the oldest first."""
         return self._kept.lines or []
 
     def action_submit(self) -> None:  # type: ignore[override]
-        """Send the line; an empty one does the last command again."""
+        """Send the line; an empty one repeats the last command."""
         line, self.value = self.value, ""
         self._kept.note(line)
         self._place = len(self.history)
         self.post_message(self.Line(line))
 
     def action_older(self) -> None:
-        """Show the line before in the history."""
+        """Show the previous line of the history."""
         self._go(max(self._place - 1, 0))
 
     def action_newer(self) -> None:
-        """Show the line behind in the history, or none."""
+        """Show the next line of the history, or an empty line."""
         self._go(min(self._place + 1, len(self.history)))
 
     def _go(self, place: int) -> None:
@@ -287,16 +287,16 @@ class Prompt(Input):
         self.fill(self.history[place] if place < len(self.history) else "")
 
     def fill(self, line: str) -> None:
-        """Let a line stand here, the cursor behind it."""
+        """Replace the line, with the cursor at its end."""
         self.value = line
         self.cursor_position = len(line)
 
     def action_complete(self) -> None:
-        """Ask what could stand here."""
+        """Request completions."""
         self._complete(self.value[: self.cursor_position])
 
     def take(self, completed: Completed) -> str:
-        """Put in what all completions begin with; return what there is to choose from."""
+        """Insert the common start of all completions; return the list of choices."""
         if self.value[: self.cursor_position] != completed.line or not completed.words:
             return ""
         common = _common_beginning(completed.words)
@@ -307,11 +307,11 @@ class Prompt(Input):
         return "" if len(completed.words) == 1 else "  ".join(completed.words)
 
     def action_leave(self) -> None:
-        """Let single keys be commands again."""
+        """Leave the prompt, so that single keys are commands again."""
         self.screen.set_focus(None)
 
     def action_end_of_input(self) -> None:
-        """Send the end of input from an empty line; else delete a character, as in a shell."""
+        """Send the end of input from an empty line; otherwise delete a character, as in a shell."""
         if self.value:
             self.action_delete_right()
         else:
@@ -333,17 +333,17 @@ PANES = {
 }
 
 
-TO_THE_END = "nothing would stop the program: c again runs it to its end, b sets a breakpoint"
+TO_THE_END = "nothing stops the program: c again runs it to its end, b sets a breakpoint"
 BACK = "SNRCT"
 COMMANDS = {"S": "rs", "N": "rn", "R": "rr", "C": "rc", "t": "unt", "T": "ru"}
-FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": ""}  # what they begin
-SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt they are letters
+FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": ""}  # the start of the line
+SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt letters
 
 
 def _keys() -> Iterator[BindingType]:
-    """Yield the keys that are commands, pdb's letters, backward with shift; others begin one."""
-    for key, told in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
-        yield _key(key, f"line('{COMMANDS.get(key, key)}')", told)
+    """Yield the keys: pdb's letters are commands, backward with shift; other letters start one."""
+    for key, words in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
+        yield _key(key, f"line('{COMMANDS.get(key, key)}')", words)
     for key in BACK:
         yield _key(key, f"line('{COMMANDS[key]}')", "back" if key == "S" else "", BACK)
     yield _key("left_square_bracket", "line('rs')")
@@ -367,23 +367,23 @@ def _keys() -> Iterator[BindingType]:
     yield _key("ctrl+c", "interrupt")
 
 
-def _key(key: str, action: str, told: str = "", shown: str | None = None) -> Binding:
-    """Return a key; the footer shows those of which something is told.
+def _key(key: str, action: str, words: str = "", shown: str | None = None) -> Binding:
+    """Return the binding of a key; the footer shows those with `words`.
 
-    All have priority: so a key that comes together with others, as in a paste, is done before the
-    next one is looked at, which may belong to the prompt then.
+    All have priority. So when several keys arrive together, as in a paste, each is handled before
+    the next one, which may then belong to the prompt.
     """
-    return Binding(key, action, told, show=bool(told), key_display=shown, priority=True)
+    return Binding(key, action, words, show=bool(words), key_display=shown, priority=True)
 
 
 class DebuggerApp(App[None]):
-    """The full-screen front over a debugger that waits in a thread of its own.
+    """The full-screen interface of a debugger that waits in a thread of its own.
 
     Parameters
     ----------
     debugger : ScreenDebugger
     start : callable
-        Starts the debugged program in a thread, and returns that.
+        Starts the debugged program in a thread, and returns the thread.
 
     Attributes
     ----------
@@ -404,17 +404,17 @@ class DebuggerApp(App[None]):
         super().__init__(ansi_color=True)
         self.debugger = debugger
         self.bridge = debugger.bridge
-        self.chosen = "source"  # the pane that is seen where there is room for one
+        self.chosen = "source"  # the pane that is shown if only one fits
         self._start = start
         self._thread: threading.Thread | None = None
         self._loop_of_app: asyncio.AbstractEventLoop | None = None
-        self._choices = ""  # what could stand in the prompt's line ...
-        self._chosen_from = ""  # ... as long as that is this one
+        self._choices = ""  # the list of completions ...
+        self._chosen_from = ""  # ... and the line that they belong to
 
     # --- layout -----------------------------------------------------------------------------------
 
     def compose(self) -> Iterator[Widget]:
-        """Yield the parts of the screen."""
+        """Yield the widgets of the screen."""
         with Horizontal(id="top"):
             yield Static("", id="place", markup=False)
             yield Static("", id="time", markup=False)
@@ -440,12 +440,12 @@ class DebuggerApp(App[None]):
         self._thread = self._start()
 
     def soon(self, do: Callable[[], object]) -> None:
-        """Do something in the app's loop, which may sleep: for handlers of signals."""
+        """Call a function in the app's loop, also while it sleeps; for signal handlers."""
         if self._loop_of_app is not None:
             self._loop_of_app.call_soon_threadsafe(do)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show all panes, or one, by the room there is."""
+        """Show all panes, or one, depending on the size."""
         is_wide = event.size.width >= LEAST_COLUMNS and event.size.height >= LEAST_ROWS
         self.screen.set_class(is_wide, "wide")
         self.screen.set_class(not is_wide, "narrow")
@@ -457,7 +457,7 @@ class DebuggerApp(App[None]):
         self.query_one("#tabs", Static).update(tabs_text(self.chosen))
 
     def on_room_changed(self) -> None:
-        """Have the panes drawn anew for the room they have now, and lines written as wide."""
+        """Request new panes for their new sizes, and lines of the new width."""
         sizes = {pane.id or "": pane.room() for pane in self.query(Pane)}
         sizes["log"] = self.query_one(Transcript).room()
         seen = {name: size for name, size in sizes.items() if size.width and size.height}
@@ -469,16 +469,16 @@ class DebuggerApp(App[None]):
     # --- news from the program --------------------------------------------------------------------
 
     def on_debugger_app_notified(self) -> None:
-        """Show what has come."""
+        """Show the news from the program."""
         self.take_news()
 
     def take_news(self) -> None:
-        """Show what has come from the program."""
+        """Show everything that has come from the program."""
         news = self.bridge.take()
         transcript = self.query_one(Transcript)
         transcript.add(news.text)
         half = self.query_one("#body").size.height // 2
-        self.screen.set_class(transcript.answer >= half, "answered")  # it would not be seen whole
+        self.screen.set_class(transcript.answer >= half, "answered")  # needs more rows
         if news.view is not None:
             for name, text in news.view.panes.items():
                 row = news.view.graph_row if name == "graph" else None
@@ -497,11 +497,11 @@ class DebuggerApp(App[None]):
             prompt = self.query_one(Prompt)
             self._choices = prompt.take(news.completed)
             self._chosen_from = prompt.value
-        if news.asking not in (None, PROMPT):  # an answer is asked for, and no command
+        if news.asking not in (None, PROMPT):  # a question, not the command prompt
             self.query_one(Prompt).focus()
-        told = self._choices or (unfinished if is_running else "")
-        hint.update(told)
-        hint.display = bool(told)
+        text = self._choices or (unfinished if is_running else "")
+        hint.update(text)
+        hint.display = bool(text)
 
     # --- keys -------------------------------------------------------------------------------------
 
@@ -509,10 +509,10 @@ class DebuggerApp(App[None]):
         self.bridge.send(Completion(line))
 
     def action_line(self, line: str) -> None:
-        """Do a command, as if it had been typed.
+        """Send a command, as if it had been typed.
 
-        A key that would run the program to its end, since nothing is there to stop it, has to be
-        pressed twice: whoever types a word without : before it does not mean that.
+        If nothing would stop the program, the key c must be pressed twice, because it may have been
+        meant as a letter of a word typed without a colon.
         """
         if line == "c" and self._choices != TO_THE_END and self._runs_to_the_end():
             self._choices = TO_THE_END
@@ -533,25 +533,25 @@ class DebuggerApp(App[None]):
         return is_running and self.bridge.asking == PROMPT and not any(len(x) for x in asked)
 
     def on_input_changed(self, message: Prompt.Changed) -> None:
-        """Forget what there was to choose from when the line is another."""
+        """Hide the list of completions when the line has changed."""
         if self._choices and message.value != self._chosen_from:
             self._choices = ""
             self.query_one("#hint").display = False
 
     def on_prompt_line(self, message: Prompt.Line) -> None:
-        """Do a command that was typed; the next key is one by itself again."""
+        """Send a typed line, and leave the prompt, so that keys are commands again."""
         is_command = self.bridge.asking == PROMPT
         self.bridge.send(message.line.lstrip(" :") if is_command else message.line)
         self.screen.set_focus(None)
 
     def action_type(self, beginning: str) -> None:
-        """Let a command be typed."""
+        """Focus the prompt, with the start of a command in it."""
         prompt = self.query_one(Prompt)
         self.screen.set_focus(prompt)
         prompt.fill(beginning)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let keys be letters while a command is typed."""
+        """Disable single-key actions while a command is typed."""
         return action not in SINGLE_KEYS or not isinstance(self.focused, Prompt)
 
     def action_pane(self, name: str) -> None:
@@ -563,7 +563,7 @@ class DebuggerApp(App[None]):
         self.query_one(f"#{name}").focus()
 
     def action_zoom(self) -> None:
-        """Give one pane all the room, or take it back."""
+        """Show one pane on the whole screen, or return to the layout."""
         if self.screen.has_class("zoomed"):
             self.screen.remove_class("zoomed")
             return
@@ -574,33 +574,33 @@ class DebuggerApp(App[None]):
         self.screen.add_class("zoomed")
 
     def action_interrupt(self) -> None:
-        """Stop the program at its next event; at the prompt, drop what was typed."""
+        """Stop the program at its next event; at the prompt, clear the line."""
         if self.bridge.asking is not None:
             self.query_one(Prompt).fill("")
             self.bridge.send(Interrupt())
             return
         try:
             self.debugger.interrupt()
-        except KeyboardInterrupt:  # the second time, or a command that takes long
+        except KeyboardInterrupt:  # a second interrupt, or a command that takes long
             if self._thread is not None:
                 thread_interrupted(self._thread)
 
     async def action_quit(self) -> None:
-        """Quit, as `q` does; a program that runs is stopped at its next event first."""
+        """Quit, as `q` does; a running program is stopped at its next event first."""
         if self.bridge.asking is None:
             self.action_interrupt()
         self.bridge.send("q")
 
     async def action_leave(self) -> None:
-        """Quit; leave a program that comes to no event."""
+        """Quit, even if the program reaches no event."""
         if self.bridge.is_idle:
             self.bridge.send("q")
-        else:  # it runs, or will when it has read what was typed
+        else:  # it runs, or will after reading the typed lines
             self.exit()
 
 
 def tabs_text(chosen: str) -> Text:
-    """Return the line of panes, the chosen one marked."""
+    """Return the line of pane names, with the chosen one marked."""
     line = Text(no_wrap=True)
     for number, (name, title) in enumerate(PANES.items(), 1):
         style = Style(bold=True, reverse=name == chosen, meta={"@click": f"app.pane('{name}')"})

@@ -1,7 +1,7 @@
-"""What two threads tell each other: the debugged program, and the app that draws the screen.
+"""Messages between two threads: the debugged program, and the app that draws the screen.
 
-Lines and requests go from the app to the program, which waits for them while it is stopped. Text,
-views and completions go the other way; the app is notified, and takes all that has come at once.
+The app sends lines and requests to the program, which waits for them while it is stopped. The
+program sends text, views and completions; the app is notified, and takes all news at once.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Size(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the screen shows at a stop.
+    """The content of the screen at a stop.
 
     Attributes
     ----------
     place : str
-        The spans around.
+        The path of enclosing spans.
     time : str
     panes : dict of str to Text
     graph_row : int or None
-        The row of the graph where we are.
+        The row of the graph with the current layer.
     """
 
     place: str
@@ -45,21 +45,21 @@ class View(NamedTuple):
 
 
 class Refresh(NamedTuple):
-    """A request to show the panes again: their sizes are others."""
+    """A request to show the panes again, because their sizes have changed."""
 
 
 class Interrupt(NamedTuple):
-    """Ctrl-C while a line is waited for."""
+    """Ctrl-C while the program waits for a line."""
 
 
 class Completion(NamedTuple):
-    """A request for what could stand at the end of a line."""
+    """A request for completions of a line."""
 
     line: str
 
 
 class Completed(NamedTuple):
-    """The answer: what could stand instead of the word that begins at `start`."""
+    """The completions of a line, for the word that begins at `start`."""
 
     line: str
     start: int
@@ -67,7 +67,7 @@ class Completed(NamedTuple):
 
 
 class News(NamedTuple):
-    """All that has come from the program since it was asked last."""
+    """All messages from the program since the last call of `take`."""
 
     text: str
     view: View | None
@@ -80,7 +80,7 @@ Request = str | Refresh | Interrupt | Completion
 
 
 class Bridge:
-    """The two directions.
+    """The queues in both directions.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class Bridge:
     sizes : dict of str to Size
         Columns and rows of each pane; the app sets them.
     asking : str or None
-        The prompt, while a line is waited for.
+        The prompt, while the program waits for a line.
     is_detached : bool
-        Whether the program shall run on without the screen.
+        Whether the program continues without the screen.
     is_over : bool
-        Whether the program's thread has nothing more to tell.
+        Whether the program's thread sends nothing more.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Bridge:
         self._requests: deque[Request] = deque()
         self._changed = threading.Condition()
         self._text: list[str] = []
-        self._late: list[str] = []  # written after the program was detached, before the screen left
+        self._late: list[str] = []  # written after detaching, before the screen was closed
         self._screen_left = False
         self._view: View | None = None
         self._completed: Completed | None = None
@@ -114,13 +114,13 @@ class Bridge:
     # --- in the app's thread ----------------------------------------------------------------------
 
     def send(self, request: Request) -> None:
-        """Give a line, or a request, to the program; it is done when its turn comes."""
+        """Send a line or a request to the program; they are handled in order."""
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
 
     def take(self) -> News:
-        """Return what has come since the last call."""
+        """Return the news since the last call."""
         with self._changed:
             news = News("".join(self._text), self._view, self._completed, self.asking, self.is_over)
             self._text.clear()
@@ -129,35 +129,35 @@ class Bridge:
         return news
 
     def leave_screen(self) -> str:
-        """Let what is printed go where it would go without us; return what came too late for us."""
+        """Send further output directly to the terminal; return the output that came too late."""
         with self._changed:
             self._screen_left = True
             return "".join(self._late)
 
     def wait_until_asking(self) -> None:
-        """Return when all lines that were sent are done, and another is waited for; or at the end.
+        """Wait until all sent lines are done and the program waits for another, or has ended.
 
-        It blocks: for tests, and in no thread that draws.
+        It blocks; for tests only, not for a thread that draws.
         """
         with self._changed:
             self._changed.wait_for(lambda: self.is_over or self.is_idle)
 
     @property
     def is_idle(self) -> bool:
-        """Whether a line is waited for, and none has been sent."""
+        """Whether the program waits for a line, and none has been sent."""
         return self.asking is not None and not self._requests
 
     # --- in the program's thread ------------------------------------------------------------------
 
     def request(self, prompt: str, look: Callable[[], View] | None = None) -> Request:
-        """Return the next line or request; wait for it if there is none yet.
+        """Return the next line or request, and wait for it if necessary.
 
         Parameters
         ----------
         prompt : str
         look : callable, optional
-            Computes what the panes show. It is called before we wait, so not for each of many lines
-            that were sent together.
+            Computes the content of the panes. It is called only before waiting, not for each of
+            many lines that were sent together.
         """
         view = look() if look is not None and not self._requests else None
         with self._changed:
@@ -171,7 +171,7 @@ class Bridge:
             return self._requests.popleft()
 
     def write(self, text: str) -> bool:
-        """Show a text in the transcript; False if there is no screen any more."""
+        """Show a text in the transcript; return False if the screen is closed."""
         with self._changed:
             if self._screen_left:
                 return False
@@ -183,18 +183,18 @@ class Bridge:
         return True
 
     def complete(self, completed: Completed) -> None:
-        """Answer a request for completions."""
+        """Send the completions that were requested."""
         with self._changed:
             self._completed = completed
 
     def detach(self) -> None:
-        """Let the program run on without the screen."""
+        """Let the program continue without the screen."""
         with self._changed:
             self.is_detached = self.is_over = True
             self._tell()
 
     def finish(self) -> None:
-        """Tell that the program has ended."""
+        """Report that the program has ended."""
         with self._changed:
             self.is_over = True
             self._tell()
@@ -207,7 +207,7 @@ class Bridge:
 
 
 class ScreenWriter(io.TextIOBase):
-    """A file whose text goes into the transcript, and to the terminal when the screen has gone.
+    """A file that writes to the transcript, or to the terminal when the screen is closed.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class ScreenWriter(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """That of the terminal."""
+        """The encoding of the terminal."""
         return getattr(self._terminal, "encoding", None) or "utf-8"
 
     def writable(self) -> bool:
@@ -230,25 +230,25 @@ class ScreenWriter(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Show a text."""
+        """Write a text."""
         if not self._bridge.write(text):
             self._terminal.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Show what was written; on the screen that is done as it comes."""
+        """Flush the terminal; the screen needs no flush."""
         if self._bridge.is_detached and not self.closed:
             self._terminal.flush()
 
 
 class ScreenReader(io.TextIOBase):
-    """A file whose lines are typed at the prompt: for `input()`, and for Python's own debugger.
+    """A file with the lines typed at the prompt: for `input()`, and for Python's own debugger.
 
     Parameters
     ----------
     bridge : Bridge
     interrupt : callable
-        What Ctrl-C does while a line is waited for.
+        Called for Ctrl-C while waiting for a line.
     """
 
     encoding = "utf-8"
@@ -263,7 +263,7 @@ class ScreenReader(io.TextIOBase):
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """Return the next line that is typed; nothing at the end of input."""
+        """Return the next typed line; "" at the end of input."""
         if self._bridge.is_detached:
             return sys.__stdin__.readline() if sys.__stdin__ is not None else ""
         while True:

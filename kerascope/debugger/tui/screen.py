@@ -1,4 +1,4 @@
-"""Running a program under the full-screen front: two threads, and the terminal as it was, after."""
+"""Runs a program under the full-screen debugger in two threads, and restores the terminal."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from kerascope.debugger.tui.screen_debugger import ScreenDebugger
 from kerascope.errors import ArgumentError
 
 DONE = 0
-SIGNAL = "signal"  # the function of that name
-STACK = 64 * 2**20  # bytes; a thread has less than the main one on some systems
+SIGNAL = "signal"  # the name of the function that is replaced
+STACK = 64 * 2**20  # bytes, because threads get less than the main thread on some systems
 
 
 class Program:
-    """What is debugged, in a thread of its own.
+    """The debugged program, in a thread of its own.
 
     Parameters
     ----------
     debug : callable
-        Debugs it with the debugger that it is given, and returns the exit code.
+        Called with the debugger; runs the program and returns the exit code.
     debugger : ScreenDebugger
 
     Attributes
     ----------
     code : int
     error : BaseException or None
-        What it raised instead of returning.
+        The exception that `debug` raised.
     """
 
     def __init__(self, debug: Callable[[ScreenDebugger], int], debugger: ScreenDebugger) -> None:
@@ -42,11 +42,11 @@ class Program:
         self.error: BaseException | None = None
         self._debug = debug
         self._debugger = debugger
-        # A program that never comes to an event again shall not keep the process alive.
+        # A daemon: a program that never reaches an event again must not keep the process alive.
         self.thread = threading.Thread(target=self._run, name="program", daemon=True)
 
     def start(self) -> threading.Thread:
-        """Start it, what it prints going to the screen; return the thread."""
+        """Start the thread, with its output on the screen; return the thread."""
         before = threading.stack_size(STACK)
         try:
             self.thread.start()
@@ -65,7 +65,7 @@ class Program:
             debugger.bridge.finish()
 
     def result(self) -> int:
-        """Return the exit code; raise what it raised."""
+        """Return the exit code, or raise the program's exception."""
         if self.error is not None:
             raise self.error
         return self.code
@@ -73,7 +73,7 @@ class Program:
 
 @contextmanager
 def _streams(debugger: ScreenDebugger) -> Iterator[None]:
-    """Let what is printed go to the screen, and `input()` read from it, inside the block."""
+    """Redirect printing to the screen, and `input()` to the prompt, inside the block."""
     before = sys.stdin, sys.stdout, sys.stderr
     ours = debugger.stdin, debugger.stdout, debugger.stdout
     sys.stdin, sys.stdout, sys.stderr = ours
@@ -86,9 +86,9 @@ def _streams(debugger: ScreenDebugger) -> Iterator[None]:
 
 @contextmanager
 def _clear_words_for_signals() -> Iterator[None]:
-    """Let `signal.signal` say, inside the block, why a program on the screen cannot have it.
+    """Make `signal.signal` explain, inside the block, why it fails in the program's thread.
 
-    Python takes handlers in its main thread alone, where the screen is. Whoever asks there gets it.
+    Python accepts signal handlers only in the main thread, which draws the screen.
     """
     plain = signal.signal
 
@@ -96,9 +96,9 @@ def _clear_words_for_signals() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             return plain(number, handler)
         raise ArgumentError(
-            f"signal.signal({signal.Signals(number).name}): on the full screen the program runs in "
-            f"a thread of its own, and Python takes signal handlers in the main one alone. Debug "
-            f"it without --tui."
+            f"signal.signal({signal.Signals(number).name}): the full screen runs the program in a "
+            f"thread of its own, but Python accepts signal handlers only in the main thread. "
+            f"Debug it without --tui."
         )
 
     setattr(signal, SIGNAL, answer)
@@ -114,20 +114,20 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
     Parameters
     ----------
     debug : callable
-        Is given the debugger, in a thread of its own; returns the exit code.
+        Called with the debugger in a thread of its own; returns the exit code.
 
     Raises
     ------
     BaseException
-        What `debug` raised.
+        The exception that `debug` raised.
     """
     streams = sys.stdin, sys.stdout, sys.stderr
     bridge = Bridge()
     debugger = ScreenDebugger(bridge)
     program = Program(debug, debugger)
     app = DebuggerApp(debugger, program.start)
-    # Textual puts this one back shortly before it leaves the screen: a program that was detached
-    # shall not print in between, onto what is cleared.
+    # Textual restores stdout shortly before it closes the screen. A detached program must not print
+    # in between, because that text would be cleared.
     sys.stdout = debugger.stdout
     try:
         with _signals(app):
@@ -139,7 +139,7 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
         sys.stdout.flush()
     if app.return_code:
         return app.return_code
-    if not bridge.is_over:  # left while it ran
+    if not bridge.is_over:  # the screen was left while the program ran
         return DONE
     program.thread.join()
     if not bridge.is_detached:
@@ -148,7 +148,7 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
 
 
 def _last_words(debugger: ScreenDebugger) -> str:
-    """Return the last lines of the traceback with which the program ended: the screen has gone."""
+    """Return the end of the failed program's traceback, to print after the screen is closed."""
     session = debugger.session
     if session.error is None or not session.has_failed:
         return ""
@@ -158,7 +158,7 @@ def _last_words(debugger: ScreenDebugger) -> str:
 
 @contextmanager
 def _signals(app: DebuggerApp) -> Iterator[None]:
-    """Restore the terminal also when the process is told to end; let SIGINT be Ctrl-C."""
+    """Restore the terminal also on SIGTERM; make SIGINT act as Ctrl-C."""
 
     def end(number: int, frame: FrameType | None) -> None:
         app.soon(partial(app.exit, return_code=128 + number))

@@ -1,6 +1,6 @@
-"""The debugger whose lines come from the screen; its commands are those of the plain front.
+"""The debugger that reads its lines from the full screen; its commands are the usual ones.
 
-What the panes show at a stop is what its commands say, computed in the program's thread.
+The panes show the output of its commands at a stop, computed in the program's thread.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ CURRENT_LINE = "bold reverse"
 
 
 def view_of(debugger: ScreenDebugger, sizes: dict[str, Size]) -> View:
-    """Return what the screen shows where a debugger stands.
+    """Return the content of the screen at the current stop.
 
-    Whatever goes wrong with a pane is told in it: the screen shall never end the program.
+    An error in a pane is shown in that pane, because the screen must never end the program.
     """
     event = debugger.session.stepper.event
     place, time = _place_of(debugger, event)
@@ -84,7 +84,7 @@ def _place_of(debugger: ScreenDebugger, event: Event | None) -> tuple[str, str]:
 
 
 def _without_command(words: str) -> str:
-    """Return a mistake's text without the command that nobody typed."""
+    """Return an error's text without the name of a command that the user did not type."""
     command, _, rest = words.partition(": ")
     return rest if command in ("list", "draw", "info") else words
 
@@ -93,9 +93,9 @@ def _without_command(words: str) -> str:
 
 
 def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the lines around that of the engine, as `l` does, as many as there is room for.
+    """Return the engine's source around the current line, as `l` does, in the pane's height.
 
-    At an op the user's line stands above, and the op's own code below.
+    At an op, the user's line is above, and the op's own code below.
     """
     event = debugger.session.stepper.event
     where = None if event is None else chosen_span(debugger).where
@@ -110,21 +110,21 @@ def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
 
 
 def _user_source(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the lines of the script that made what is here; before that, the script's first."""
+    """Return the script's lines that made the current layer; before any, its first lines."""
     for span in reversed(spans_around(debugger)):
         if span.where.user_line:
             return source_text(span.where.user_file, span.where.user_line, size.height)
     script = debugger.session.script
     if script is None:
-        return Text("no line of the script made what is here", style="dim")
+        return Text("no line of the script made this layer", style="dim")
     return source_text(str(script), 0, size.height)
 
 
 def source_text(file: str, current: int, height: int) -> Text:
-    """Return a window of a file's lines, numbered, the current one marked as `l` marks it."""
+    """Return numbered lines of a file around the current one, which is marked as in `l`."""
     lines = _coloured_lines(file, tuple(linecache.getlines(file)))
     if not lines:
-        return Text(f"the source of {file} is not to be found", style="dim")
+        return Text(f"the source of {file} was not found", style="dim")
     first = max(min(current - height // 2, len(lines) - height + 1), 1)
     shown = []
     for number in range(first, min(first + height, len(lines) + 1)):
@@ -140,7 +140,7 @@ def source_text(file: str, current: int, height: int) -> Text:
 
 @lru_cache(maxsize=32)
 def _coloured_lines(file: str, lines: tuple[str, ...]) -> list[Text]:
-    """Return a file's lines in colours; the whole is coloured, since strings span lines."""
+    """Return a file's lines in colours, highlighted as a whole because strings span lines."""
     code = Syntax("", "python", theme="ansi_dark").highlight("".join(lines))
     return list(code.split("\n"))[: len(lines)]
 
@@ -149,7 +149,7 @@ def _coloured_lines(file: str, lines: tuple[str, ...]) -> list[Text]:
 
 
 def _graph(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the graph as `draw` does; if that is too high, with boxes that tell less."""
+    """Return the graph as `draw` does; if it is too high, with smaller boxes."""
     picture = picture_of(debugger.session)
     terse = replace(picture.options, show_shapes=False, show_layer_activations=False)
     for options in (picture.options, terse):
@@ -162,7 +162,7 @@ def _graph(debugger: ScreenDebugger, size: Size) -> Text:
 
 
 def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
-    """Return the row where the sign of what is current stands."""
+    """Return the row of the drawing that has the sign of the current layer."""
     state = STATES["current"]
     sign = f"{state.plain if ascii_only else state.glyph} "
     rows = drawing.plain.split("\n")
@@ -170,7 +170,7 @@ def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
 
 
 def _table(debugger: ScreenDebugger, table: str, size: Size) -> Text:
-    """Return a table as `info` says it."""
+    """Return a table as `info` prints it."""
     said = io.StringIO()
     with debugger.saying_to(said, size.width):
         info(debugger, table)
@@ -187,7 +187,7 @@ LEAST_WIDTH = 40
 
 
 class ScreenDebugger(ModelDebugger):
-    """Reads lines from a bridge, and shows the panes before it waits for one.
+    """The debugger whose lines come from a bridge; it updates the panes before it waits.
 
     Parameters
     ----------
@@ -200,13 +200,13 @@ class ScreenDebugger(ModelDebugger):
         writer: Any = ScreenWriter(bridge, terminal)
         super().__init__(reader, writer)
         self.bridge = bridge
-        self.is_terminal = False  # no colours and no readline: the app sees to both
+        self.is_terminal = False  # no colours and no readline, because the app provides both
         self._pane_width: int | None = None
         self._encoding = getattr(terminal, "encoding", None) or "utf-8"
 
     @property
     def width(self) -> int:
-        """Columns of the transcript; of a pane, while one is written."""
+        """The columns of the transcript; of a pane, while its content is computed."""
         if self._pane_width is not None:
             return self._pane_width
         size = self.bridge.sizes.get("log")
@@ -214,12 +214,12 @@ class ScreenDebugger(ModelDebugger):
 
     @property
     def ascii_only(self) -> bool:
-        """Whether the terminal knows no signs beyond ASCII."""
+        """Whether the terminal can only show ASCII characters."""
         return not self._encoding.lower().startswith("utf")
 
     @contextmanager
     def saying_to(self, file: IO[str], width: int) -> Iterator[None]:
-        """Let `say` write into a file, in another width, inside the block."""
+        """Redirect `say` to a file, with another width, inside the block."""
         before = self.stdout, self._pane_width
         self.stdout, self._pane_width = file, width
         try:
@@ -230,7 +230,7 @@ class ScreenDebugger(ModelDebugger):
     # --- lines ------------------------------------------------------------------------------------
 
     def read(self) -> str:
-        """Return the next line: of those that wait, or of the screen; echoed after its prompt."""
+        """Return the next line, a queued one or one from the screen, echoed after its prompt."""
         if self.cmdqueue:
             return super().read()
         while True:
@@ -245,12 +245,12 @@ class ScreenDebugger(ModelDebugger):
                 return found
 
     def look(self) -> View:
-        """Return what the panes show here; the recorder hears nothing of it."""
+        """Return the content of the panes, without recording its computation."""
         with self.session.paused():
             return view_of(self, dict(self.bridge.sizes))
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read lines until one moves; tell the screen if the program detaches."""
+        """Show a stop and read lines until one moves; notify the screen if the program detaches."""
         order = super().ask(stop)
         if order is None:
             self.bridge.detach()
@@ -259,7 +259,7 @@ class ScreenDebugger(ModelDebugger):
     # --- completion -------------------------------------------------------------------------------
 
     def completed(self, line: str) -> Completed:
-        """Return what could stand at the end of a line, as the tab key does at the plain prompt."""
+        """Return the completions of a line, as the tab key does at the plain prompt."""
         start = len(line)
         while start and line[start - 1] not in DELIMITERS:
             start -= 1
@@ -267,25 +267,25 @@ class ScreenDebugger(ModelDebugger):
         try:
             with self.session.paused():
                 found = list(dict.fromkeys(self.completions(text, line, start, len(line))))
-        except Exception:  # a name whose reading fails completes to nothing
+        except Exception:  # an attribute that raises has no completions
             found = []
         return Completed(line, start, found)
 
     # --- Ctrl-C -----------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """Stop the program at its next event, as Ctrl-C does; called a second time: end it.
+        """Stop the program at its next event, as Ctrl-C does; a second call ends it.
 
         Raises
         ------
         KeyboardInterrupt
-            The second time before an event came, or while a command runs.
+            On a second call before an event came, or while a command runs.
         """
         self.session.interrupt()
 
 
 def thread_interrupted(thread: threading.Thread) -> bool:
-    """Raise KeyboardInterrupt in another thread; it comes when that runs Python code again."""
+    """Raise KeyboardInterrupt in another thread, when that thread next runs Python code."""
     import ctypes
 
     if thread.ident is None:
