@@ -129,7 +129,7 @@ def test_debugging_unattended_says_that_there_was_no_model(capsys, monkeypatch):
         "kerascope: bad.py: expected a program that calls layers, but it built no model.\n"
     )
     error = error_of(capsys, "debug", "--format", "svg", "bad.py", code=1)
-    assert error.startswith("kerascope: --format svg: bad.py: it built no model")
+    assert error.startswith("kerascope: --format svg: bad.py: expected a program that calls layers")
 
 
 def test_a_module_and_a_function_that_fail_show_the_lines_of_the_person(capsys):

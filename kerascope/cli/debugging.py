@@ -34,7 +34,7 @@ from kerascope.cli.scripts import (
     traceback_text,
 )
 from kerascope.cli.usage import UsageError, given
-from kerascope.debugger.entry import breakpoints_come_here
+from kerascope.debugger.entry import handling_breakpoints
 from kerascope.debugger.files import first_difference
 from kerascope.debugger.front import COMMANDS, ModelDebugger
 from kerascope.debugger.other import tape_of_file
@@ -49,10 +49,10 @@ from kerascope.debugger.unattended import (
     INTERRUPTED,
     LAST_STOP,
     USAGE,
-    Ended,
+    Goal,
+    ResultComplete,
     Unattended,
     Until,
-    Wanted,
 )
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
@@ -66,7 +66,7 @@ from kerascope.trace.tape_store import Tape
 # --- what the options ask for together, checked ---------------------------------------------------
 
 
-def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Wanted:
+def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Goal:
     """Return what the options ask for; without a form if somebody is asked.
 
     Parameters
@@ -88,7 +88,7 @@ def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str |
     grain = _grain(options.step_all, file)
     until = _until(options.until)
     is_plain = options.format is None and options.step_all is None
-    wanted = Wanted("", grain, until, conditions, commands, Path(file).name)
+    wanted = Goal("", grain, until, conditions, commands, Path(file).name)
     if is_plain and not (until and conditions):
         return wanted
     form = LAST_STOP if is_plain else _form(options.format)
@@ -153,7 +153,7 @@ def _form(form: str | None) -> str:
 SCREEN = "kerascope.debugger.tui.screen"
 
 
-def check_full_screen(wanted: Wanted, against: str | None = None) -> None:
+def check_full_screen(wanted: Goal, against: str | None = None) -> None:
     """Check, before anything runs, that `--tui` can be had with the other options and here.
 
     Raises
@@ -238,7 +238,7 @@ def _session(prompt: Prompt, script: ScriptRun, options: Namespace) -> Session:
 
 
 def _run_asking(
-    options: Namespace, wanted: Wanted, commands: list[str], debugger: ModelDebugger
+    options: Namespace, wanted: Goal, commands: list[str], debugger: ModelDebugger
 ) -> int:
     debugger.cmdqueue = [*commands, "c"] if wanted.conditions else commands
     before: Session | None = None
@@ -248,7 +248,7 @@ def _run_asking(
         session.keep_from(before)
         debugger.session = before = session
         try:
-            with breakpoints_come_here():
+            with handling_breakpoints():
                 session.run(script.execute)
         except Restarting:
             backend.clear_session()  # so that the layers get the same names again
@@ -266,7 +266,7 @@ def _run_asking(
             return code or _code_if_nobody_looked(session, wanted, script.path)
 
 
-def _code_if_nobody_looked(session: Session, wanted: Wanted, path: Path) -> int:
+def _code_if_nobody_looked(session: Session, wanted: Goal, path: Path) -> int:
     """Return a code that is not 0 if nobody heard the library in which something may be found."""
     hint, trained = hint_of_live(path), session.unseen.words(session.recorder)
     if not wanted.conditions or not (trained or (hint and not len(session.tape))):
@@ -286,14 +286,14 @@ def _code_at_the_end(session: Session) -> int:
     return FAILED if session.has_failed else DONE
 
 
-def _ask(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
+def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
     try:
         return _asked(debugger, wanted, stop)
     except BrokenPipeError:
         raise ReaderGone from None
 
 
-def _asked(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
+def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
     """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
     until = wanted.until
     if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):
@@ -318,14 +318,14 @@ def _asked(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
 # --- nobody is asked ------------------------------------------------------------------------------
 
 
-def _run_unattended(options: Namespace, wanted: Wanted) -> int:
+def _run_unattended(options: Namespace, wanted: Goal) -> int:
     """Run the script to its end, or to that of what is wanted, and write that."""
     unattended = Unattended(wanted)
     script = script_of(options)
     session = _session(unattended.ask, script, options)
     unattended.debugger.session = session
     code = DONE
-    with output_aside(unattended.is_for_programs), breakpoints_come_here(), suppress(Ended):
+    with output_aside(unattended.is_for_programs), handling_breakpoints(), suppress(ResultComplete):
         session.run(script.execute)
         code = _code_at_the_end(session)
     return _written(unattended) or code
@@ -472,7 +472,7 @@ def _refuse_others(options: Namespace) -> None:
         )
 
 
-def _replay_asking(tape: Tape, wanted: Wanted, commands: list[str], debugger: ModelDebugger) -> int:
+def _replay_asking(tape: Tape, wanted: Goal, commands: list[str], debugger: ModelDebugger) -> int:
     debugger.cmdqueue = list(commands)
     session = debugger.session = Session(debugger.ask, tape=tape)
     stepper = session.stepper
@@ -485,10 +485,10 @@ def _replay_asking(tape: Tape, wanted: Wanted, commands: list[str], debugger: Mo
     return DONE
 
 
-def _replay_unattended(tape: Tape, wanted: Wanted) -> int:
+def _replay_unattended(tape: Tape, wanted: Goal) -> int:
     unattended = Unattended(wanted)
     session = Session(unattended.ask, tape=tape)
     unattended.debugger.session = session
-    with suppress(Ended):
+    with suppress(ResultComplete):
         ask(session.stepper, Stop(-1, Reason.BEGIN, None), unattended.ask)
     return _written(unattended)

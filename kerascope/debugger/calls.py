@@ -71,8 +71,8 @@ def _states(
         other = session.tape[t]
         t = other.t + 1  # a FORGOTTEN event jumps over the events that were dropped
         if other.kind == FORGOTTEN:
-            states = _states_left(session, other, names)
-        _put_states(states, other)
+            states = _states_after_gap(session, other, names)
+        _update_states(states, other)
         for name in bad & states.keys():
             states[name] = "nan" if states[name] in ("done", "gradient") else states[name]
         bad.update(name for name in states if states[name] == "nan")
@@ -99,7 +99,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
     return None
 
 
-def _states_left(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
+def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
     """Return the states after dropped events, from the names that the tape keeps for that time."""
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
@@ -114,7 +114,7 @@ def _states_left(session: Session, mark: Event, names: list[str]) -> dict[str, s
             state = "gradient"
         states[name] = state
     for span in session.tape.spans_at(mark.t):
-        _put_states(states, span)
+        _update_states(states, span)
     return states
 
 
@@ -140,7 +140,7 @@ def calls_of(model: Any) -> list[str]:
         return []  # a subclassed model has no graph before its first call
 
 
-def _put_states(states: dict[str, str], event: Event) -> None:
+def _update_states(states: dict[str, str], event: Event) -> None:
     """Update the states with one event."""
     if event.kind == "function" and event.ph == BEGIN:
         fed = value_of_event(event, "tensor_map") or {}

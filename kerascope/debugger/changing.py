@@ -58,7 +58,7 @@ TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 
 @dataclass
-class Elsewhere:
+class OtherRuns:
     """Timelines and runs other than the current one.
 
     Attributes
@@ -125,7 +125,7 @@ def set_(debugger: Shell, words: str) -> None:
         value = text if re.fullmatch(r"[\w.]+", text) else f"({text})"
         text = f"{name} {found['sign']} {value}"
     called = name
-    name = _go_where_it_comes(debugger, name)
+    name = _go_to_value(debugger, name)
     if re.match(r"other\b", text) or Path(text).suffix in TAPES:
         new, text = _from_other(debugger, name, text)
     else:
@@ -179,7 +179,7 @@ def _here(debugger: Shell, command: str = "set") -> Event:
     return event
 
 
-def _go_where_it_comes(debugger: Shell, name: str) -> str:
+def _go_to_value(debugger: Shell, name: str) -> str:
     """Move to the time where a tensor gets its value, if that is later in this call or the next.
 
     This happens only in the past, and not for variables, which always have a value. Return the
@@ -281,7 +281,7 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
             return
     is_between = _call_around(recorder, tape, event.t) is None
     if is_live and change is not None and is_between and name not in OF_THE_OUTPUT:
-        raise ArgumentError(_comes_later(debugger, name))
+        raise ArgumentError(_no_value_yet(debugger, name))
     call = call_at(recorder, tape, event.t)
     shown, slot = "", -1
     if change is not None:
@@ -308,7 +308,7 @@ def _change(debugger: Shell, change: Override | None, name: str) -> None:
         debugger.say(f"   the program waits: `timeline {live}` goes back to it")
 
 
-def _comes_later(debugger: Shell, name: str) -> str:
+def _no_value_yet(debugger: Shell, name: str) -> str:
     """Return the message for `set` of a tensor that has no value before the next call."""
     is_fed = name in getattr(debugger.session.model, "input_names", ())
     place = "b phase:forward" if is_fed else f"tbreak run:{name}:ret"
@@ -326,7 +326,7 @@ def _say_loss(debugger: Shell, made: Timeline) -> None:
             made.fork.begin()
             losses = made.fork.losses()
     for one in losses[:1]:
-        pair = " -> ".join(import_module(LOSSES).told_apart(one.first, one.second))
+        pair = " -> ".join(import_module(LOSSES).distinct_figures(one.first, one.second))
         debugger.say(f"   loss {pair} in this batch; `rerun` continues it")
 
 
@@ -347,7 +347,7 @@ def _change_between(
     again.memory.know_twins_of(recorder.memory, t)
     again.continue_from(tape, t + 1)
     fork = Fork(again, _history(debugger, recorder), tape, t + 1)
-    changes, word = _with_it(debugger, t), "again"
+    changes, word = _changes_at(debugger, t), "again"
     if change is not None and variable is not None:
         array = fitted(change.value, variable, variable.get_value(borrow=True))
         fork.override(variable, array)
@@ -357,7 +357,7 @@ def _change_between(
         changes.append(change)
         word = f"overridden {variable.name}" + (" @" if debugger.ascii_only else " ◆")
     made = debugger.session.timelines.fork(t, changes, again.tape, fork)
-    _stand_on(debugger, made, t)
+    _switch_to(debugger, made, t)
     _say_made(debugger, made, word)
     debugger.say("   it has not run yet: `rerun` runs it, `rerun 50` over 50 batches")
 
@@ -386,7 +386,7 @@ def call_here(debugger: Shell, command: str) -> tuple[Recorder, Call]:
 
 def is_running(debugger: Shell) -> bool:
     """Return whether there is a program that has not ended."""
-    source, live = debugger.session.stepper.source, debugger.state(Elsewhere).live
+    source, live = debugger.session.stepper.source, debugger.state(OtherRuns).live
     on_own = debugger.session.recorder and source.tape is not debugger.session.recorder.tape
     source = live if on_own and live is not None else source
     return not source.ended
@@ -422,22 +422,22 @@ def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Overri
     timelines, tape = debugger.session.timelines, recorder.tape
     until_now: list[Event] = list(tape)
     # Changes made earlier at this event already hold, and cannot be undone.
-    with_it = _with_it(debugger, change.t)
+    held = _changes_at(debugger, change.t)
     fork: Fork | None = None
     try:
-        again = called_again(recorder, tape, call, [*_earlier(debugger, call, change.t), *with_it])
-        aside, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
+        again = called_again(recorder, tape, call, [*_earlier(debugger, call, change.t), *held])
+        old, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
     except ArgumentError:
-        aside = Tape(until_now, tape.history)  # too little is kept to compute the rest
+        old = Tape(until_now, tape.history)  # too little is kept to compute the rest
     override(recorder, change.name, change.value)
-    timelines.complete(aside, fork)
-    return timelines.fork(change.t, [*with_it, change], tape)
+    timelines.complete(old, fork)
+    return timelines.fork(change.t, [*held, change], tape)
 
 
 def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
     """Run the call again on a new timeline, and make that the current one."""
     t, tape = _here(debugger).t, debugger.session.tape
-    changes = [*_with_it(debugger, t), *([] if change is None else [change])]
+    changes = [*_changes_at(debugger, t), *([] if change is None else [change])]
     again = called_again(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
     fork = None
     if tape is recorder.tape:  # and not a tape read from a file
@@ -447,7 +447,7 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
         if fork is not None and isinstance(tensor, Variable):
             fork.silence(tensor)
     made = debugger.session.timelines.fork(t, changes, again.tape, fork)
-    _stand_on(debugger, made, t)
+    _switch_to(debugger, made, t)
     return made
 
 
@@ -457,14 +457,14 @@ def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
     return [change for change in current.overrides if call.begin <= change.t < t]
 
 
-def _with_it(debugger: Shell, t: int) -> list[Override]:
+def _changes_at(debugger: Shell, t: int) -> list[Override]:
     """Return the earlier changes at this time; they hold on the new timeline too."""
     return [change for change in debugger.session.timelines.current.overrides if change.t == t]
 
 
-def _stand_on(debugger: Shell, timeline: Timeline, t: int) -> None:
+def _switch_to(debugger: Shell, timeline: Timeline, t: int) -> None:
     stepper, recorder = debugger.session.stepper, debugger.session.recorder
-    elsewhere = debugger.state(Elsewhere)
+    elsewhere = debugger.state(OtherRuns)
     if recorder is not None and stepper.tape is recorder.tape:
         elsewhere.live = stepper.source
     is_live = recorder is not None and timeline.tape is recorder.tape
@@ -555,7 +555,7 @@ def _say_rerun(debugger: Shell, fork: Fork, count: int) -> None:
     debugger.say(f"timeline {own}: {count:,} {calls} computed, with the inputs of timeline {first}")
     made_here = timelines.current.overrides
     later = [o for o in timelines.get(first).overrides if o not in made_here]
-    for line in [*_notes(fork, first), *_not_made(later, first)]:
+    for line in [*_notes(fork, first), *_later_changes(later, first)]:
         debugger.say_text(f"   {line}")
     _say_losses(debugger, fork, first, own)
 
@@ -582,7 +582,7 @@ def other(debugger: Shell, words: str) -> None:
     from which this one branched off. `set dense_1 = other` takes the output of dense_1 from the
     same call there (same batch, epoch and fit). `p other.dense_1 - dense_1` compares.
     """
-    word, elsewhere = words.strip(), debugger.state(Elsewhere)
+    word, elsewhere = words.strip(), debugger.state(OtherRuns)
     if word.isdigit():
         named = debugger.session.timelines.get(int(word), "other")
         elsewhere.run = named.tape, f"timeline {word}"
@@ -594,7 +594,7 @@ def other(debugger: Shell, words: str) -> None:
 def _other_run(debugger: Shell) -> tuple[Tape, str]:
     """Return the tape and the label of the other run."""
     current, timelines = debugger.session.timelines.current, debugger.session.timelines
-    named = debugger.state(Elsewhere).run
+    named = debugger.state(OtherRuns).run
     if named is not None and named[0] is not debugger.session.tape:
         return named
     one = current.parent or (timelines.get(2) if len(timelines) == 2 else None)
@@ -618,7 +618,7 @@ def _other_here(debugger: Shell) -> Any:
 def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
     """Return the value taken from another run for a tensor, and the text that describes it."""
     if Path(text).suffix in TAPES:
-        debugger.state(Elsewhere).run, text = (_tape_of(text), text), "other"
+        debugger.state(OtherRuns).run, text = (_tape_of(text), text), "other"
     other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
     if text == "other":
         new = other[named]
@@ -675,7 +675,7 @@ def timeline(debugger: Shell, words: str) -> None:
 
 def go_to(debugger: Shell, timeline: Timeline, t: int) -> None:
     """Make a timeline the current one at a time, and show the stop."""
-    _stand_on(debugger, timeline, t)
+    _switch_to(debugger, timeline, t)
     debugger.session.timelines.switch(timeline.number)
     if debugger.stop is not None:
         debugger.show(debugger.stop)
@@ -709,7 +709,7 @@ def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
             f"`diff epoch 0 batch 3 epoch 1 batch 3`, `diff batch 10 11 of D`, got {words!r}."
         )
     one, other = (debugger.session.timelines.get(int(n), "diff") for n in numbers)
-    pair = next((p for p in ((one, other), (other, one)) if _has_run_on(*p)), None)
+    pair = next((p for p in ((one, other), (other, one)) if _was_continued(*p)), None)
     # For calls that `rerun` added, the losses are compared; comparing all their ops would be slow.
     times = None if pair is None else (pair[1].forked_at or 0, pair[1].fork.end_of_first)
     found = debugger.session.timelines.difference(one.number, other.number, times)
@@ -725,7 +725,7 @@ def _say_difference_of_timelines(debugger: Shell, words: str) -> None:
         _say_losses(debugger, pair[1].fork, pair[0].number, pair[1].number)
 
 
-def _has_run_on(parent: Timeline, made: Timeline) -> bool:
+def _was_continued(parent: Timeline, made: Timeline) -> bool:
     """Return whether a timeline branched off another one and was continued by `rerun`."""
     fork: Fork | None = made.fork
     return fork is not None and fork.parent_tape is parent.tape and fork.has_run
@@ -748,7 +748,7 @@ def _notes(fork: Fork, first: int) -> list[str]:
     return lines
 
 
-def _not_made(later: list[Override], first: int) -> list[str]:
+def _later_changes(later: list[Override], first: int) -> list[str]:
     """Return a note about changes that the first timeline made after the other branched off."""
     if not later:
         return []

@@ -32,14 +32,14 @@ def set_trace() -> None:
     The tape starts here: an epoch that is already running is not on it, but its next calls are.
     """
     session = Session.current
-    if session is not None and _goes_on(session):
+    if session is not None and _is_active(session):
         session.ask_at(sys._getframe(1))
         return
     begin(sys._getframe(1))
 
 
 @contextmanager
-def breakpoints_come_here() -> Iterator[None]:
+def handling_breakpoints() -> Iterator[None]:
     """Make `breakpoint()` open this debugger in the block, unless PYTHONBREAKPOINT is set."""
     if os.environ.get("PYTHONBREAKPOINT"):
         yield
@@ -51,7 +51,7 @@ def breakpoints_come_here() -> Iterator[None]:
         sys.breakpointhook = before
 
 
-def _quit_in_a_line() -> None:
+def _print_quit_on_one_line() -> None:
     """Make `q` end the program with one line instead of a traceback."""
     before = sys.excepthook
     if getattr(before, "says_quit", False):
@@ -67,7 +67,7 @@ def _quit_in_a_line() -> None:
     sys.excepthook = say
 
 
-def _goes_on(session: Session) -> bool:
+def _is_active(session: Session) -> bool:
     """Return whether a session still observes a program; end it if it does not.
 
     A notebook kernel runs each cell in a context of its own, and observers end with it.
@@ -88,18 +88,18 @@ def leave(session: Session) -> None:
 
 def begin(frame: FrameType) -> Session:
     """Debug a program from one of its lines to its end; return the session."""
-    session = _begun({**frame.f_globals, **frame.f_locals})
+    session = _new_session({**frame.f_globals, **frame.f_locals})
     session.watching.enter_context(observing(session))
     session.ask_at(frame)
     return session
 
 
-def _begun(names: dict[str, Any] | None = None) -> Session:
+def _new_session(names: dict[str, Any] | None = None) -> Session:
     """Return a session started from inside a program, not observing yet."""
     debugger = ModelDebugger()
     session = debugger.session = Session.current = Session(debugger.ask, names=names)
     session.began_inside = True
-    _quit_in_a_line()
+    _print_quit_on_one_line()
     return session
 
 
@@ -169,10 +169,10 @@ class Debugger(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         """Open the prompt."""
         session = Session.current
-        if session is not None and _goes_on(session):
+        if session is not None and _is_active(session):
             session.stepper.interrupt()
             return
-        session = self._session = _begun()
+        session = self._session = _new_session()
         session.model = self.model
         if session.recorder is not None:
             session.recorder.know(self.model)

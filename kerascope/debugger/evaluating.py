@@ -106,12 +106,12 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
     extra = session.stepper.extra_names = extra_names(session, own)
     found = session.stepper.names(None if stop is None else stop.t)
     names: dict[str, Any] = {
-        name: value if value is extra.get(name) else alive(session, value)
+        name: value if value is extra.get(name) else living(session, value)
         for name, value in found.items()
     }
-    unheard = written_unheard(session)
+    unheard = unrecorded_writes(session)
     if unheard and "weights" in names:
-        names["weights"] = {**names["weights"], **alive(session, unheard)}
+        names["weights"] = {**names["weights"], **living(session, unheard)}
     told = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
     if stop is not None and stop.event is not None:
         names.update(names_of_source(session, stop.event, names))
@@ -134,15 +134,15 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
                 f"{namesakes} variables have the name {name!r}: see `info weights`."
             )
         found = unheard.get(name)
-        return alive(session, value_named(session.tape, name, t) if found is None else found)
+        return living(session, value_named(session.tape, name, t) if found is None else found)
 
     for name in ("norm", "has_nan"):
         if name in names:
-            names[name] = partial(_of_numbers, names[name], name, find)
+            names[name] = partial(_applied_to_array, names[name], name, find)
     return NamesAtStop({**session.script_names, **names, **own}, find)
 
 
-def _of_numbers(
+def _applied_to_array(
     function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
 ) -> Any:
     """Return `function` of a value; if that is a symbol, of its array at the stop.
@@ -163,7 +163,7 @@ def _of_numbers(
     return function(value)
 
 
-def written_unheard(session: Session) -> dict[str, np.ndarray]:
+def unrecorded_writes(session: Session) -> dict[str, np.ndarray]:
     """Return the weights written since the last event, for example by `K.set_value`.
 
     The tape records them when the next function call begins.
@@ -213,7 +213,7 @@ def _values_around(
     for call in reversed(recorder.observers if is_live else []):
         if isinstance(call, FunctionRecorder) and call.began_at <= t:
             then = {v: call.old.get(v, v.get_value(borrow=True)) for v in variables}
-            return then, _told_since(session, call.began_at, t, call.function, then)
+            return then, _recorded_since(session, call.began_at, t, call.function, then)
     fork = session.timelines.current.fork
     journal = recorder.journal if fork is None else fork.journal
     n = next_row(journal, session.tape, t + 1) - 1
@@ -227,10 +227,10 @@ def _values_around(
     then = {v: values[v] for v in variables if v in known and v in values}
     run, first, end = journal.place_of(n)
     begin = begin_of_call(session.tape, first, end)
-    return then, _told_since(session, begin, t, run.function, then)
+    return then, _recorded_since(session, begin, t, run.function, then)
 
 
-def _told_since(
+def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
     """Return the values of variables at `t`: those recorded since the call began, or `then`."""
@@ -250,10 +250,10 @@ def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, An
     return ChainMap({"K": K, "np": np, **model}, own, session.script_names)
 
 
-def alive(session: Session, value: Any) -> Any:
+def living(session: Session, value: Any) -> Any:
     """Replace descriptions by the living objects if they exist, and arrays by read-only views."""
 
-    def living(told: Any) -> Any:
+    def living_one(told: Any) -> Any:
         if isinstance(told, np.ndarray):
             view = told.view()
             view.flags.writeable = False
@@ -261,7 +261,7 @@ def alive(session: Session, value: Any) -> Any:
         found = None if session.recorder is None else session.recorder.describer.live(told)
         return told if found is None else found
 
-    return replaced(value, (*REFS, np.ndarray), living)
+    return replaced(value, (*REFS, np.ndarray), living_one)
 
 
 def hint_for(name: str, names: Mapping[str, Any]) -> str:
@@ -320,7 +320,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
         _, missing = with_stand_ins(text, lambda name: "~" in name)
         if not missing:
             raise
-        raise NameError(f"{next(iter(missing))!r} has no value here") from None
+        raise NameError(f"{next(iter(missing))!r} has no value. See `info tensors`.") from None
     except NameError as error:
         hint = hint_for(error.name or "", names)
         raise NameError(f"{error}. {hint}" if hint else str(error), name=error.name) from None
@@ -398,10 +398,10 @@ def _names_with_numbers(
     found = {**again.names_at(t), **names_of_event(again[t])}
     whole = {
         **names,
-        **{name: alive(session, value) for name, value in found.items() if value is not None},
+        **{name: living(session, value) for name, value in found.items() if value is not None},
         **own,
     }
-    return NamesAtStop(whole, lambda name: alive(session, value_named(again, name, t)))
+    return NamesAtStop(whole, lambda name: living(session, value_named(again, name, t)))
 
 
 def run_statement(
@@ -487,7 +487,7 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
     missing = [x.name for x in needed if not isinstance(fed.get(x), np.ndarray)]
     if missing:
         why = _why_missing(session, t, any(x in fed for x in needed))
-        raise ArgumentError(f"pv: {value.name} needs {', '.join(missing)}, but {why}")
+        raise ArgumentError(f"pv: {value.name} needs {', '.join(missing)}. {why}")
     variables = [x for x in leaves([value]) if isinstance(x, Variable)]
     then = _values_then(session, variables, t)
     if len(then) < len(variables):
@@ -499,11 +499,11 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
 def _why_missing(session: Session, t: int, was_fed: bool) -> str:
     """Return why a tensor cannot be computed from a batch."""
     if was_fed:
-        return "only statistics of the batch are kept. To keep more, begin with `set history 1GB`."
+        return "Only statistics of the batch are kept. To keep more, begin with `set history 1GB`."
     marks = [event for event in session.tape[: t + 1] if event.kind == FORGOTTEN]
     if marks:
         return f"{describe_mark(marks[-1])}."
-    return "no batch was fed to it up to here. Go on to the first batch: `unt forward`."
+    return "No batch was fed to it up to here. Go on to the first batch: `unt forward`."
 
 
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:

@@ -242,12 +242,12 @@ def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
     mine, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     mine += recorded[len(pairs) :]
     theirs += told[len(pairs) :]
-    other = next((t for t, pair in enumerate(pairs) if _what(pair[0]) != _what(pair[1])), None)
+    other = next((t for t, pair in enumerate(pairs) if _key(pair[0]) != _key(pair[1])), None)
     found = difference(mine, theirs)
     if other is not None and (found.t is None or other <= found.t):
         return f"t={other}: {_named(mine[other])} was recorded; now it is {_named(theirs[other])}"
     if found.t is not None and found.t < len(pairs):
-        return _told(found)
+        return _difference_text(found)
     if len(mine) > len(theirs):
         return (
             f"t={len(theirs)}: {_named(mine[len(theirs)])} was recorded; the script ends before it"
@@ -255,7 +255,7 @@ def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
     return ""
 
 
-def _told(found: Difference) -> str:
+def _difference_text(found: Difference) -> str:
     entry, before, now = entry_that_differs(*found.values)
     words = [str(found), f"   recorded: {entry}{short_text(before)}"]
     words.append(f"   now:      {entry}{short_text(now)}")
@@ -278,7 +278,7 @@ def _has_figures(event: Event) -> bool:
     return any(found_in(delta.value, (Statistics, np.generic)) for delta in event.deltas)
 
 
-def _what(event: Event) -> tuple[str, str, str]:
+def _key(event: Event) -> tuple[str, str, str]:
     return event.kind, event.name, event.ph
 
 

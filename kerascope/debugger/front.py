@@ -11,7 +11,7 @@ from importlib import import_module
 from keyword import iskeyword
 from typing import IO
 
-from kerascope.debugger import aside, changing, files, looking, moving, stopping, tables
+from kerascope.debugger import changing, files, looking, moving, session_commands, stopping, tables
 from kerascope.debugger.commands import Registry
 from kerascope.debugger.evaluating import NamesAtStop
 from kerascope.debugger.rendering import lines_of_stop
@@ -21,7 +21,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.expressions import error_text
 from kerascope.trace.stepper import Reason, Stepper, Stop
 
-COMMANDS = Registry(moving, stopping, looking, changing, tables, files, aside)
+COMMANDS = Registry(moving, stopping, looking, changing, tables, files, session_commands)
 
 
 class ModelDebugger(Shell):
@@ -106,7 +106,7 @@ class ModelDebugger(Shell):
 
     def unaliased(self, line: str) -> str:
         """Return the line with its alias expanded."""
-        return self.state(aside.Aliases).line_for(line)
+        return self.state(session_commands.Aliases).line_for(line)
 
     def run_python(self, line: str) -> None:
         """Run a line that is not a command as Python."""

@@ -31,9 +31,9 @@ from kerascope.debugger.places import (
     pdb_lines,
     places_of_failure,
     shown_file,
+    shown_place,
     source_line,
     users_place,
-    walked,
     where_of,
     with_code,
 )
@@ -482,7 +482,7 @@ def _say_chosen(debugger: Shell) -> None:
     """Print the selected span and, as pdb does, the line of source below it."""
     span = chosen_span(debugger)
     debugger.say_line(_line_of_span(span, True, call_label(debugger.session, span)))
-    where = walked(span.where)
+    where = shown_place(span.where)
     source = source_line(where.file, where.line)
     if source:
         debugger.say_line(f"-> {source}")
@@ -503,7 +503,7 @@ def list_(debugger: Shell, words: str) -> None:
     asked = re.fullmatch(r"(\d+)\s*(?:,\s*(\d+))?", words)
     if words not in ("", ".") and not asked:
         raise ArgumentError(f"list: expected nothing, `user`, 10 or 1,5, got {words!r}.")
-    where = debugger.place_of_program() or walked(chosen_span(debugger).where)
+    where = debugger.place_of_program() or shown_place(chosen_span(debugger).where)
     if not where.file:
         raise ArgumentError("list: this span has no line of source.")
     middle = int(asked[1]) if asked else where.line
@@ -527,7 +527,7 @@ def longlist(debugger: Shell, words: str) -> None:
     Usage: ll, longlist
     Example: ll
     """
-    where = debugger.place_of_program() or walked(chosen_span(debugger).where)
+    where = debugger.place_of_program() or shown_place(chosen_span(debugger).where)
     if not where.file:
         raise ArgumentError("ll: this span has no line of source.")
     text = "".join(linecache.getlines(path_of(where.file)))

@@ -36,13 +36,13 @@ def lines_of_losses(
         lines.append("they are the same bit for bit")
     else:
         one = rows[parts]
-        pair = " -> ".join(told_apart(one.first, one.second))
+        pair = " -> ".join(distinct_figures(one.first, one.second))
         whose = f" of {one.model}" if len(models) > 1 else ""
         lines.append(f"first difference: {_label(one)}{whose}, loss {pair}")
     return lines + _table(rows, numbers, parts, len(models) > 1)
 
 
-def told_apart(first: float, second: float) -> tuple[str, str]:
+def distinct_figures(first: float, second: float) -> tuple[str, str]:
     """Return two numbers as text, with enough digits to distinguish them if they differ."""
     if figure(first) != figure(second) or first == second:
         return figure(first), figure(second)

@@ -80,9 +80,7 @@ def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
     """Return the innermost event that produced the output of an event."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
-        raise ArgumentError(
-            f"origin: {name!r} is None here, before the output. `r` goes to it."
-        )
+        raise ArgumentError(f"origin: {name!r} is None here, before the output. `r` goes to it.")
     found = event
     for earlier in tape.back(event.t):
         if earlier.ph == BEGIN and earlier.depth <= event.depth:

@@ -153,7 +153,7 @@ cell again; new layers then get new names, as when you run a cell twice.
 """
 
 
-class Found(BaseException):
+class ConditionMet(BaseException):
     """A condition of `--fail-on` was met; no `except Exception` in the cell can catch it."""
 
 
@@ -192,11 +192,11 @@ class Notebook:
         try:
             options = parse_options(line)
         except ArgumentError as error:
-            raise self._mistake(str(error)) from None
+            raise self._usage(str(error)) from None
         words = options.statement
         if cell is not None:
             if words:
-                raise self._mistake(
+                raise self._usage(
                     f"%%kdb: expected only options in this line, got {words!r}. Write the code "
                     "below it, or use `%kdb STATEMENT` to debug one line."
                 )
@@ -209,10 +209,10 @@ class Notebook:
             names = self.shell.user_ns.items()
             tapes = [name for name, value in names if isinstance(value, Tape)]
             near = did_you_mean(words, [*SWITCHES, *tapes])
-            raise self._mistake(f"%kdb: there is no name {words!r}. {near}`%kdb?` shows the help.")
+            raise self._usage(f"%kdb: there is no name {words!r}. {near}`%kdb?` shows the help.")
         return self._debug(words, options)
 
-    def _mistake(self, text: str) -> Exception:
+    def _usage(self, text: str) -> Exception:
         """Return an error that IPython shows on one line, without a traceback."""
         from IPython.core.error import UsageError
 
@@ -241,9 +241,9 @@ class Notebook:
                 leave(session)
                 continue
             except Quitting:
-                self._check_heard(debugger, options)
-            except Found as found:
-                raise self._mistake(str(found)) from None
+                self._check_complete(debugger, options)
+            except ConditionMet as found:
+                raise self._usage(str(found)) from None
             finally:
                 leave(session)
                 if options.tape is not None:
@@ -278,12 +278,12 @@ class Notebook:
         if program.expression is not None:
             value.append(eval(program.expression, names))
 
-    def _check_heard(self, debugger: ModelDebugger, options: Options) -> None:
+    def _check_complete(self, debugger: ModelDebugger, options: Options) -> None:
         """Report that the cell was not run to its end, if that happened for lack of commands."""
-        if not debugger.is_unheard or debugger.session.is_over:
+        if not debugger.lacks_input or debugger.session.is_over:
             return
         if not options.commands:
-            raise self._mistake("kdb: the cell was not run, for lack of commands.")
+            raise self._usage("kdb: the cell was not run, for lack of commands.")
         debugger.say("*** the rest of the cell is not run. Add `-c detach` to run it.")
 
     # --- looking back -----------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class Notebook:
         if tape is None and Session.current is not None:
             tape = Session.current.tape
         if tape is None or not len(tape):
-            raise self._mistake(NOTHING_RECORDED)
+            raise self._usage(NOTHING_RECORDED)
         replay(tape, at_failure=True, commands=options.commands)
 
     def _switch(self, is_on: bool) -> None:
@@ -333,7 +333,7 @@ class Notebook:
 
 
 def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
-    """Return the function that prompts at a stop; with `--fail-on` it raises `Found` instead."""
+    """Return the function that prompts at a stop, or raises `ConditionMet` for `--fail-on`."""
 
     def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         for finding in stop.findings:
@@ -341,7 +341,7 @@ def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], A
                 debugger.show(stop)
                 line = users_line(stop.event.where) if stop.event is not None else ""
                 found = f"kdb --fail-on {finding.condition}: {finding.name}: {finding.text}"
-                raise Found(f"{found}\n{line}".rstrip())
+                raise ConditionMet(f"{found}\n{line}".rstrip())
         if conditions and stop.reason is Reason.END:
             return None
         return debugger.ask(stop)

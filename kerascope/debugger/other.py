@@ -237,8 +237,8 @@ def tape_of_file(path: str | Path) -> Tape:
         The file is damaged; the message names the line.
     """
     if not Path(path).is_file():
-        raise ArgumentError(f"There is no file {str(path)!r}.")
+        raise ArgumentError(f"tape: there is no file {str(path)!r}. `record FILE` writes one.")
     tape = Tape.load(path)
     if not len(tape):
-        raise ArgumentError(f"{path} contains no events.")
+        raise ArgumentError(f"{path} contains no events. `record FILE` writes some.")
     return tape

@@ -113,7 +113,7 @@ def _made_by(where: Any) -> Any:
 # --- lines in callbacks ---------------------------------------------------------------------------
 
 
-class LinesOfCallbacks:
+class CallbackBreakpoints:
     """Runs the methods of callbacks under pdb while breakpoints are set in their files.
 
     Parameters
@@ -126,7 +126,7 @@ class LinesOfCallbacks:
         self._shell = shell
         self._wrapped: set[tuple[int, str]] = set()
 
-    def look_at(self, callbacks: Any) -> None:
+    def wrap_methods(self, callbacks: Any) -> None:
         """Wrap the methods of callbacks that are in a file with a breakpoint, when `fit` begins.
 
         Only the user's own functions are wrapped; they are restored when the session ends.
@@ -153,7 +153,7 @@ class LinesOfCallbacks:
             places = self._breaks()
             if not places or self._shell.session.is_detached:
                 return function(*args, **kwargs)
-            return _UnderPdb(self._shell, places).called(function, *args, **kwargs)
+            return _CallbackPdb(self._shell, places).called(function, *args, **kwargs)
 
         stopping._runs_under_pdb = True  # type: ignore[attr-defined]
         setattr(owner, hook, stopping)
@@ -171,7 +171,7 @@ class LinesOfCallbacks:
 SHOW_PLACE = "_pdbcmd_print_frame_status"
 
 
-class _UnderPdb(pdb.Pdb):
+class _CallbackPdb(pdb.Pdb):
     """Python's debugger, running one function with the breakpoints of ours."""
 
     def __init__(self, shell: Shell, places: list[tuple[Breakpoint, str, int]]) -> None:
@@ -266,7 +266,7 @@ class _UnderPdb(pdb.Pdb):
             super().interaction(frame, traceback)
 
 
-def words_of_method(file: str, line: int) -> str:
+def callback_method_at(file: str, line: int) -> str:
     """Return "Halve.on_epoch_end" for a line in a callback's method; "" for other lines."""
     try:
         tree = compile("".join(linecache.getlines(path_of(file))), file, "exec")

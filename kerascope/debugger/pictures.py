@@ -142,7 +142,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     """Return the model's graph with its states at the current time."""
     if not len(session.tape):
         raise ArgumentError("draw: nothing has happened yet. `s` goes to the first event.")
-    event = _moment(session)
+    event = _event_to_draw(session)
     if session.model is None or not getattr(session.model, "outputs", None):
         told = session.tape[: event.t + 1]
         graph = graph_of_tape(told)
@@ -164,7 +164,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     return with_states(graph, marks) if marks else graph
 
 
-def _moment(session: Session) -> Event:
+def _event_to_draw(session: Session) -> Event:
     """Return the event to draw: the current one; at the end of the run, the last function call."""
     tape, now = session.tape, session.stepper.now
     event: Event = tape[now]

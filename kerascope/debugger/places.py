@@ -87,7 +87,7 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
     return max((span for span in spans if span[0] <= line <= span[1]), default=None)
 
 
-def walked(where: Where) -> Where:
+def shown_place(where: Where) -> Where:
     """Return the line that `list` shows: the engine's, otherwise the script's own.
 
     For an op it is the user's line that made it, because the engine's is a loop over all ops.
@@ -136,7 +136,7 @@ def users_place(where: Where) -> Where:
 
 def pdb_lines(where: Where, kind: str) -> list[str]:
     """Return pdb's two lines for a place; `kind` replaces the function where there is none."""
-    where = walked(where)
+    where = shown_place(where)
     if not where.file:
         return [f"> <{kind}>(0){kind}()", "-> (no line of source)"]
     source = source_line(where.file, where.line)

@@ -87,7 +87,7 @@ class Page(NamedTuple):
         if cell_len(begin + line) <= self.width:
             return begin + line
         room = self.width - cell_len(begin) - cell_len(self.ellipsis)
-        return cut(begin + self.ellipsis + _taken(line[::-1], max(room, 0))[::-1], self.width, "")
+        return cut(begin + self.ellipsis + _start(line[::-1], max(room, 0))[::-1], self.width, "")
 
     def wrapped(self, text: str) -> list[str]:
         """Return the lines of a text; for a person, long lines are wrapped and indented."""
@@ -134,7 +134,7 @@ def cut(line: str, width: int, ellipsis: str = DOTS) -> str:
     if cell_len(line) <= width:
         return line
     room = width - cell_len(ellipsis)
-    return _taken(line, room) + ellipsis if room > 0 else _taken(line, width)
+    return _start(line, room) + ellipsis if room > 0 else _start(line, width)
 
 
 def printable(line: str) -> str:
@@ -148,7 +148,7 @@ def printable(line: str) -> str:
     return escaped(line.expandtabs())
 
 
-def _taken(text: str, width: int) -> str:
+def _start(text: str, width: int) -> str:
     """Return the longest start of a text that fits into a width."""
     taken = 0
     for place, character in enumerate(text):
@@ -163,7 +163,7 @@ def _rows(line: str, width: int, indent: str = INDENT) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())] + indent
     indent = indent if len(indent) < width // 2 else ""
     while cell_len(line) > width:
-        row = _taken(line, width)
+        row = _start(line, width)
         if not row:
             break
         space = row.rfind(" ", len(indent) + 1) if line[len(row)] != " " else len(row)
@@ -244,7 +244,7 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
     ("['d'][0] ", 1.0, 2.0)
     """
     own = entry.rstrip()
-    if not own and _are_told(one) and _are_told(other):
+    if not own and _is_content(one) and _is_content(other):
         mine, theirs = ({told[:2]: told[2] for told in tolds} for tolds in (one, other))
         for name, key in {**mine, **theirs}:
             a, b = mine.get((name, key)), theirs.get((name, key))
@@ -257,7 +257,7 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
     return entry, one, other
 
 
-def _are_told(value: Any) -> bool:
+def _is_content(value: Any) -> bool:
     """Return whether a value is the content of an event: (name, key, value) triples."""
     return isinstance(value, tuple) and all(
         isinstance(told, tuple) and len(told) == 3 and isinstance(told[0], str) for told in value
@@ -318,12 +318,12 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
         lines += [page.cut(name), figures]  # the statistics matter most
     else:
         lines.append(page.cut(said))
-    terms = words_of_sum(event)
+    terms = sum_text(event)
     lines += page.wrapped(f"   {terms}") if terms else []
     return lines + [row for line in _reason_lines(stop) for row in page.wrapped(line)]
 
 
-def words_of_sum(event: Event) -> str:
+def sum_text(event: Event) -> str:
     """Return the terms of a summed gradient, "via enc@1 |g|=2 + via enc@0 |g|=3", or ""."""
     terms = value_of_event(event, "via") or ()
     return " + ".join(f"via {label} |g|={figure(norm(array))}" for label, array in terms)

@@ -54,12 +54,12 @@ CAUGHT = "caught"
 
 def say_batches(shell: Shell) -> None:
     """Print a table of the batches, and the course of each loss and metric."""
-    run = Run(shell)
+    run = FitBatches(shell)
     if not run.batches:
         shell.say("`fit` has trained on no batch up to here")
         return
     shown = worth_showing(run.batches)
-    figures = Figures(shell, run.is_large)
+    figures = BatchFigures(shell, run.is_large)
     cells = [run.cells_of(one, jump, figures) for one, jump in shown]
     names = dict.fromkeys(name for one, _ in shown for name in run.outs_of(one))
     header = [*FIRST, *names, *OF_EVENTS, CAUGHT]
@@ -71,13 +71,13 @@ def say_batches(shell: Shell) -> None:
         shell.say(f"{left} more between them; `goto epoch 0 batch 17{whose}` goes to any")
     if figures.has_again:
         shell.say(f"{AGAIN} was executed again for the columns after the metrics")
-    for why in _at_once(figures.reasons):
+    for why in _merged(figures.reasons):
         shell.say_text(why)
     for line in run.courses():
         shell.say_line(line)
 
 
-def _at_once(reasons: Iterable[str]) -> list[str]:
+def _merged(reasons: Iterable[str]) -> list[str]:
     """Return the reasons, with those shared by several batches merged.
 
     Examples
@@ -96,7 +96,7 @@ def _at_once(reasons: Iterable[str]) -> list[str]:
     return lines
 
 
-class Run:
+class FitBatches:
     """The batches of all calls of `fit`, with the names of their losses and metrics.
 
     Attributes
@@ -156,7 +156,7 @@ class Run:
             names = [LOSS, *(f"#{number}" for number in range(1, len(outs)))]
         return dict(zip(names, outs, strict=False))
 
-    def cells_of(self, one: BatchOnTape, jump: str, figures: Figures) -> dict[str, str]:
+    def cells_of(self, one: BatchOnTape, jump: str, figures: BatchFigures) -> dict[str, str]:
         """Return the cells of a batch's row, by column name."""
         mark, words = figures.of(one)
         fits = self.fits
@@ -187,11 +187,11 @@ class Run:
         return lines
 
 
-class KnownFigures(dict[tuple[int, int], tuple[str, list[str]]]):
+class FiguresCache(dict[tuple[int, int], tuple[str, list[str]]]):
     """The marks and figures of batches by timeline and time, kept so that each is computed once."""
 
 
-class Figures:
+class BatchFigures:
     """Computes figures of batches from their events; executes a batch again only if that is quick.
 
     Attributes
@@ -205,7 +205,7 @@ class Figures:
     def __init__(self, shell: Shell, is_large: bool) -> None:
         self._is_large = is_large
         self._tape = shell.session.tape
-        self._known = shell.state(KnownFigures)
+        self._known = shell.state(FiguresCache)
         self._timeline = shell.session.timelines.current.number
         self.has_again = False
         self.reasons: dict[str, None] = {}
@@ -380,7 +380,7 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
             raise ArgumentError("diff: one of the batches has not ended. `r` goes to its end.")
         raise ArgumentError("diff: only the loss of one of the batches is kept.")
     values = [values_of_batch(found.events) for found in asked]
-    run = Run(shell)
+    run = FitBatches(shell)
     outs, others = run.outs_of(one), run.outs_of(other)
     contrasts = [_contrast("", name, x, others[name]) for name, x in outs.items() if name in others]
     contrasts += contrasts_of(*values)
@@ -541,7 +541,7 @@ def _say_layers(
 
 def say_plot(shell: Shell, words: str) -> None:
     """Print a value over the batches: its statistics, a histogram of its numbers, its course."""
-    run = Run(shell)
+    run = FitBatches(shell)
     batches = run.of_the_model_here() if run.batches else []
     if not batches:
         raise ArgumentError("plot: `fit` has trained on no batch up to here.")

@@ -38,7 +38,7 @@ def say_row(shell: Shell, words: str) -> None:
     batch = batch_at(session.recorder, session.tape, t)
     if batch is None or batch.call is None:
         raise ArgumentError("row: needs a batch of fit. `goto batch 17` goes to one.")
-    row, why = (_number(words, batch), "") if words.strip() else _striking(shell, t)
+    row, why = (_number(words, batch), "") if words.strip() else _conspicuous_row(shell, t)
     shell.say(f"{batch.words([row])}{why}")
     arrays = value_of_event(batch.call, "inputs") or ()
     names = value_of_event(batch.call, "feed_names") or ()
@@ -54,7 +54,7 @@ def _number(words: str, batch: BatchAt) -> int:
     return int(words)
 
 
-def _striking(shell: Shell, t: int) -> tuple[int, str]:
+def _conspicuous_row(shell: Shell, t: int) -> tuple[int, str]:
     """Return the row with a NaN or infinity here, otherwise the one with the largest loss."""
     session = shell.session
     event = session.stepper.event

@@ -127,7 +127,7 @@ class Session:
         self.error: BaseException | None = None
         self.started_at = NOWHERE
         self.began_inside = False
-        self._standing: tuple[Stop, FrameType] | None = None
+        self._program_stop: tuple[Stop, FrameType] | None = None
         self.watching = ExitStack()
         self.unseen = Unseen()
         self.hint: Callable[[], str] = str
@@ -300,15 +300,15 @@ class Session:
             return
         self.settle()
         stop = Stop(self.stepper.now, Reason.SET_TRACE, None)
-        self._standing = stop, frame
+        self._program_stop = stop, frame
         try:
             self.driver.detached = ask(self.stepper, stop, self._ask)
         finally:
-            self._standing = None
+            self._program_stop = None
 
     def frame_at(self, stop: Stop | None) -> FrameType | None:
         """Return the program's frame at a stop of `set_trace`; None for a stop at an event."""
-        standing = self._standing
+        standing = self._program_stop
         return standing[1] if standing is not None and standing[0] is stop else None
 
     def end(self) -> None:
@@ -371,13 +371,13 @@ class Session:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self._pressed)
+        before = signal.signal(signal.SIGINT, self._handle_interrupt)
         try:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _pressed(self, number: int, frame: FrameType | None) -> None:
+    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
         """Handle Ctrl-C, and print a line, because the next event may be far away."""
         self.interrupt()
         with suppress(AttributeError, OSError, ValueError):

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from kerascope.debugger.commands import END_OF_INPUT, Registry
 from kerascope.debugger.evaluating import NamesAtStop, names_at_stop
-from kerascope.debugger.places import first_line, walked, where_of
+from kerascope.debugger.places import first_line, shown_place, where_of
 from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import ArgumentError, KerascopeError
@@ -256,7 +256,7 @@ except ImportError:  # Windows has no readline
 
 PROMPT = "(Kdb) "
 WIDTH = 100  # columns if the output is not a terminal
-NOBODY_TYPES = (
+NO_INPUT = (
     "This notebook runs without input, so commands cannot be typed. Give the commands beforehand: "
     "%%kdb -c 'b dense_1' -c c -c 'p out' -c detach"
 )
@@ -313,8 +313,8 @@ class Shell:
         self._order: Callable[[Stepper], Stop | None] | None = None
         self._has_order = False
         self._is_reading = False
-        self._is_still_here = False  # whether an order failed, so that the stop stays
-        self.is_unheard = self.is_unattended = False
+        self._order_failed = False  # whether an order failed, so that the stop stays
+        self.lacks_input = self.is_unattended = False
         self._states: dict[type, Any] = {}
         self._completions: list[str] = []
 
@@ -414,7 +414,7 @@ class Shell:
         event = self.session.stepper.event
         if event is None or (event.where.file and event.where.made is None):
             return None
-        return walked(event.where)
+        return shown_place(event.where)
 
     # --- moving -----------------------------------------------------------------------------------
 
@@ -429,11 +429,11 @@ class Shell:
                 if stop is not None:
                     self.show(stop)
             return False
-        self._order = None if order is None else partial(self._careful, order)
+        self._order = None if order is None else partial(self._run_order, order)
         self._has_order = True
         return True
 
-    def _careful(self, order: Callable[[Stepper], Stop | None], stepper: Stepper) -> Stop | None:
+    def _run_order(self, order: Callable[[Stepper], Stop | None], stepper: Stepper) -> Stop | None:
         """Run an order; if it fails, print the error and stay, hidden from the program."""
         try:
             return order(stepper)
@@ -441,7 +441,7 @@ class Shell:
             raise
         except Exception as error:
             self.say_error(error)
-        self._is_still_here = True
+        self._order_failed = True
         return self.stop
 
     def show(self, stop: Stop) -> None:
@@ -450,9 +450,9 @@ class Shell:
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         """Show a stop and read commands until one moves; this is the prompt of a session."""
-        if not self._is_still_here:
+        if not self._order_failed:
             self._show_all(stop)
-        self._is_still_here = self._has_order = False
+        self._order_failed = self._has_order = False
         self._is_reading = True
         try:
             with self._completing():
@@ -555,9 +555,9 @@ class Shell:
             except EOFError:
                 print(file=self.stdout)
             except NotImplementedError:  # raised by a kernel whose client cannot ask for input
-                self.is_unheard = True
+                self.lacks_input = True
                 if self.last_line == "" or not self.session.is_over:
-                    self.say(f"*** {NOBODY_TYPES}")
+                    self.say(f"*** {NO_INPUT}")
             return END_OF_INPUT
         self.stdout.write(self.prompt)
         self.stdout.flush()
@@ -624,7 +624,7 @@ class Shell:
         if line.strip() == END_OF_INPUT:
             raise Quitting
         moves = False
-        with self._surviving():
+        with self._printing_errors():
             line = self.unaliased(line)
             pieces = [line] if line.startswith("alias ") else split_commands(line)
             while pieces and not moves:
@@ -638,7 +638,7 @@ class Shell:
 
     def _run_command(self, line: str) -> bool:
         moves = False
-        with self._surviving(), self.session.paused():
+        with self._printing_errors(), self.session.paused():
             moves = self._run_parsed(*parse_line(line))
         return moves
 
@@ -662,7 +662,7 @@ class Shell:
         raise NotImplementedError
 
     @contextmanager
-    def _surviving(self) -> Iterator[None]:
+    def _printing_errors(self) -> Iterator[None]:
         """Print exceptions raised inside the block; pass on only those that end the session."""
         try:
             yield

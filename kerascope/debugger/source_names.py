@@ -43,7 +43,7 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
     if recorder is None:
         return {}
     spans = [*session.tape.spans_at(event.t), event]
-    found = {"self": _walked(spans, names)}
+    found = {"self": _self_object(spans, names)}
     if event.kind in PAIRS:
         variables = [v for v in recorder.memory.values if v.name == event.name]
         new = value_of_event(event, "new_v", "new")
@@ -56,7 +56,7 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _walked(spans: list[Event], names: dict[str, Any]) -> Any:
+def _self_object(spans: list[Event], names: dict[str, Any]) -> Any:
     """Return the object whose method is running; None if it is unknown or gone."""
     for span in reversed(spans):
         if span.kind in OF_LAYERS:

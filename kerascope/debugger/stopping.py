@@ -12,12 +12,12 @@ from functools import lru_cache
 from kerascope.debugger.calls import calls_of
 from kerascope.debugger.commands import command
 from kerascope.debugger.own_lines import (
-    LinesOfCallbacks,
+    CallbackBreakpoints,
+    callback_method_at,
     check_line,
     lines_with_ops,
     nearest,
     words_of_lines,
-    words_of_method,
 )
 from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file
 from kerascope.debugger.rendering import short_text
@@ -115,14 +115,14 @@ INSIDE = (*MAKING, "op.create", "weight.create")
 
 
 @dataclass(frozen=True)
-class OnceALine(Selector):
+class OncePerLine(Selector):
     """A selector of a line that matches only the first event of each execution of the line."""
 
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event matches."""
-        return super().matches(event, events) and not self._has_been_told(event, events)
+        return super().matches(event, events) and not self._is_repeated(event, events)
 
-    def _has_been_told(self, event: Event, events: History) -> bool:
+    def _is_repeated(self, event: Event, events: History) -> bool:
         """Return whether an earlier event belongs to the same execution of the line.
 
         A new layer begins another execution, and so does a repeated event: in a loop the same layer
@@ -130,18 +130,18 @@ class OnceALine(Selector):
         """
         where = event.where
         if event.kind in OP_KINDS:
-            return self._op_has_been_told(event, events)
+            return self._op_is_repeated(event, events)
         if event.kind not in MAKING or event.kind == NEW or where.user_line != self.number:
             return False
         statement = lines_of_statement(where.user_file, self.number)
         told = [
             (other.kind, other.name)
             for other in _run_of(event, events, statement)
-            if super(OnceALine, self).matches(other, events)
+            if super(OncePerLine, self).matches(other, events)
         ]
         return bool(told) and (event.kind, event.name) not in told
 
-    def _op_has_been_told(self, event: Event, events: History) -> bool:
+    def _op_is_repeated(self, event: Event, events: History) -> bool:
         """Return whether the op before, in the same call of a layer, also belongs to this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
@@ -169,7 +169,7 @@ def stop_once_a_line(breakpoint: Breakpoint) -> None:
     """
     selector = breakpoint.selector
     if selector.what == "line":
-        kind = OnceALine if breakpoint.condition is None else Selector
+        kind = OncePerLine if breakpoint.condition is None else Selector
         breakpoint.selector = kind(*(getattr(selector, own.name) for own in fields(selector)))
 
 
@@ -208,7 +208,7 @@ KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "
 
 
 @dataclass
-class SaidOnce:
+class Reported:
     """Notes that were printed and are not repeated.
 
     Attributes
@@ -303,9 +303,9 @@ def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
     """Print what a breakpoint at a line waits for, if the line makes no op or layer."""
     session, selector = debugger.session, made.selector
     if session.when_fit_begins is None and session.recorder is not None:
-        session.when_fit_begins = LinesOfCallbacks(debugger).look_at
+        session.when_fit_begins = CallbackBreakpoints(debugger).wrap_methods
     file = file_meant(selector.pattern, session.script)
-    method = words_of_method(file, selector.number) if file else ""
+    method = callback_method_at(file, selector.number) if file else ""
     if method:
         debugger.say(f"   a line of {method}: fit runs it under Python's own debugger")
         return
@@ -358,7 +358,7 @@ def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str)
 def say_never_matched(debugger: Shell) -> None:
     """Report, once each, the breakpoints and watches that never matched."""
     stepper, tape = debugger.session.stepper, debugger.session.tape
-    known, said = known_names(debugger.session), debugger.state(SaidOnce).never_matched
+    known, said = known_names(debugger.session), debugger.state(Reported).never_matched
     for breakpoint in stepper.breakpoints:
         if breakpoint.hits or breakpoint.number in said:
             continue
@@ -401,7 +401,7 @@ def _say_never_a_value(debugger: Shell, watch: Watch) -> None:
 def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
     """Report once that a breakpoint stopped where nothing is computed, and how to stop later."""
     hit, event = stop.breakpoint, stop.event
-    said = debugger.state(SaidOnce)
+    said = debugger.state(Reported)
     if hit is None or event is None or said.of_symbols:
         return
     selector = hit.selector

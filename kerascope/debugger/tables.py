@@ -14,8 +14,8 @@ from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.commands import command
-from kerascope.debugger.evaluating import values_of_namesakes, written_unheard
-from kerascope.debugger.rendering import DOTS, padded, short_text, text_of_value, words_of_sum
+from kerascope.debugger.evaluating import unrecorded_writes, values_of_namesakes
+from kerascope.debugger.rendering import DOTS, padded, short_text, sum_text, text_of_value
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
 from kerascope.debugger.stopping import say_breaks
@@ -56,7 +56,7 @@ class Caught(list[tuple[int, str]]):
 
 
 @dataclass
-class DrawnAgain:
+class RepeatedDrawing:
     """The drawing that is repeated at each stop, if any."""
 
     draw: Callable[[], None] | None = None
@@ -211,7 +211,7 @@ def _sums_of_gradients(debugger: Shell) -> dict[str, str]:
     for event in tape.back(_t(debugger)):
         if event.kind == "function" and event.ph == BEGIN:
             break
-        text = words_of_sum(event).replace("via ", "").replace("|g|=", "")
+        text = sum_text(event).replace("via ", "").replace("|g|=", "")
         for delta in event.deltas if text else ():
             if delta.name == "grads" and delta.key is not None:
                 found.setdefault(str(delta.key), text)
@@ -224,7 +224,7 @@ def _info_updates(debugger: Shell) -> None:
 
 
 def _info_weights(debugger: Shell) -> None:
-    found = {**(_found(debugger, "weights") or {}), **written_unheard(debugger.session)}
+    found = {**(_found(debugger, "weights") or {}), **unrecorded_writes(debugger.session)}
     before = _weights_before(debugger)
     rows: Rows = []
     own = values_of_namesakes(debugger.session, _t(debugger))
@@ -385,7 +385,7 @@ def draw(debugger: Shell, words: str) -> None:
     """
     given = words.split()
     if given == ["off"]:
-        debugger.state(DrawnAgain).draw = None
+        debugger.state(RepeatedDrawing).draw = None
         return
     again, given = "-w" in given, [word for word in given if word != "-w"]
     form, file = _target(given)
@@ -398,12 +398,12 @@ def draw(debugger: Shell, words: str) -> None:
 
     draw_now()
     if again:
-        debugger.state(DrawnAgain).draw = draw_now
+        debugger.state(RepeatedDrawing).draw = draw_now
 
 
 def draw_again(debugger: Shell) -> None:
     """Repeat the drawing of `draw -w` at each stop."""
-    drawn = debugger.state(DrawnAgain)
+    drawn = debugger.state(RepeatedDrawing)
     if drawn.draw is not None:
         drawn.draw()
 

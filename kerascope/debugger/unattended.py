@@ -112,12 +112,12 @@ NOTHING = "expected a program that calls layers, but it built no model."
 DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
-class Ended(BaseException):
+class ResultComplete(BaseException):
     """The result is complete. `except Exception` in the program does not catch it."""
 
 
-class Wanted(NamedTuple):
-    """The result that is wanted, and where the session ends.
+class Goal(NamedTuple):
+    """The goal of an unattended session: its output, and where it ends.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Unattended:
         Exit code.
     """
 
-    def __init__(self, wanted: Wanted, out: IO[str] | None = None) -> None:
+    def __init__(self, wanted: Goal, out: IO[str] | None = None) -> None:
         self.wanted = wanted
         self.out: IO[str] = out or sys.stdout
         says = {"text": self.out, LAST_STOP: self.out, "md": io.StringIO()}
@@ -170,7 +170,7 @@ class Unattended:
             with suppress(AttributeError, ValueError):
                 self.debugger.is_terminal = self.out.isatty()
         self.code = DONE
-        self._has_gone = False  # the reader of our output
+        self._reader_closed = False  # the reader of our output
         self._ended_at: int | None = None  # later events only record our ending
 
     @property
@@ -191,8 +191,8 @@ class Unattended:
         try:
             return self._order_at(stop)
         except BrokenPipeError:
-            self._has_gone = True
-            raise Ended from None
+            self._reader_closed = True
+            raise ResultComplete from None
 
     def _order_at(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         if stop.reason is Reason.BEGIN:
@@ -215,7 +215,7 @@ class Unattended:
         elif not is_reached:
             return self._go
         self._ended_at = stop.t + 1
-        raise Ended
+        raise ResultComplete
 
     def _begin(self) -> None:
         self.debugger.session.stepper.grain = self.wanted.grain or "node"
@@ -259,7 +259,7 @@ class Unattended:
         NotBuiltError
             The program built no model.
         """
-        if self._has_gone:
+        if self._reader_closed:
             raise BrokenPipeError
         if self.code == USAGE:
             return  # --until was never reached, and the error was printed

@@ -228,7 +228,8 @@ def test_what_never_came_is_told_once_when_the_program_ends(debug):
         "breakpoint 2 at DENSE_1: there was no such layer. Did you mean 'dense_1'?",
         "breakpoint 4 at batch 17: there was no such batch.",
         "breakpoint 6 at phase:run_internal_graph: there was no such phase.",
-        "watch 5 of weight:densee_2/kernel: there was no such weight. Did you mean 'dense_2/kernel'?",
+        "watch 5 of weight:densee_2/kernel: there was no such weight. "
+        "Did you mean 'dense_2/kernel'?",
     ]
     assert out.count("there was no such layer") == 2
     assert "unknown layer 'DENSE_2'. Did you mean 'dense_2'? " in answer(out, "b DENSE_2")[0]

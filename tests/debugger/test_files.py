@@ -44,7 +44,7 @@ def test_damaged_and_missing_files_are_told(tmp_path):
     file.write_text("\n".join(lines[:40]), "utf-8")
     text = piped(fit_toy, "s", f"replay {file}", "replay nowhere.jsonl", "record", "timeline")
     assert said(text, f"replay {file}")[0].startswith("*** ")
-    assert "There is no file 'nowhere.jsonl'" in said(text, "replay nowhere.jsonl")[0]
+    assert "there is no file 'nowhere.jsonl'" in said(text, "replay nowhere.jsonl")[0]
     assert "expected a file" in said(text, "record")[0]
     assert len(said(text, "timeline")) == 1
     with pytest.raises(ConfigError):

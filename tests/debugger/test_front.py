@@ -59,7 +59,10 @@ def test_a_comprehension_sees_the_names():
         ("p nothing", "*** NameError: name 'nothing' is not defined"),
         ("p", "*** p: expected a value. For example: `p tensor_map`."),
         ("p (", "*** SyntaxError: '(' was never closed (<stdin>, line 1)"),
-        ("stpe 3", "*** 'stpe 3' is neither a command nor Python. Did you mean 'step'? Try `help`."),
+        (
+            "stpe 3",
+            "*** 'stpe 3' is neither a command nor Python. Did you mean 'step'? Try `help`.",
+        ),
         ("for x in 3", "*** SyntaxError: expected ':' (<stdin>, line 1)"),
         ("help stpe", "*** help: unknown command 'stpe'. Did you mean 'step'? `help` lists them."),
         ("raise SystemExit", "*** SystemExit"),

@@ -71,7 +71,7 @@ def test_pv_before_the_first_batch_says_what_to_do():
     text, _, _ = transcript(program, "s", "pv made[0]", names={"made": made})
     (line,) = answer(text, "pv made[0]")
     assert line.startswith("*** pv: ")
-    assert "needs x, but no batch was fed to it up to here" in line
+    assert "needs x. No batch was fed to it up to here" in line
 
 
 def test_pv_in_the_past_has_the_weights_of_then():
@@ -91,12 +91,12 @@ def test_pv_says_why_what_was_fed_is_not_here_and_when_weights_are_those_of_the_
     pv = "pv model.layers[0].output"
     text, _, _ = transcript(program, "set history 60KB", "b weight:none", "c", "rc", pv)
     (line,) = answer(text, pv)
-    assert "needs a_input, but t=" in line
+    assert "needs a_input. t=" in line
     assert "are forgotten: the history was full." in line
 
     text, _, _ = transcript(fit_two_layers, "set history 1KB", "unt commit", "goto 150", pv)
     assert answer(text, pv)[0].endswith(
-        "needs a_input, but only statistics of the batch are kept. To keep more, begin with "
+        "needs a_input. Only statistics of the batch are kept. To keep more, begin with "
         "`set history 1GB`."
     )
     pv = "pv K.sum(model.layers[0].kernel)"

@@ -55,7 +55,7 @@ def test_where_both_names_have_a_value_a_division_is_one():
 def test_a_number_behind_a_name_makes_it_that_of_its_own_tensor():
     session, text = session_of(fit_toy, "unt update", "p len('a/b') + len('x~2')", "p no~2")
     assert said(text, "p len('a/b') + len('x~2')") == ["6"]
-    assert said(text, "p no~2") == ["*** NameError: 'no~2' has no value here"]
+    assert said(text, "p no~2") == ["*** NameError: 'no~2' has no value. See `info tensors`."]
     twice = [e.name for e in session.tape if e.kind == "op" and "~" in e.name and e.ph == "E"]
     text = piped(fit_toy, "unt update", f"p {twice[0]}")
     assert not said(text, f"p {twice[0]}")[0].startswith("***")

@@ -57,7 +57,7 @@ class Program:
     def _run(self) -> None:
         debugger = self._debugger
         try:
-            with _streams(debugger), _clear_words_for_signals():
+            with _streams(debugger), _explaining_signal_errors():
                 self.code = self._debug(debugger)
         except BaseException as error:
             self.error = error
@@ -85,7 +85,7 @@ def _streams(debugger: ScreenDebugger) -> Iterator[None]:
 
 
 @contextmanager
-def _clear_words_for_signals() -> Iterator[None]:
+def _explaining_signal_errors() -> Iterator[None]:
     """Make `signal.signal` explain, inside the block, why it fails in the program's thread.
 
     Python accepts signal handlers only in the main thread, which draws the screen.
@@ -143,11 +143,11 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
         return DONE
     program.thread.join()
     if not bridge.is_detached:
-        sys.stderr.write(_last_words(debugger))
+        sys.stderr.write(_end_of_traceback(debugger))
     return program.result()
 
 
-def _last_words(debugger: ScreenDebugger) -> str:
+def _end_of_traceback(debugger: ScreenDebugger) -> str:
     """Return the end of the failed program's traceback, to print after the screen is closed."""
     session = debugger.session
     if session.error is None or not session.has_failed:
