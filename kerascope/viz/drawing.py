@@ -122,7 +122,7 @@ class Drawing:
             return self.render("svg").decode("utf-8")
         return svg_of_sheet(self.sheet)
 
-    @property
+    @cached_property
     def sheet(self) -> Sheet:
         """The marks of our own picture, which SVG, PNG, PDF and TikZ draw."""
         return graph_sheet(self.graph, self.options, *self._arranged)

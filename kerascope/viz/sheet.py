@@ -280,7 +280,7 @@ def resolved(sheet: Sheet, theme: str) -> Sheet:
     marks: list[Shape] = [ground] if sheet.ground else []
     rules = Rules(sheet.inks)
     for mark in sheet.drawn():
-        marks += rules.plain(mark, (frozenset(["kerascope"]),))
+        marks += rules.plain(mark, ("kerascope",))
     return replace(
         sheet,
         width=sheet.width * sheet.unit,
@@ -324,7 +324,7 @@ def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
     return replace(mark, **changes) if changes else mark
 
 
-Classes = tuple[frozenset[str], ...]  # of the elements around a mark, and its own
+Looks = tuple[str, ...]  # of the elements around a mark, and its own
 
 
 class Rules:
@@ -337,43 +337,43 @@ class Rules:
             for wanted, without in _selectors(ink.where)
         ]
         self._rules = [(*rule[2:], inks[rule[1]]) for rule in sorted(found, key=lambda x: x[:2])]
-        self._known: dict[Classes, Ink] = {}
+        self._known: dict[Looks, Ink] = {}
 
-    def ink(self, classes: Classes) -> Ink:
+    def ink(self, looks: Looks) -> Ink:
         """Return what the rules say together, the more special ones last."""
-        if classes in self._known:
-            return self._known[classes]
+        if looks in self._known:
+            return self._known[looks]
+        *outer, own = (frozenset(look.split()) for look in looks)
         found = Ink("")
         for wanted, without, ink in self._rules:
-            rest = iter(classes[:-1])
-            if (
-                wanted[-1] <= classes[-1]
-                and not without & classes[-1]
-                and all(any(one <= outer for outer in rest) for one in wanted[:-1])
-            ):
+            if not wanted[-1] <= own or without & own:
+                continue
+            rest = iter(outer)
+            if all(any(one <= around for around in rest) for one in wanted[:-1]):
                 found = Ink(*(new or old for new, old in zip(ink, found, strict=True)))
         none = {name: "" for name in ("fill", "line", "dashes") if getattr(found, name) == "none"}
-        return self._known.setdefault(classes, found._replace(**none))
+        return self._known.setdefault(looks, found._replace(**none))
 
-    def plain(self, mark: Mark, around: Classes) -> Iterator[Shape]:
+    def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
         """Yield the shapes of a mark with their colours."""
-        look = getattr(mark, "look", "")
-        own = (*around, frozenset(look.split())) if look else around
+        look = "" if isinstance(mark, Raster) else mark.look
+        own = (*around, look) if look else around
         if isinstance(mark, Group):
-            for one in mark.marks if mark.look != WHEN_POINTED else ():
+            for one in mark.marks if look != WHEN_POINTED else ():
                 yield from self.plain(one, own)
             return
-        ink = self.ink(own) if own is not around else None
+        ink = self.ink(own) if look else None
         if isinstance(mark, Rectangle):
             yield from _plain_rectangle(mark, ink)
-        elif ink is None or isinstance(mark, Raster):
+        elif ink is None:
             yield mark
         elif isinstance(mark, Label):
-            yield replace(mark, color=ink.fill or "text")
+            color = ink.fill or "text"
+            yield Label(mark.x, mark.y, mark.text, mark.size, color, mark.anchor, mark.bold)
         elif isinstance(mark, Line):
             yield from self._plain_line(mark, ink, around)
 
-    def _plain_line(self, mark: Line, ink: Ink, around: Classes) -> Iterator[Shape]:
+    def _plain_line(self, mark: Line, ink: Ink, around: Looks) -> Iterator[Shape]:
         width, dashes = mark.line_width or float(ink.line_width or 1), _lengths(ink.dashes)
         if mark.closed:
             yield Polygon(mark.points, ink.fill, ink.line, width, dashes)
@@ -382,7 +382,7 @@ class Rules:
         for piece in mark.more if ink.line else ():
             yield Line(piece, ink.line, width, dashes)
         if mark.head:
-            color = self.ink((*around[:1], frozenset(("head", mark.head)))).fill
+            color = self.ink((*around[:1], f"head {mark.head}")).fill
             yield _arrow_head(mark.points, color)
 
 

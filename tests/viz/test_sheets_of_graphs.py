@@ -186,7 +186,7 @@ def test_rules_give_marks_the_colours_lines_and_letters_that_a_browser_gives(chr
         page.set_content(drawing.svg)
         for tag, around, *style, size, weight, hidden in page.evaluate(STYLES):
             fill, line, width, dashes = style
-            ink = rules.ink(tuple(frozenset(classes.split()) for classes in around))
+            ink = rules.ink(tuple(around))
             if tag == "text" and not hidden:
                 label = next(labels)
                 assert label.color == hexadecimal(fill), label

@@ -21,10 +21,10 @@ import itertools
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from kerascope.viz.sheet import (
     Circle,
     Label,
     Line,
+    Mark,
     Point,
     Polygon,
     Raster,
@@ -79,18 +80,17 @@ def printed(
     words = [mark for mark in sheet.marks if isinstance(mark, Label)]
     places = _places(words, _font_name(sheet))
     if format == "pdf":
-        page = with_page(drawn(dot_of_sheet(sheet, places)), sheet.width, sheet.height, places)
-        if page is not None:
-            return page
-        return drawn(dot_of_sheet(sheet, places, smaller=True))
-    return drawn(dot_of_sheet(sheet, places, 72 / dpi, smaller=True))
+        whole = drawn(dot_of_sheet(sheet, places, for_page=True))
+        page = with_page(whole, sheet.width, sheet.height, places)
+        return drawn(dot_of_sheet(sheet, places)) if page is None else page
+    return drawn(dot_of_sheet(sheet, places, 72 / dpi))
 
 
 # --- DOT ------------------------------------------------------------------------------------------
 
 
 def dot_of_sheet(
-    sheet: Sheet, places: Sequence[TextPlace], step: float = 1.0, *, smaller: bool = False
+    sheet: Sheet, places: Sequence[TextPlace], step: float = 1.0, *, for_page: bool = False
 ) -> str:
     """Return DOT with a sheet as the background of an empty page.
 
@@ -101,10 +101,10 @@ def dot_of_sheet(
         Of its words.
     step : float
         The page has a whole number of these, in points, from the upper left: of points or pixels.
-    smaller : bool
-        Whether the letters of a wider font are smaller.
+    for_page : bool
+        Whether `with_page` will set the letters of a wider font closer; otherwise they are smaller.
     """
-    background = _continued(_operations(sheet, places, smaller))
+    background = _continued(_operations(sheet, places, for_page))
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
     middle = f"{_fine(width / 2)},{_fine(sheet.height - height / 2)}"
     ground = sheet.ground or "transparent"
@@ -122,54 +122,71 @@ def _continued(operations: Iterable[str]) -> str:
 
     A sum of strings (`"a" + "b"`) takes time that is quadratic in its length.
     """
-    lines = [""]
+    lines: list[list[str]] = [[]]
+    length = 0
     for operation in operations:
-        escaped = operation.replace("\\", "\\\\").replace('"', '\\"')
-        if len(lines[-1]) + len(escaped) > LONGEST_TEXT:
-            lines.append("")
-        lines[-1] += f"{escaped} "
-    return " \\\n".join(lines)
+        length += len(operation) + 1
+        if length > LONGEST_TEXT:
+            lines.append([])
+            length = len(operation) + 1
+        lines[-1].append(operation)
+    return " \\\n".join(" ".join([*line, ""]) for line in lines)
 
 
-def _operations(sheet: Sheet, places: Iterable[TextPlace], smaller: bool) -> Iterator[str]:
-    def points(path: Iterable[Point]) -> str:
-        listed = [f"{_fine(x)} {_fine(sheet.height - y)}" for x, y in path]
-        return f"{len(listed)} {' '.join(listed)}"
-
-    next_place, font = iter(places), _font_name(sheet)
+def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> Iterator[str]:
+    """Yield the drawing operations of all marks; a colour or a line width only when it changes."""
+    font, height, next_place = _quoted("", _font_name(sheet)), sheet.height, iter(places)
     apart = 0.0  # cairo would write neighbours of one size as one text
-    for mark in _without_dashes(sheet.shapes):
+    current: dict[str, str] = {}
+
+    def use(**wanted: str) -> Iterator[str]:
+        """Yield the operations that change the line width (S), the pen (c) and the fill (C)."""
+        for letter, value in wanted.items():
+            if current.get(letter) != value:
+                current[letter] = value
+                yield _counted(letter, value)
+
+    def points(path: Sequence[Point]) -> str:
+        return f"{len(path)} {' '.join([f'{_fine(x)} {_fine(height - y)}' for x, y in path])}"
+
+    for mark in sheet.shapes:
         if isinstance(mark, Label):
             x, y, closer = next(next_place)
             apart = SIZES_APART - apart
-            size = _fine((mark.size * closer if smaller else mark.size) + apart)
-            yield _counted("c", mark.color)
-            yield f"F {size} {_counted('', font)} t {int(mark.bold)}"
-            yield f"T {_fine(x)} {_fine(sheet.height - y)} -1 0 {_counted('', mark.text)}"
+            size = _fine((mark.size if for_page else mark.size * closer) + apart)
+            yield from use(c=mark.color)
+            yield f"F {size} {font} t {int(mark.bold)}"
+            yield f"T {_fine(x)} {_fine(height - y)} -1 0 {_quoted('', mark.text)}"
             continue
         if isinstance(mark, Raster):
-            yield _counted("S", "setlinewidth(0)")
             for color, ends in cells(mark):
-                yield f"{_counted('c', color)} {_counted('C', color)}"
-                ends[:, 1::2] = sheet.height - ends[:, 1::2]
+                yield from use(S="setlinewidth(0)", c=color, C=color)
+                ends[:, 1::2] = height - ends[:, 1::2]
                 for a, b, c, d in np.rint(ends * FINE).astype(int).tolist():
                     yield f"P 4 {a} {b} {c} {b} {c} {d} {a} {d}"
             continue
-        yield _counted("S", f"setlinewidth({_fine(mark.line_width if mark.line else 0)})")
-        yield _counted("c", mark.line or getattr(mark, "fill", ""))
-        curved = isinstance(mark, (Line, Polygon)) and mark.curved
-        if isinstance(mark, Line):
-            yield f"{'B' if curved else 'L'} {points(mark.points)}"
-            continue
-        if mark.fill:
-            yield _counted("C", mark.fill)
-        if isinstance(mark, Circle):
-            radius = _fine(mark.radius)
-            center = f"{_fine(mark.x)} {_fine(sheet.height - mark.y)}"
-            yield f"{'E' if mark.fill else 'e'} {center} {radius} {radius}"
-        else:
-            letter = ("b" if mark.fill else "B") if curved else ("P" if mark.fill else "p")
-            yield f"{letter} {points(mark.points)}"
+        fill = "" if isinstance(mark, Line) else mark.fill
+        line = "" if _is_dashed(mark) else mark.line
+        if fill or line:
+            yield from use(S=f"setlinewidth({_fine(mark.line_width if line else 0)})")
+            yield from use(c=line or fill, **({"C": fill} if fill else {}))
+            yield _outline(mark, fill, points)
+        if _is_dashed(mark):
+            yield from use(S=f"setlinewidth({_fine(mark.line_width)})", c=mark.line)
+            for piece in _dashed(mark):
+                yield f"L {points(piece)}"
+
+
+def _outline(mark: Shape, fill: str, points: Callable[[Sequence[Point]], str]) -> str:
+    """Return the operation that draws the outline of a mark, and fills it if there is a `fill`."""
+    if isinstance(mark, Circle):
+        radius = _fine(mark.radius)
+        center = points([(mark.x, mark.y)]).partition(" ")[2]
+        return f"{'E' if fill else 'e'} {center} {radius} {radius}"
+    if isinstance(mark, (Line, Polygon)) and mark.curved:
+        return f"{'b' if fill else 'B'} {points(mark.points)}"
+    letter = "L" if isinstance(mark, Line) else "P" if fill else "p"
+    return f"{letter} {points(mark.points)}"
 
 
 def _font_name(sheet: Sheet) -> str:
@@ -177,6 +194,7 @@ def _font_name(sheet: Sheet) -> str:
     return FONT.split(",")[0] if sheet.font == FONT else sheet.font
 
 
+@lru_cache(maxsize=20_000)
 def _fine(points: float) -> str:
     return number(points * FINE)
 
@@ -186,19 +204,19 @@ def _counted(letter: str, text: str) -> str:
     return f"{letter} {len(text.encode('utf-8'))} -{text}".lstrip()
 
 
-def _without_dashes(marks: Iterable[Shape]) -> Iterator[Shape]:
-    """Yield the marks with broken lines as pieces: Graphviz's own dashes have one length."""
-    for mark in marks:
-        if not isinstance(mark, (Polygon, Line)) or not mark.dashes:
-            yield mark
-            continue
-        path = tuple(flattened(mark.points)) if mark.curved else mark.points
-        if isinstance(mark, Polygon):
-            if mark.fill:
-                yield Polygon(mark.points, mark.fill, mark.fill, 0.0, curved=mark.curved)
-            path = (*path, path[0])
-        for piece in dashes(path, mark.dashes):
-            yield Line(piece, mark.line, mark.line_width)
+def _quoted(letter: str, text: str) -> str:
+    """Return a text as xdot has it, inside a string of DOT."""
+    return _counted(letter, text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _is_dashed(mark: Mark) -> TypeGuard[Line | Polygon]:
+    return isinstance(mark, (Line, Polygon)) and bool(mark.dashes and mark.line)
+
+
+def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
+    """Yield the pieces of a broken line: Graphviz's own dashes have one length."""
+    path = [*flattened(mark.points)] if mark.curved else [*mark.points]
+    return dashes([*path, path[0]] if isinstance(mark, Polygon) else path, mark.dashes)
 
 
 def dashes(
@@ -294,7 +312,7 @@ def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlac
     Returns
     -------
     bytes or None
-        None where the PDF is built otherwise, so that nothing can be done.
+        None if the PDF is built otherwise, so that nothing can be done.
     """
     objects = _objects(pdf)
     page = next((one for one in objects.values() if _MEDIA_BOX.search(one)), b"")
@@ -310,8 +328,8 @@ def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlac
     if closer is None:
         return None
     packed = zlib.compress(closer)
-    number = next(key for key, one in objects.items() if one is page)
-    objects[number] = _MEDIA_BOX.sub(b"/MediaBox [ 0 0 %.4f %.4f ]" % (width, height), page)
+    place = next(key for key, one in objects.items() if one is page)
+    objects[place] = _MEDIA_BOX.sub(b"/MediaBox [ 0 0 %.4f %.4f ]" % (width, height), page)
     objects[int(found[1])] = (
         b"%d 0 obj\n<< /Length %d\n   /Filter /FlateDecode\n>>\nstream\n%s\nendstream\nendobj\n"
         % (int(found[1]), len(packed), packed)

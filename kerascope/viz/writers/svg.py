@@ -16,7 +16,6 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,14 @@ from kerascope.viz.sheet import (
     Sheet,
 )
 from kerascope.viz.theme import FONT
-from kerascope.viz.writers.svg_syntax import attribute, element, number, path_data, polyline_data
+from kerascope.viz.writers.svg_syntax import (
+    attribute,
+    content,
+    element,
+    number,
+    path_data,
+    polyline_data,
+)
 
 BOTH = ("light", "dark")
 MILLIMETRE = 72 / 25.4  # points
@@ -132,9 +138,10 @@ def _dashes(lengths: tuple[float, ...]) -> str:
 
 
 def _data(data: Data | None) -> str:
-    if not data:
-        return ""
-    return "".join(f" data-{key}={attribute(str(value))}" for key, value in data.items())
+    text = ""
+    for key, value in data.items() if data else ():
+        text += f" data-{key}={attribute(str(value))}"
+    return text
 
 
 def _group(group: Group, scope: str) -> str:
@@ -149,18 +156,17 @@ def _group(group: Group, scope: str) -> str:
 
 
 def _text(mark: Label, scope: str) -> str:
+    place = f'x="{number(mark.x)}" y="{number(mark.y)}"'
+    anchor = f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
     if mark.look:
-        own = f' class="{mark.look}" x="{number(mark.x)}" y="{number(mark.y)}"'
+        own = f' class="{mark.look}" {place}{anchor}'
     else:
         classes, ink = _ink(mark)
-        own = f'{classes} x="{number(mark.x)}" y="{number(mark.y)}" font-size="{number(mark.size)}"'
-    if mark.anchor != "start":
-        own += f' text-anchor="{mark.anchor}"'
-    if not mark.look:
-        own += ' font-weight="bold"' * mark.bold + ink
+        bold = ' font-weight="bold"' if mark.bold else ""
+        own = f'{classes} {place} font-size="{number(mark.size)}"{anchor}{bold}{ink}'
     if mark.text and mark.pinned:
         own += f' textLength="{number(mark.width)}" lengthAdjust="spacingAndGlyphs"'
-    return f"<text{own}{_data(mark.data)}>{escape(mark.text, quote=False)}</text>"
+    return f"<text{own}{_data(mark.data)}>{content(mark.text)}</text>"
 
 
 def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
