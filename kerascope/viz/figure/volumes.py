@@ -12,13 +12,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple
 
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry, key_of_kinds
 from kerascope.viz.figure.marks import (
     OTHER_FONT,
-    POINTS,
     SMALLEST,
     Page,
     arrow,
@@ -43,10 +41,11 @@ IMAGES = ("convolution", "pooling", "upsampling")
 MOST_SHEETS = 16  # channels that are drawn one by one
 SLANT = 0.35  # how far the depth of a volume goes to the right and up
 PAD = 2.5  # between labels
+SPACE = 1.6  # between volumes of one column
 
 
 def suits(reading: Reading) -> bool:
-    """Tell whether a model is one row of layers, convolutions or poolings among them."""
+    """Return whether a model is a chain with convolutions or poolings."""
     chain = reading.chain
     drawn = {*IMAGES, "dense", "input", "shaping"}
     return bool(
@@ -58,14 +57,17 @@ def suits(reading: Reading) -> bool:
 
 @dataclass(frozen=True)
 class VolumeColumn:
-    """Volumes beside each other that have one shape and one label.
+    """Neighbouring volumes with one shape and one label.
 
     Attributes
     ----------
+    parts : tuple of Part
+    sheets : bool
+        Whether the figure draws each channel of an image as a sheet.
     label : tuple of str
         Lines below.
     lowered : bool, optional
-        Where labels take turns in two rows: whether it stands in the lower one.
+        If labels alternate between two rows: whether this label is in the lower row.
     side, depth, thick : float
         Height of the front, slant of the depth, width of one volume, in points.
     """
@@ -85,31 +87,41 @@ class VolumeColumn:
 
     @property
     def flat(self) -> bool:
-        """Whether it is a row of numbers."""
+        """Whether it is a vector, drawn as a bar."""
         return not self.first.sides
 
     @property
-    def channels(self) -> int:
-        """Number of channels, or of numbers."""
-        return self.first.channels
+    def shift(self) -> float:
+        """How far its last sheet is to the right of and above its first."""
+        is_stack = self.sheets and not self.flat
+        return (self.first.channels - 1) * self.thick if is_stack else 0.0
 
     @property
     def body(self) -> float:
-        """Width of what is drawn, without the depth."""
+        """Width without the depth."""
         if self.sheets and not self.flat:
-            return self.side + (self.channels - 1) * self.thick
-        return len(self.parts) * self.thick + (len(self.parts) - 1) * 1.6
+            return self.side + self.shift
+        return len(self.parts) * (self.thick + SPACE) - SPACE
 
     @property
-    def advance(self) -> float:
-        """What it takes of the width."""
-        label = self.label_width if self.lowered is None else self.label_width * 0.55
-        return max(self.body + self.depth * 0.6, label) + PAD
+    def height(self) -> float:
+        """Height with the depth."""
+        return self.side + self.shift + self.depth
 
     @property
     def label_width(self) -> float:
         """The least width of its label."""
         return max(text_width(line, SMALLEST) for line in self.label) * OTHER_FONT
+
+    @property
+    def advance(self) -> float:
+        """Its share of the width of the page."""
+        label = self.label_width * (1.0 if self.lowered is None else 0.55)
+        return max(self.body + self.depth * 0.6, label) + PAD
+
+    def corner(self, x: float, middle: float) -> Point:
+        """Return the upper left corner of the first sheet if the column is around (x, middle)."""
+        return x - (self.side + self.shift) / 2, middle - (self.side - self.shift) / 2
 
 
 def volumes(reading: Reading, page: Page) -> FigureLayout:
@@ -120,7 +132,7 @@ def volumes(reading: Reading, page: Page) -> FigureLayout:
     room = page.width - over - sum(column.advance for column in columns)
     gap = min((room - 2.4) / len(columns), 26.0)
     left = over + (room - gap * len(columns)) / 2 + gap / 2
-    tall = max(_height(column) for column in columns)
+    tall = max(column.height for column in columns)
     named = first.sheets and _names_fit(columns, gap)
     top = 13.0 if named else 3.0
     middle = top + tall / 2
@@ -158,7 +170,7 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
 
     columns = [VolumeColumn(tuple(group)) for _, group in groupby(parts, alike)]
     images = [column for column in columns if not column.flat]
-    sheets = all(c.channels <= MOST_SHEETS and len(c.parts) == 1 for c in images)
+    sheets = all(c.first.channels <= MOST_SHEETS and len(c.parts) == 1 for c in images)
     square = all(len(c.first.sides) == 2 for c in images)
     return [replace(column, sheets=sheets and square) for column in columns]
 
@@ -167,104 +179,71 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
 
 
 def _fitting(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn]:
-    """Return the columns as large, and with labels as long, as the width allows."""
-    found = _fit(columns, page)
-    if found:
-        return found
-    low = least = page.width
-    while not _fit(columns, replace(page, width=least)):
-        low, least = least, 2 * least
-    while least - low > POINTS["mm"]:  # each try lays all volumes out
-        middle = (low + least) / 2
-        if _fit(columns, replace(page, width=middle)):
-            least = middle
-        else:
-            low = middle
+    """Return the columns with the largest sizes and the longest labels that the page allows.
+
+    Raises
+    ------
+    ArgumentError
+        The page is too narrow.
+    """
+    sized, long = _fit(columns, page)
+    if long <= page.width:
+        return sized
+    least = max(long, _fit(columns, replace(page, width=long))[1])  # a wide page has larger volumes
     raise too_narrow(f"{len(columns)} volumes, each with its size,", page, least)
 
 
-def _fit(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn] | None:
-    greatest = _greatest(columns)
-    ways = [(_in_one_line, False), (_in_two_lines, False), (_as_square, False), (_as_square, True)]
-    for labels, in_turns in ways:
+def _fit(columns: list[VolumeColumn], page: Page) -> tuple[list[VolumeColumn], float]:
+    """Return the columns and their length: of the first sizes that fit, or else of the least."""
+    side = max(side for column in columns for side in column.first.sides)
+    row = max((column.first.channels for column in columns if column.flat), default=1)
+    for way, in_turns in ((0, False), (1, False), (2, False), (2, True)):
         labelled = [
-            replace(column, label=labels(column), lowered=bool(number % 2) if in_turns else None)
+            replace(
+                column,
+                label=_labels(column.first)[way],
+                lowered=bool(number % 2) if in_turns else None,
+            )
             for number, column in enumerate(columns)
         ]
-        room = page.width - 2.0 - 1.5 * len(columns)
-        percents = range(100, 30 if in_turns else 65, -5)
-        if _long(labelled, greatest, page, percents[-1])[0] > room:
-            continue
-        for percent in percents:
-            long, sized = _long(labelled, greatest, page, percent)
-            if long <= room:
-                return sized
-    return None
+        for percent in range(100, 30 if in_turns else 65, -5):
+            sized = [_sized(column, page, percent / 100, side, row) for column in labelled]
+            long = sum(column.advance for column in sized) + 2.0 + 1.5 * len(columns)
+            if long <= page.width:
+                return sized, long
+    return sized, long
 
 
-def _long(
-    columns: list[VolumeColumn], greatest: _Greatest, page: Page, percent: int
-) -> tuple[float, list[VolumeColumn]]:
-    """Return how long columns of some size are together, and the columns."""
-    sized = [_sized(column, greatest, page, percent / 100) for column in columns]
-    return sum(column.advance for column in sized), sized
+def _labels(part: Part) -> tuple[tuple[str, ...], ...]:
+    """Return the shape of a part in one line, in two lines, and in two short lines."""
+    shape = part.shape or ()
+    whole = (shape_text(shape),)
+    if len(shape) < 3:
+        return whole, whole, whole
+    channels = f"{TIMES}{shape_text(shape[-1:])}"
+    two = shape_text(shape[:-1]), channels
+    square = len(shape) == 3 and shape[0] == shape[1] and shape[0]
+    return whole, two, (f"{square}\u00b2", channels) if square else two
 
 
-class _Greatest(NamedTuple):
-    """The longest side of all images, and the longest row of numbers."""
+def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) -> VolumeColumn:
+    """Return a column with its sizes.
 
-    side: int
-    row: int
-
-
-def _greatest(columns: list[VolumeColumn]) -> _Greatest:
-    images = [column.first.sides for column in columns if not column.flat]
-    rows = [column.channels for column in columns if column.flat]
-    return _Greatest(max(max(sides) for sides in images), max(rows, default=1))
-
-
-def _sized(column: VolumeColumn, all_of_them: _Greatest, page: Page, scale: float) -> VolumeColumn:
-    greatest, most = all_of_them
+    `side` is the longest side of all images, `row` the length of the longest vector.
+    """
     high = (46.0 if page.narrow else 76.0) * scale
-    sides, channels = column.first.sides, column.channels
+    sides, channels = column.first.sides, column.first.channels
     if not sides:
-        share = math.log2(channels + 1) / math.log2(most + 1)
+        share = math.log2(channels + 1) / math.log2(row + 1)
         thick = 5.0 if page.narrow else 8.0
         return replace(column, side=high * (0.25 + 0.75 * share), thick=thick)
-    side = max(high * math.sqrt(sides[0] / greatest), 5.0) if len(sides) > 1 else 10.0
+    lengths = [max(high * math.sqrt(length / side), 5.0) for length in sides]
     if column.sheets:
-        off = 1.6 if channels > 8 else 2.4
-        return replace(column, side=side, thick=off * (0.62 if page.narrow else 1.0) * scale)
+        thick = (1.6 if channels > 8 else 2.4) * (0.62 if page.narrow else 1.0) * scale
+        return replace(column, side=lengths[0], thick=thick)
     thick = max(1.8, math.log2(channels + 1) * (0.62 if page.narrow else 1.05) * scale)
-    if len(sides) == 1:  # a sequence: as long as it is high in a picture of images
-        side = max(high * math.sqrt(sides[0] / greatest), 5.0)
-        return replace(column, side=side, thick=thick)
-    depth = max(high * math.sqrt(sides[1] / greatest), 5.0) * SLANT
-    return replace(column, side=side, depth=depth, thick=thick)
-
-
-def _height(column: VolumeColumn) -> float:
-    if column.sheets and not column.flat:
-        return column.side + (column.channels - 1) * column.thick
-    return column.side + column.depth
-
-
-def _in_one_line(column: VolumeColumn) -> tuple[str, ...]:
-    return (shape_text(column.first.shape),)
-
-
-def _in_two_lines(column: VolumeColumn) -> tuple[str, ...]:
-    shape = column.first.shape or ()
-    if len(shape) < 3:
-        return _in_one_line(column)
-    return shape_text(shape[:-1]), f"{TIMES}{shape_text(shape[-1:])}"
-
-
-def _as_square(column: VolumeColumn) -> tuple[str, ...]:
-    shape = column.first.shape or ()
-    if len(shape) == 3 and shape[0] == shape[1] and shape[0]:
-        return f"{shape[0]}\u00b2", f"{TIMES}{shape_text(shape[2:])}"
-    return _in_two_lines(column)
+    depth = lengths[1] * SLANT if len(sides) > 1 else 0.0
+    return replace(column, side=lengths[0], depth=depth, thick=thick)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -273,8 +252,8 @@ def _as_square(column: VolumeColumn) -> tuple[str, ...]:
 def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
     """Yield the volumes of a column around x."""
     if column.sheets and not column.flat:
-        left, top = _sheet_corner(column, x, middle)
-        for sheet in range(column.channels - 1, -1, -1):
+        left, top = column.corner(x, middle)
+        for sheet in range(column.first.channels - 1, -1, -1):
             place, off = (column.side, column.side), sheet * column.thick
             data = None if sheet else column.first.data
             kind = column.first.kind
@@ -283,7 +262,7 @@ def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
     left = x - (column.body + column.depth) / 2
     for part in column.parts:
         yield from (_bar if column.flat else _solid)(column, part, left, middle)
-        left += column.thick + 1.6
+        left += column.thick + SPACE
 
 
 def _bar(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
@@ -308,12 +287,6 @@ def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterato
         yield Polygon(top, f"top {part.kind}", line, 0.5)
         yield Polygon(side, f"side {part.kind}", line, 0.5)
     yield box(x, high, column.thick, column.side, part.kind, part.data, line_width=0.6)
-
-
-def _sheet_corner(column: VolumeColumn, x: float, middle: float) -> Point:
-    """Return the upper left corner of the first of a column's sheets."""
-    shift = (column.channels - 1) * column.thick
-    return x - (column.side + shift) / 2, middle - (column.side - shift) / 2
 
 
 def _label(column: VolumeColumn, x: float, base: float, size: float, page: Page) -> Iterator[Shape]:
@@ -383,7 +356,7 @@ def _window(
 ) -> Iterator[Shape]:
     """Yield the window from which one number of the next volume is computed."""
     (left, top), (next_left, next_top) = (
-        _sheet_corner(column, x, middle) for column, x in ((before, x0), (after, x1))
+        column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )
     window = next(iter(after.first.window.split(TIMES)), "")
     wide = before.side * (int(window) / before.first.sides[0] if window else 0.2)
