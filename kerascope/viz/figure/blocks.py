@@ -1,8 +1,8 @@
 """The form "blocks": any model as named boxes; repeated blocks are a frame with a count.
 
-Boxes follow each other along the page (down a narrow one). Inside a frame they run across that
-direction where they fit, so that frames look like columns of a table. A short cut around layers is
-an arrow at the side of the frame.
+Boxes run along the page (down a narrow one). Inside a frame they run across that direction if they
+fit, so that frames look like columns of a table. A short cut around layers is an arrow at the side
+of the frame.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def blocks(reading: Reading, page: Page) -> FigureLayout:
             for unit, piece in zip(units, pieces, strict=True)
         ]
         marks, height = _in_lines(summed, page, room)
-        sentences.append("A box with a number of layers stands for a block that branches.")
+        sentences.append("A box with a number of layers is a block that branches.")
     return FigureLayout(marks, height, sentences)
 
 
@@ -63,7 +63,7 @@ def _branches(unit: Unit) -> bool:
 def _pieces(
     reading: Reading, units: list[Unit], page: Page, down: bool, room: float
 ) -> list[Piece]:
-    """Return all units; boxes in frames go across the page's direction if all units fit so."""
+    """Return a piece for each unit; boxes in frames run across the page's direction if they fit."""
     for downwards in (not down, True):
         pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):
@@ -198,7 +198,7 @@ def _beginning(first: Piece, x: float, y: float) -> list[Point]:
 
 
 def _ending(last: Piece, x: float, y: float, page: Page) -> list[Point]:
-    """Return the begin of the arrow from a line: below, or from the side of a frame."""
+    """Return the start of the arrow from a line: below, or from the side of a frame."""
     if not (last.is_frame and last.exit):
         return [(x + last.width / 2, y + last.height)]
     end = x + last.exit[0], y + last.exit[1]
@@ -213,12 +213,12 @@ def _long(line: Sequence[Piece], gap: float = GAP) -> float:
 
 
 def _sentences(units: list[Unit]) -> list[str]:
-    sentences = ["Each box is a layer with what belongs to it (activation, dropout, batch norm)."]
+    sentences = ["Each box is a layer with its activation, dropout and batch norm."]
     drawn = [(unit, segment) for unit in units for segment in unit.drawn]
     shared = any(part.shared for _, segment in drawn for part in segment.parts)
     if any(len(unit.copies) > 1 for unit in units):
         own = ", each with its own weights" + (" unless it says shared" if shared else "")
-        sentences.append(f"A frame or a box with \u00d7 n stands for n of one build{own}.")
+        sentences.append(f"A frame or a box with \u00d7 n is n blocks of the same build{own}.")
     if shared:
         sentences.append("Boxes marked as shared use the same weights.")
     residuals = [(unit, one) for unit, one in drawn if unit.has_short_cut(one)]
@@ -228,7 +228,7 @@ def _sentences(units: list[Unit]) -> list[str]:
                  for unit, one in residuals if unit.projections(one)]  # fmt: skip
     if projected:
         sentences.append(
-            "A small box on such an arrow is a layer that is there in "
-            f"{', '.join(projected)} blocks, a projection."
+            "A small box on such an arrow is a projection layer, present in "
+            f"{', '.join(projected)} blocks."
         )
     return sentences

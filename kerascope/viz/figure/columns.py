@@ -1,9 +1,9 @@
 """The form "columns": recurrent nets, unrolled in time, a column for each input.
 
-The flow goes up. A recurrent layer is a row of cells, one for each step of time, of which the first
-two and the last are drawn; its state goes from left to right, and from the last cell of an encoder
-to the first of its decoder. What is computed for all steps alike is a bar across its column. What a
-column takes from another one (attention) comes from the side.
+The flow goes up. A recurrent layer is a row of cells, one for each time step; only the first two
+and the last are drawn. Its state goes from left to right, and from the last cell of an encoder to
+the first cell of its decoder. A layer that treats all steps alike is a bar across its column.
+Inputs from another column (attention) arrive at the side.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from kerascope.viz.layout.measures import text_width
 from kerascope.viz.sheet import Point, Shape
 
 MOST_COLUMNS = 3
-CELLS = (0.125, 0.4, 0.875)  # where the cells stand, as shares of a column's width
+CELLS = (0.125, 0.4, 0.875)  # middles of the cells, as shares of a column's width
 DOTS = 0.6375
 TRACKS = 2
-SIDE = 9.0  # beside a column: where something goes past a row
+SIDE = 9.0  # next to a column: for arrows that skip rows
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a part stands: its column from the left, its row from below."""
+    """The position of a part: its column from the left, its row from below."""
 
     column: int
     row: int
@@ -48,8 +48,8 @@ class Place:
 def suits(reading: Reading) -> bool:
     """Return whether a model is recurrent, in columns that only the last one joins.
 
-    Each arrow must have a way of its own: past no other row, and with one of two tracks beside the
-    column where it skips rows.
+    Each arrow needs a path of its own. It must not cross other rows, and if it skips rows, one of
+    the two tracks next to its column must be free.
     """
     places = places_of(reading)
     if places is None or not any(map(is_recurrent, reading.parts.values())):
@@ -74,7 +74,7 @@ def suits(reading: Reading) -> bool:
 
 
 def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
-    """Return the track beside the column of each arrow that skips rows, short ones inside."""
+    """Return the track of each arrow that skips rows; short arrows are nearer to their column."""
     skips = [(places[one].row - places[source].row, source, one)
              for one in reading.parts for source in reading.sources[one]
              if places[source].column == places[one].column]  # fmt: skip
@@ -90,17 +90,17 @@ def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str
 
 
 def is_recurrent(part: Part) -> bool:
-    """Tell whether a part has a state that goes from step to step."""
+    """Return whether a part passes a state from step to step."""
     return part.kind == "recurrent" or is_both_ways(part)
 
 
 def is_both_ways(part: Part) -> bool:
-    """Tell whether it runs forwards and backwards."""
+    """Return whether a part runs forwards and backwards in time."""
     return class_of(part.node) == "Bidirectional"
 
 
 def places_of(reading: Reading) -> dict[str, Place] | None:
-    """Return where each part stands, None if they do not stand in columns."""
+    """Return the position of each part, or None if the parts do not form columns."""
     places: dict[str, Place] = {}
     columns = 0
     for one, part in reading.parts.items():
@@ -110,7 +110,7 @@ def places_of(reading: Reading) -> dict[str, Place] | None:
             columns += 1
             continue
         column = max(source.column for source in sources)
-        beside = 0 if is_recurrent(part) else 1  # a state comes in at the height of the cells
+        beside = 0 if is_recurrent(part) else 1  # a state arrives at the height of the cells
         rows = [s.row + (1 if s.column == column else beside) for s in sources]
         places[one] = Place(column, max(rows))
     distinct = len({*places.values()}) == len(places)
@@ -194,7 +194,7 @@ class _TimeColumns:
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return where arrows leave a row: at each step, or at the last if it is no sequence."""
+        """Return the exits of a row: each step, or only the last if it returns no sequence."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
@@ -298,7 +298,7 @@ class _TimeColumns:
 
 
 def _sentences(reading: Reading) -> Iterator[str]:
-    yield "The flow goes up; cells beside each other are one recurrent layer at steps of time,"
-    yield "arrows between them its state."
+    yield "The flow goes up. Neighbouring cells are one recurrent layer at successive time steps,"
+    yield "the arrows between them its state."
     if any(part.kind == "attention" for part in reading.parts.values()):
-        yield "Attention sees all steps of the column from which it has its side arrow."
+        yield "Attention reads all steps of the column from which an arrow arrives at its side."

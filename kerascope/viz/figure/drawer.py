@@ -1,7 +1,7 @@
 """The drawer: paints the marks that a form placed, and adds the key below them.
 
-Every figure passes through `sheet_of`. It resolves the roles of colors for a theme and turns boxes,
-frames and arrows into the outlines that all writers know (`viz/writers/`).
+Every figure passes through `sheet_of`. It resolves the roles of colours for a theme, and turns
+boxes, frames and arrows into outlines that all writers accept (`viz/writers/`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FigureLayout(NamedTuple):
     Attributes
     ----------
     marks : list of Shape
-        In drawing order; their colors are roles.
+        In drawing order; their colours are roles.
     height : float
         Without the key.
     sentences : list of str
@@ -49,7 +49,7 @@ def sheet_of(layout: FigureLayout, page: Page, look: Look, title: str) -> Sheet:
 
 
 def _painted(mark: Shape, look: Look) -> Iterator[Shape]:
-    """Yield a mark in the colours of a theme; nothing if it has no color or no text."""
+    """Yield a mark in the colours of a theme; nothing if it has no colour or no text."""
     if isinstance(mark, Rectangle):
         fill, line = look.color(mark.fill), look.color(mark.line)
         dashes = BROKEN if mark.look == "frame" else ()

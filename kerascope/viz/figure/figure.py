@@ -1,8 +1,7 @@
-"""`Figure`: the picture for a paper, and which form a model takes.
+"""`Figure`: a picture of a model for a paper, and the choice of its form.
 
-`draw(model, style="figure")` returns one. It is a `Drawing` whose SVG, PDF and PNG are the figure;
-it has TikZ besides, and a legend. The form follows from how the model is built (`FORMS`, the first
-that suits), or is asked for by name.
+`draw(model, style="figure")` returns a `Drawing` whose SVG, PDF and PNG are the figure; it also has
+TikZ and a legend. The form is the first of `FORMS` that suits the model, unless you name one.
 """
 
 from __future__ import annotations
@@ -36,28 +35,41 @@ from kerascope.viz.sheet import Sheet
 from kerascope.viz.writers.svg import svg_of_sheet
 
 DEFAULT_WIDTH = "174mm"
-FIGURE_DPI = 300.0  # of print
+FIGURE_DPI = 300.0  # in print
 
 
 class Form(NamedTuple):
-    """One way to draw a model."""
+    """One way to draw a model.
+
+    Attributes
+    ----------
+    suits : callable
+        Whether the form shows all parts of a model.
+    layout : callable
+    is_quiet : callable
+        Whether a box belongs to the part before it (`reading.read`).
+    wants : str
+        What the form requires, for messages.
+    fits : callable
+        Whether the page is wide enough; otherwise the next form is tried.
+    """
 
     suits: Callable[[Reading], bool]
     layout: Callable[[Reading, Page], FigureLayout]
     is_quiet: Callable[[GraphNode, Part, bool], bool]
-    wants: str  # what a model must be
-    fits: Callable[[Reading, Page], bool] = lambda reading, page: True  # otherwise the next suits
+    wants: str
+    fits: Callable[[Reading, Page], bool] = lambda reading, page: True
 
 
 FORMS = {
     "neurons": Form(neurons.suits, neurons.neurons, is_quiet_in_images,
-                    "one row of dense layers on rows of numbers", neurons.fits),
+                    "a chain of dense layers on vectors", neurons.fits),
     "volumes": Form(volumes.suits, volumes.volumes, is_quiet_in_images,
-                    "one row of layers with convolutions or poolings among them"),
+                    "a chain of layers with convolutions or poolings"),
     "u": Form(u_shape.suits, u_shape.u_shape, is_quiet_in_u,
-              "a way down and up again in resolution, with tensors that are joined across"),
+              "a resolution that falls and rises again, with tensors copied across"),
     "columns": Form(columns.suits, columns.columns, is_quiet_in_blocks,
-                    "recurrent layers, in columns that the last one joins"),
+                    "recurrent layers in columns that only the last one joins"),
     "blocks": Form(blocks.suits, blocks.blocks, is_quiet_in_blocks, "any layers"),
 }  # fmt: skip
 
@@ -101,7 +113,7 @@ class Figure(Drawing):
 
     @property
     def svg(self) -> str:
-        """The figure as an SVG text, as large as it is printed, on a transparent ground."""
+        """The figure as SVG in its printed size, with a transparent background."""
         return svg_of_sheet(self.sheet)
 
     @property
@@ -111,7 +123,7 @@ class Figure(Drawing):
 
     @property
     def title(self) -> str:
-        """What it shows, in a few words."""
+        """The name and the size of the model."""
         parameters = int(self.whole.attrs.get("parameters", 0))
         layers = layer_count(self.whole.nodes)
         name = self.graph.name or "model"
@@ -119,7 +131,7 @@ class Figure(Drawing):
 
     @property
     def legend(self) -> str:
-        """Sentences for the caption in the paper."""
+        """A caption for the paper."""
         return f"{self.title}. {self.sheet.description}"
 
     def __repr__(self) -> str:
@@ -128,12 +140,19 @@ class Figure(Drawing):
 
 
 def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
-    """Return the form that a model takes, or that was asked for, and the model as it reads it.
+    """Return the name of a form and the model as this form reads it.
+
+    Parameters
+    ----------
+    graph : Graph
+    form : str or None
+        None for the first form that suits the model and fits the page.
+    page : Page
 
     Raises
     ------
     ArgumentError
-        There is no such form, or the model does not have what it needs.
+        The form is unknown, or does not suit the model.
     """
     if form is None:
         for name, one in FORMS.items():
@@ -147,9 +166,9 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
         )
     reading = read(graph, FORMS[form].is_quiet)
     if not _suits(form, reading):
-        wants = "layers of which each is called once" if reading.is_shared else FORMS[form].wants
+        wants = "layers that are called once each" if reading.is_shared else FORMS[form].wants
         raise ArgumentError(
-            f"draw: {graph.name!r} cannot be drawn with figure={form!r}, which wants "
+            f"draw: {graph.name!r} cannot be drawn with figure={form!r}, which requires "
             f"{wants}. Leave figure out, or write figure='blocks', which "
             f"draws any model."
         )
@@ -157,7 +176,7 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
 
 
 def _suits(form: str, reading: Reading) -> bool:
-    """Return whether a form shows all that a model has; shared weights are said by blocks alone."""
+    """Return whether a form shows the whole model; only "blocks" marks shared weights."""
     return FORMS[form].suits(reading) and (form == "blocks" or not reading.is_shared)
 
 
@@ -172,12 +191,12 @@ def figure_of(
 ) -> Figure:
     """Return the figure of a graph at level "node" with all its frames.
 
-    Nested models are one thing each, unless they are opened by `expand`.
+    Each nested model is one box unless `expand` opens it.
 
     Raises
     ------
     ArgumentError
-        The graph is none of calls of layers, or there is nothing in it.
+        The graph does not consist of calls of layers, or is empty.
     """
     if graph.attrs.get("level", "node") not in ("node", "layer"):
         raise ArgumentError(

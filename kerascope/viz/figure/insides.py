@@ -1,4 +1,4 @@
-"""What a figure must know of each box beside its call: shared weights, layers inside a model."""
+"""Facts about boxes that figures need: shared weights, and the layers inside nested models."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kerascope.viz.nesting import hiding_of
 
 
 def layer_of(node: GraphNode) -> str:
-    """Return the id of the first call of a box's layer: calls of one layer have the same."""
+    """Return the id of the first call of a box's layer, which all its calls share."""
     return str(node.attrs.get("shared_with") or node.id)
 
 
 def layer_count(nodes: Iterable[GraphNode]) -> int:
-    """Return the number of layers, each counted once however often it is called."""
+    """Return the number of layers; a layer that is called several times counts once."""
     return len({layer_of(node) for node in nodes if node.kind not in ("input", "tensor")})
 
 
@@ -27,9 +27,9 @@ def with_insides(view: View) -> Graph:
     Returns
     -------
     Graph
-        A box has `shared` if weights of it are used by another box too: the words that mark it. The
-        box of a closed frame has the number of layers in `members`, and in `inside` what they are,
-        which is equal for models of one build.
+        A box that shares weights with another box has `shared`, the words that mark it. The box
+        of a closed frame has `members`, its number of layers, and `inside`, their description,
+        which is equal for models of the same build.
     """
     hiding = hiding_of(view.whole, view.closed)
     inside: dict[str, list[GraphNode]] = {}

@@ -1,7 +1,7 @@
 """The colours of a figure: the roles of its marks in a light, a dark and a printed theme.
 
-Light and dark are the palettes of all pictures (`theme.py`). In "print" nothing depends on color:
-each kind of layer is a gray or a pattern of black lines.
+Light and dark are the palettes of all pictures (`theme.py`). In "print" nothing depends on colour:
+each kind of layer is a grey or a pattern of black lines.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 from kerascope.viz.theme import PALETTES, mixed, style_of
 
-# Kind -> gray of its inside, pattern of lines on it. Other kinds are white.
+# Kind -> grey of its inside, pattern of lines on it. Other kinds are white.
 PRINTED = {
     "input": ("#FFFFFF", ""),
     "convolution": ("#F0F0F0", ""),
@@ -36,7 +36,7 @@ HUES = {"pooling": "vermillion", "upsampling": "green", "merge": "orange", "inpu
 class Look:
     """The colours of one theme: "light", "dark" or "print".
 
-    `own` holds the colors that the user chose for kinds of layers.
+    `own` holds the colours that the user chose for kinds of layers.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Look:
 
     @cache  # noqa: B019  there are few themes
     def color(self, role: str) -> str:
-        """Return the color of a role, "" for none.
+        """Return the colour of a role, "" for none.
 
         Roles are "text", "quiet" (text), "edge", "thin" (lines), "ground" (the page, to hide
         marks below), "frame", "frame-line" and "accent HUE"; for a kind of layer "fill KIND",

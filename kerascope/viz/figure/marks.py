@@ -1,6 +1,6 @@
 """The marks of a figure, measured in points, and how its texts fit the page.
 
-The forms (`volumes.py`, `u_shape.py`, ...) place marks whose colors are roles; `drawer.py` paints
+The forms (`volumes.py`, `u_shape.py`, ...) place marks whose colours are roles; `drawer.py` paints
 them. The y axis points down. The `data` of a mark names the layers that it shows and their shape,
 so that a test can compare a figure with its model.
 """

@@ -86,7 +86,7 @@ def _sentences(layers: list[Part]) -> list[str]:
     sizes = ", ".join(str((part.shape or ("?",))[0]) for part in layers)
     sentences = [f"Layers of {sizes} neurons. Each circle is a neuron, each line a weight."]
     if any(part.channels > MOST_DRAWN for part in layers):
-        more = f"Of layers with more than {MOST_DRAWN} neurons some are left out (dots)."
+        more = f"In layers with more than {MOST_DRAWN} neurons, some are left out (dots)."
         sentences.append(more)
     return sentences
 

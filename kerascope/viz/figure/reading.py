@@ -1,8 +1,8 @@
-"""What a figure reads from a graph: parts worth drawing, and who feeds whom.
+"""A graph as the parts of a figure, and the arrows between them.
 
-A figure leaves out what an author leaves out: activations, dropout, batch normalization, padding
-and flattening belong to the layer before them. Nothing is lost by that: a `Part` lists all the
-boxes of the graph that it stands for.
+As in a paper, activations, dropout, batch normalization, padding and flattening have no box of
+their own: they belong to the layer before them. A `Part` lists all boxes of the graph that it
+contains, so no layer is lost.
 """
 
 from __future__ import annotations
@@ -22,24 +22,23 @@ Shape = tuple[int | None, ...]
 QUIET_KINDS = ("activation", "noise")
 WITH_ACTIVATION = ("convolution", "upsampling", "dense", "recurrent", "normalization")
 TIMES = "\u00d7"
-_AUTOMATIC = re.compile(r".*_\d+$")
 
 
 @dataclass(frozen=True)
 class Part:
-    """One thing of a figure, and the boxes of the graph that it stands for.
+    """One part of a figure, and the boxes of the graph that belong to it.
 
     Attributes
     ----------
     node : GraphNode
-        The box that gives it its name and its kind.
+        The box with its name and its kind.
     shape : Shape or None
-        Of its first output, without the batch; None where nothing knows it.
+        Of its first output, without the batch; None if unknown.
     members : tuple of str
         Ids of all its boxes, its own first.
     activation : str
     count : int
-        Number of boxes in the whole graph: a closed frame hides some.
+        Number of boxes in the whole graph, with those that a closed frame hides.
     sources_count : int
         Number of parts that feed it.
     classes : tuple of str
@@ -56,7 +55,7 @@ class Part:
 
     @property
     def kind(self) -> str:
-        """The kind of its box; of what makes an image larger "upsampling"."""
+        """The kind of its box, or "upsampling" if it makes images larger."""
         return figure_kind(self.node)
 
     @property
@@ -76,17 +75,17 @@ class Part:
 
     @property
     def shared(self) -> str:
-        """Words that say that its weights are those of another part too, "" if they are not."""
+        """Words that mark weights shared with another part, "" if it shares none."""
         return str(self.node.attrs.get("shared", ""))
 
     @property
     def settings(self) -> list[str]:
-        """How the layer is set, piece by piece: "3x3", "stride 2"."""
+        """The settings of the layer, such as "3x3" and "stride 2"."""
         return [one for one in str(self.node.attrs.get("settings", "")).split(", ") if one]
 
     @property
     def window(self) -> str:
-        """The window of a convolution or a pooling as "3\u00d73", "" if nothing says it."""
+        """The window of a convolution or a pooling as "3\u00d73", "" if unknown."""
         if self.kind not in _WITH_WINDOW:
             return ""
         found = next((s for s in self.settings if re.fullmatch(r"\d+(x\d+)*", s)), "")
@@ -99,7 +98,7 @@ def members_of(parts: Iterable[Part]) -> tuple[str, ...]:
 
 
 def _window_of_a_module(node: GraphNode) -> str:
-    """Return the window as PyTorch says it: "kernel_size 3" of a Conv2d is 3\u00d73."""
+    """Return the window of a PyTorch module: "kernel_size 3" of a Conv2d is 3\u00d73."""
     settings = str(node.attrs.get("settings", ""))
     found = re.search(r"\bkernel_size (\d+)|\bkernel_size \(([\d, ]+)\)", settings)
     axes = re.search(r"([123])d$", class_of(node))
@@ -131,7 +130,7 @@ class Reading:
 
     @property
     def chain(self) -> list[Part] | None:
-        """The parts one after another, None if the model branches or joins."""
+        """The parts in order, or None if the model branches or joins."""
         straight = all(len(ends) <= 1 for ends in (*self.sources.values(), *self.targets.values()))
         roots = [one for one, sources in self.sources.items() if not sources]
         return [*self.parts.values()] if straight and len(roots) == 1 else None
@@ -172,10 +171,11 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
     ----------
     graph : Graph
     is_quiet : callable
-        Whether a box belongs to the part before it; asked of boxes with one source and no shared
-        weights, with that part and whether the box is the only target of its source. Behind a merge
-        it must be so for most merges of the class: otherwise what follows the last block of a model
-        (a last normalization) would belong to the merge of that block alone.
+        Whether a box belongs to the part before it. It is called with the box, this part, and
+        whether the box is the only target of its source, for boxes with one source and without
+        shared weights. After a merge, a box counts as the only target if most merges of this class
+        have a single target. Otherwise the last normalization of a model would belong to the merge
+        of the last block only.
     """
     sources: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.edges:
@@ -212,7 +212,7 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
 
 
 def connected(graph: Graph, parts: dict[str, Part], sources: dict[str, dict[str, None]]) -> Reading:
-    """Return a reading whose arrows are given from their ends."""
+    """Return a reading with the arrows of these sources."""
     targets: dict[str, dict[str, None]] = {one: {} for one in parts}
     for target, ends in sources.items():
         for source in ends:
@@ -222,7 +222,7 @@ def connected(graph: Graph, parts: dict[str, Part], sources: dict[str, dict[str,
 
 
 def _joined(part: Part, node: GraphNode) -> Part:
-    """Return a part with one box more."""
+    """Return a part with another box added."""
     activation = part.activation
     if node.kind == "activation":
         activation = str(node.attrs.get("activation", "")) or _word(node)
@@ -234,7 +234,7 @@ def _joined(part: Part, node: GraphNode) -> Part:
 
 
 def _word(node: GraphNode) -> str:
-    """Return what the class of an activation is called: "LeakyReLU" as "leaky relu"."""
+    """Return the name of an activation class as words: "LeakyReLU" is "leaky relu"."""
     return spaced(str(node.attrs.get("class_name", "")).split(": ")[-1]).lower()
 
 
@@ -254,7 +254,7 @@ def spaced(name: str) -> str:
 
 
 def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) -> list[GraphNode]:
-    """Return boxes so that each comes after those that feed it, else as they came."""
+    """Return boxes in topological order, otherwise in the given order."""
     waiting = [*nodes]
     done: dict[str, GraphNode] = {}
     while waiting:
@@ -271,7 +271,7 @@ def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) ->
     return [*done.values()]
 
 
-# --- what a box says ------------------------------------------------------------------------------
+# --- facts about a box ----------------------------------------------------------------------------
 
 
 def shape_of(node: GraphNode) -> Shape | None:
@@ -292,7 +292,7 @@ def _first_shape(shapes: str) -> Shape | None:
 
 
 def shape_text(shape: Shape | None) -> str:
-    """Return a shape as figures write it.
+    """Return a shape in the notation of figures.
 
     Examples
     --------
@@ -303,17 +303,17 @@ def shape_text(shape: Shape | None) -> str:
 
 
 def class_of(node: GraphNode) -> str:
-    """Return the class of the layer; of an operation between layers its name."""
+    """Return the class of a layer, or the name of an operation between layers."""
     return str(node.attrs.get("class_name", ""))
 
 
 def is_addition(node: GraphNode) -> bool:
-    """Return whether a box adds what comes in, as a layer or between layers."""
+    """Return whether a box adds its inputs, as a layer or as an operation between layers."""
     return class_of(node).removeprefix("Operation: ").lower() == "add"
 
 
 def figure_kind(node: GraphNode) -> str:
-    """Return the kind of a box; of what makes an image larger "upsampling"."""
+    """Return the kind of a box, or "upsampling" if it makes images larger."""
     name = class_of(node)
     if name.startswith("UpSampling") or (name.startswith("Conv") and "Transpose" in name):
         return "upsampling"
@@ -321,7 +321,7 @@ def figure_kind(node: GraphNode) -> str:
 
 
 def has_own_name(node: GraphNode) -> bool:
-    """Tell whether somebody chose the layer's name.
+    """Return whether the name of a layer was chosen, not generated.
 
     Examples
     --------
@@ -337,32 +337,32 @@ def has_own_name(node: GraphNode) -> bool:
 
 
 def is_flattening(node: GraphNode) -> bool:
-    """Tell whether a box only lays out anew, or pads, what comes in."""
+    """Return whether a box only reshapes, pads or crops its input."""
     name = class_of(node)
     known = ("Flatten", "ZeroPadding", "Cropping", "Masking", "Identity", "CenterCrop")
     return name.startswith(known)
 
 
 def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool = True) -> bool:
-    """Tell whether a figure of volumes leaves a box out."""
+    """Return whether figures of volumes or neurons omit a box."""
     if node.kind in (*QUIET_KINDS, "normalization"):
         return True
     return node.kind == "shaping" and is_flattening(node)
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Tell whether a U leaves a box out; a cropping before a joining is part of the copy."""
+    """Return whether a U omits a box; a cropping is part of the copy, so it is kept."""
     return is_quiet_in_images(node) and "Crop" not in class_of(node)
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Tell whether a figure of blocks leaves a box out: only what stands in a row with it."""
+    """Return whether figures of blocks or columns omit a box: only inside of a chain."""
     if not alone:
         return False
     if node.kind == "normalization":
         fits = before.kind == "merge" or class_of(node).startswith("BatchNorm")
         return fits and not any("Norm" in name for name in before.classes)
-    if node.kind == "activation":  # elsewhere, as in attention, it is a step of its own
+    if node.kind == "activation":  # otherwise, as in attention, it is a step of its own
         has_one = bool(before.activation)
         return not has_one and (before.kind in WITH_ACTIVATION or is_addition(before.node))
     return node.kind in QUIET_KINDS or (node.kind == "shaping" and is_flattening(node))
@@ -372,9 +372,9 @@ def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
 
 
 def sides_of(shape: Shape | None) -> tuple[tuple[int, ...], int]:
-    """Return the sides of an image (or a sequence) and its channels; no sides for a row of numbers.
+    """Return the sides of an image or a sequence, and its channels; a vector has no sides.
 
-    Images with channels first are known by their equal sides.
+    Images with channels first are recognized by their equal sides.
 
     Examples
     --------

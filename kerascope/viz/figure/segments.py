@@ -1,7 +1,7 @@
-"""How a model falls into pieces one after another, and which of them repeat.
+"""Segments of a model, and the segments that repeat.
 
-A *cut* is a part through which everything flows; between two cuts lies a `Segment`. Neighbouring
-segments, or rows of segments, of one build are one `Unit` with a count: "x 12".
+A *cut* is a part through which every path leads; a `Segment` is the parts between two cuts.
+Neighbouring segments, or rows of segments, of the same build are one `Unit` with a count: "x 12".
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ LONGEST_PERIOD = 12
 
 @dataclass(frozen=True)
 class Segment:
-    """What lies after one cut, up to and with the next.
+    """The parts after a cut, up to and including the next cut.
 
     Attributes
     ----------
     parts : tuple of Part
         In the order of the flow.
     way : tuple of Part
-        The longest way through it.
+        The longest path through it.
     is_residual : bool
-        Whether it is `way` and a short cut around it: the input itself, or one projection of it.
+        Whether it is `way` with a short cut around it: the identity, or one projection.
     build : object
         Equal for segments that repeat each other.
     """
@@ -39,12 +39,12 @@ class Segment:
 
     @property
     def lasting(self) -> tuple[Part, ...]:
-        """What each copy of the segment has: all but what stands in a short cut."""
+        """The parts that every copy has: all but those in a short cut."""
         return self.way if self.is_residual else self.parts
 
     @property
     def projections(self) -> tuple[Part, ...]:
-        """What stands in the short cut of a residual segment."""
+        """The parts in the short cut of a residual segment."""
         return tuple(part for part in self.parts if part not in self.lasting)
 
 
@@ -55,22 +55,22 @@ class Unit:
     Attributes
     ----------
     copies : tuple of tuple of Segment
-        All have as many segments.
+        All have the same number of segments.
     """
 
     copies: tuple[tuple[Segment, ...], ...]
 
     @property
     def drawn(self) -> tuple[Segment, ...]:
-        """What stands for all copies: the last, for the first may shrink what comes in."""
+        """The copy that is drawn: the last, because the first may change the size of an image."""
         return self.copies[-1]
 
     def layers_of(self, part: Part) -> tuple[str, ...]:
-        """Return the ids of all boxes that a drawn part stands for, in all copies."""
+        """Return the ids of all boxes that a drawn part represents, in all copies."""
         return tuple(member for one in self.alike(part) for member in one.members)
 
     def alike(self, part: Part) -> list[Part]:
-        """Return the parts of all copies that stand where a drawn part does."""
+        """Return the parts at the place of a drawn part, in all copies."""
         for number, segment in enumerate(self.drawn):
             if part in segment.projections:
                 return self.projections(segment)
@@ -80,16 +80,16 @@ class Unit:
         return []
 
     def projections(self, segment: Segment) -> list[Part]:
-        """Return what stands in the short cuts of all copies of a drawn residual segment."""
+        """Return the parts in the short cuts of all copies of a drawn residual segment."""
         number = self.drawn.index(segment)
         return [part for copy in self.copies for part in copy[number].projections]
 
     def has_short_cut(self, segment: Segment) -> bool:
-        """Return whether a drawn segment is one row and an arrow around it, at least in a copy."""
+        """Return whether a drawn segment is a chain with a plain short cut in at least one copy."""
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:
-        """Return a drawn part under a name that is true of all copies."""
+        """Return a drawn part with a name that fits all copies."""
         names = [*dict.fromkeys(one.node.label for one in self.alike(part))]
         if len(names) == 1:
             return part
@@ -100,7 +100,7 @@ class Unit:
 
 
 def units_of(reading: Reading) -> list[Unit]:
-    """Return a model as units, one after another."""
+    """Return the units of a model in order."""
     segments = segments_of(reading)
     units: list[Unit] = []
     i = 0
@@ -113,7 +113,7 @@ def units_of(reading: Reading) -> list[Unit]:
 
 
 def _repeats(segments: list[Segment], start: int) -> tuple[int, int]:
-    """Return how long a repeated row that begins here is, and how often it comes: 1, 1 for none."""
+    """Return the length and the count of the repeated row that begins here, or 1, 1."""
     best = (1, 1)
     for period in range(1, min(LONGEST_PERIOD, (len(segments) - start) // 2) + 1):
         times = 1
@@ -134,10 +134,10 @@ def _builds(segments: list[Segment], start: int, period: int) -> list[object] | 
 
 
 def segments_of(reading: Reading) -> list[Segment]:
-    """Return the pieces between the cuts of a model."""
+    """Return the segments between the cuts of a model."""
     order = [*reading.parts]
     place = {one: i for i, one in enumerate(order)}
-    reach = [0] * len(order)  # the last part that something before this one feeds
+    reach = [0] * len(order)  # the last part that an earlier part feeds
     furthest = -1
     roots = [place[one] for one, sources in reading.sources.items() if not sources]
     leaves = [place[one] for one, targets in reading.targets.items() if not targets]
@@ -168,7 +168,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
         or (beside == 1 and len(way) > 2 and _is_around(reading, parts, way))
     )  # fmt: skip
     build: object
-    if is_residual and class_of(parts[-1].node) == "Concatenate":  # channels come on and on
+    if is_residual and class_of(parts[-1].node) == "Concatenate":  # each block adds channels
         build = ("dense", sides_of(parts[-1].shape)[0], tuple(map(_growing_build, way)))
     elif is_residual:
         build = ("residual", parts[-1].shape, tuple(_build(part) for part in way))
@@ -185,7 +185,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Tell whether the one part beside the way leads from its beginning to its end."""
+    """Return whether the one part outside of `way` leads from its input to its end."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared
@@ -195,17 +195,17 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
 
 
 def _growing_build(part: Part) -> object:
-    """Return the same for a part of a dense block: what keeps all that comes in grows with it."""
+    """Return the build of a part of a dense block, without the channels that grow."""
     if part.kind in ("merge", "normalization") and not part.shared:
         return part.classes
     return _build(part)
 
 
 def _build(part: Part) -> object:
-    """Return what must be equal in parts that repeat each other: all that their boxes say.
+    """Return the facts that must be equal in parts that repeat: all facts in their boxes.
 
-    Calls of shared layers repeat only calls of the same layers. A stride and a padding may differ,
-    since the first of several blocks often makes the image smaller.
+    A call of a shared layer repeats only calls of the same layer. Stride and padding may differ,
+    because the first of several blocks often makes the image smaller.
     """
     layer = layer_of(part.node) if part.shared else ""
     settings = [one for one in part.settings if not one.startswith(("stride", "padding", "same"))]

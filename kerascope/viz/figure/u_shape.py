@@ -1,8 +1,8 @@
-"""The form "u": an encoder that goes down, a decoder that comes up, and what is copied across.
+"""The form "u": an encoder that goes down, a decoder that goes up, and the copies across.
 
-A row is a resolution, the height of a volume follows it, its width the logarithm of its channels.
-Pooling and upsampling are the arrows between the rows. A tensor that skips the way down and up is a
-dashed arrow to where it is joined; what was copied stands there in a dashed frame.
+Each row is a resolution. The height of a volume follows its resolution, its width the logarithm of
+its channels. Pooling and upsampling are the arrows between the rows. A tensor that skips the way
+down and up is a dashed arrow to the layer that joins it, which shows the copy as a dashed frame.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
 @dataclass
 class ResolutionRow:
-    """One resolution: what lies on the way down (at the bottom all) and on the way up."""
+    """The parts of one resolution, on the way down (all, in the lowest row) and on the way up."""
 
     down: list[Part] = field(default_factory=list)
     up: list[Part] = field(default_factory=list)
@@ -47,7 +47,7 @@ class UShape:
     falls, rises : dict of int to list of Part
         Poolings that lead down to a row, upsamplings that lead up to it: they are arrows.
     skips : list of tuple (Part, Part, list of Part)
-        What is copied, where it is joined, and what lies between (a cropping).
+        The copied part, the part that joins it, and the croppings between them.
     """
 
     rows: list[ResolutionRow]
@@ -57,12 +57,12 @@ class UShape:
 
 
 def suits(reading: Reading) -> bool:
-    """Tell whether a model goes down and up again in resolution, with copies across."""
+    """Return whether the resolution of a model falls and rises again, with copies across."""
     return shape_of_u(reading) is not None
 
 
 def shape_of_u(reading: Reading) -> UShape | None:
-    """Return a model as a U, None if it is none."""
+    """Return a model as a U, or None if it does not have this shape."""
     ends = [one for one, targets in reading.targets.items() if not targets]
     if len(ends) != 1 or not {"convolution", "upsampling"} & reading.kinds:
         return None
@@ -91,12 +91,12 @@ def shape_of_u(reading: Reading) -> UShape | None:
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
-    """Return whether a part only crops what is copied: any other would be lost on the arrow."""
+    """Return whether a part only crops a copy: the arrow would not show any other."""
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
 def _rows(path: list[Part]) -> UShape | None:
-    """Sort the parts of the long way into rows; None if it does not go down once and up once."""
+    """Sort the parts of a path into rows; None if it does not go down once and up once."""
     u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])
@@ -132,7 +132,7 @@ def _area(part: Part) -> float:
 
 
 def _lie_across(u: UShape) -> bool:
-    """Tell whether each copy goes from the left to the right side of its own row."""
+    """Return whether each copy goes from the left to the right side of its own row."""
     rows = {part.node.id: (number, side)
             for number, row in enumerate(u.rows)
             for side, parts in (("down", row.down), ("up", row.up))
@@ -362,8 +362,8 @@ def _sentences(u: UShape, key: list[KeyEntry]) -> list[str]:
     plain = sides.rstrip("\u00b2")
     square = "" if plain == sides else f" ({sides}: {plain}{TIMES}{plain})"
     return [
-        "Each box is what a layer gives: its number of channels stands above, the sides of the "
-        f"image at the left of a row{square}, at its right where they differ.",
-        "Dashed frames are copies of what the way down gave.",
+        "Each box is the output of a layer: its number of channels is above it, the sides of its "
+        f"image are at the left of the row{square}, and at the right if they differ.",
+        "Dashed frames are copies from the way down.",
         f"Arrows: {'; '.join(entry.words for entry in key)}.",
     ]

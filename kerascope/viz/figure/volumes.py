@@ -1,9 +1,9 @@
 """The form "volumes": a chain of convolutions as boxes (AlexNet, VGG) or as sheets (LeNet).
 
-The front of a volume is as high as its image, its depth is the image's width, and it is as thick as
-it has channels; a row of numbers is a bar. Sides are compressed (by the square root, channels by
-the logarithm), so that an image of 5 x 5 beside one of 224 x 224 can still be seen; what they are
-stands below. With few channels each channel is a sheet.
+The height and the depth of a volume are the sides of its image, its thickness is the number of
+channels; a vector is a bar. Sides are drawn by their square root and channels by their logarithm,
+so that an image of 5 x 5 is visible next to one of 224 x 224; the label below has the true sizes.
+If there are few channels, each channel is a sheet.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def volumes(reading: Reading, page: Page) -> FigureLayout:
 
 
 def _columns(reading: Reading) -> list[VolumeColumn]:
-    """Return the volumes, those of one kind and one shape together."""
+    """Return the columns; neighbouring volumes of one kind and shape share a column."""
     parts = reading.chain or []
 
     def alike(part: Part) -> object:
@@ -330,7 +330,7 @@ def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> 
             yield from _window(before, after, x0, x1, middle)
             continue
         start = x0 + (before.body + before.depth) / 2
-        if before.depth:  # at half its height the slanted side is nearer
+        if before.depth:  # the slanted side is nearer at half its height
             start -= before.depth / 2
         end = x1 - (after.body + after.depth) / 2
         if end - start >= (5.0 if before.flat or before.sheets else 8.0):
@@ -373,13 +373,13 @@ def _sentences(
     columns: list[VolumeColumn], parts: list[Part], key: list[KeyEntry]
 ) -> Iterator[str]:
     if columns[0].sheets:
-        yield "Each sheet is a feature map, each bar a row of numbers;"
-        yield "below are height \u00d7 width \u00d7 channels of what each layer gives."
+        yield "Each sheet is a feature map, each bar a vector."
+        yield "The labels below are height \u00d7 width \u00d7 channels of each output."
     else:
         axes = max(len(column.first.sides) for column in columns)
         said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
-        yield "Each volume is what a layer gives;"
-        yield f"below are its {said} \u00d7 channels (of bars the number of units)."
+        yield "Each volume is the output of a layer."
+        yield f"The labels below are {said} \u00d7 channels (for bars, the number of units)."
         grow = "Height and depth grow with the square root of the image's sides,"
         yield "Height grows with the square root of the length," if axes == 1 else grow
         yield "thickness with the"
@@ -387,7 +387,7 @@ def _sentences(
     squares = [column.label[0] for column in columns if column.label[0].endswith("\u00b2")]
     if squares:
         side = squares[0].rstrip("\u00b2")
-        yield f"{squares[0]} stands for {side}{TIMES}{side}."
+        yield f"{squares[0]} means {side}{TIMES}{side}."
     windows = dict.fromkeys(f"{part.window} {part.kind}" for part in parts if part.window)
     if windows:
         yield f"Windows: {', '.join(windows)}."

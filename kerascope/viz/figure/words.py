@@ -1,4 +1,4 @@
-"""What a box of a figure says: what an author would call the layer, and how large it is."""
+"""The texts in a box of a figure: the usual name of the layer, and its size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def words_of(part: Part, short: bool = False) -> tuple[str, str]:
     ----------
     part : Part
     short : bool
-        Fewer words, for a narrow page.
+        Whether to use fewer words, for a narrow page.
     """
     name = class_of(part.node)
     channels = str(sides_of(part.shape)[1]) if part.shape else ""
@@ -42,7 +42,7 @@ def words_of(part: Part, short: bool = False) -> tuple[str, str]:
         return ("self-attention" if _attends_itself(part) else "cross-attention"), heads
     if part.kind == "merge":
         return _joining(part, name), ""
-    if part.kind == "normalization":  # a name as conv2_block1_0_bn says no more
+    if part.kind == "normalization":  # a name such as conv2_block1_0_bn adds nothing
         return _KNOWN.get(name) or spaced(name), part.activation
     if part.kind == "activation" and part.activation:
         named = has_own_name(part.node) and part.activation not in part.node.label
@@ -63,7 +63,7 @@ def _convolution(part: Part, name: str, channels: str) -> tuple[str, str]:
 
 
 def _stride(part: Part) -> str:
-    """Return a stride as papers write it: ", /2"."""
+    """Return a stride in the notation of papers: ", /2"."""
     found = next((s for s in part.settings if s.startswith("stride")), "")
     stride = found.removeprefix("strides").removeprefix("stride").strip()
     return f", /{stride}" if stride and part.kind != "pooling" else ""
@@ -81,5 +81,5 @@ def _attends_itself(part: Part) -> bool:
 
 
 def _named(part: Part, otherwise: str) -> str:
-    """Return the name that somebody gave the layer, else what it is."""
+    """Return the chosen name of a layer, otherwise another text."""
     return part.node.label.replace("_", " ") if has_own_name(part.node) else otherwise

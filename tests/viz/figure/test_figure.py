@@ -584,7 +584,7 @@ def test_a_form_that_cannot_say_what_is_shared_is_refused_and_not_chosen():
     assert figure.form == "blocks"
     assert "2 layers, " in figure.title
     assert "same weights" in figure.legend
-    with pytest.raises(ArgumentError, match="layers of which each is called once"):
+    with pytest.raises(ArgumentError, match="layers that are called once each"):
         ks.draw(model, style="figure", figure="neurons")
 
 
