@@ -67,7 +67,7 @@ def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 # Operations that are ops: the function, how its arguments are treated, and the names, with those of
 # the classes of ops.
-_OPS = (
+_OPS: tuple[tuple[str, Callable[..., Any], Treat, str], ...] = (
     (NUMPY, _of_one, floating, """arccos=Arccos arccosh=Arccosh arcsin=Arcsin arcsinh=Arcsinh
         arctan=Arctan arctanh=Arctanh cbrt=CubeRoot ceil=Ceil exp2=Exp2 fabs=Abs floor=Floor
         i0=BesselI0 sinc=Sinc"""),
@@ -86,7 +86,9 @@ _OPS = (
 _KINDS = SimpleNamespace(**{**vars(elementwise), **vars(m)})
 
 globals().update(
-    ops.one_to_one([(home, _KINDS, partial(*how), names) for home, *how, names in _OPS], row)
+    ops.one_to_one(
+        [(home, _KINDS, partial(make, treat), names) for home, make, treat, names in _OPS], row
+    )
 )
 
 
