@@ -1,7 +1,7 @@
-"""What a batch did: its weights, gradients and activations, gathered from its events.
+"""The figures of a batch: its weights, gradients and activations, gathered from its events.
 
-A batch of which nobody heard is executed again for it (see `journal.py`), and the tape stays as it
-is. So a table of some batches costs no more than these.
+A batch that was not recorded in detail is executed again to get them (see `journal.py`). The tape
+does not change. A table of a few batches therefore costs only those batches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kerascope.trace.tape_store import Tape
 
 
 class EventsOfBatch(NamedTuple):
-    """The events of one batch, and whether it was executed again for them; none if forgotten."""
+    """The events of one batch, none if forgotten, and whether it was executed again for them."""
 
     events: list[Event]
     is_again: bool
@@ -30,7 +30,7 @@ class EventsOfBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchValues:
-    """Arrays of one batch by their names; where a tape has no more, `Statistics`.
+    """The arrays of one batch by name; `Statistics` where the tape no longer has the array.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class BatchValues:
 
     @property
     def change(self) -> float:
-        """The norm of what the batch added to the weights, relative to them; NaN if not known."""
+        """The norm of the update relative to the norm of the weights; NaN if it is not known."""
         pairs = [*self.weights.values()]
         if not pairs or not all(isinstance(x, np.ndarray | np.number) for p in pairs for x in p):
             return math.nan
@@ -77,7 +77,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
     Raises
     ------
     ArgumentError
-        It has to be executed again and cannot be; why.
+        The batch has to be executed again and cannot be. The message says why.
     """
     first = tape.told(t)
     if first.kind == SKIPPED:
@@ -106,7 +106,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
 
 
 def values_of_batch(events: Iterable[Event]) -> BatchValues:
-    """Gather what some events tell of a batch."""
+    """Gather weights, gradients and activations of a batch from its events."""
     weights: dict[str, tuple[Any, Any]] = {}
     gradients: dict[str, Any] = {}
     activations: dict[str, Any] = {}
@@ -118,7 +118,7 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
         elif event.kind == "update.apply" and event.name in gradients:
             weights[event.name] = value_of_event(event, "old"), value_of_event(event, "new")
         elif event.kind == "op" and event.phase == "forward":
-            op = value_of_event(event, "op") or op  # told at the begin, or at the end
+            op = value_of_event(event, "op") or op  # recorded at the begin or at the end
             if event.ph == END and op == "relu":
                 silent, all_of_it = _dead_of(value_of_event(event, "result"))
                 dead, units = dead + silent, units + all_of_it
@@ -130,7 +130,7 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
 
 
 def _dead_of(array: Any) -> tuple[int, int]:
-    """Return how many units of a layer were 0 for the whole batch, and how many there are.
+    """Return how many units of a layer were 0 for the whole batch, and its number of units.
 
     A unit is an entry of the last axis; of an image that is channels first, a channel.
 

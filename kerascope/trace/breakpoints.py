@@ -1,17 +1,17 @@
-"""Breakpoints and watches: where the program should stop, and what should not change unseen.
+"""Breakpoints and watches: where the program stops, and which values are watched for changes.
 
-An event that a breakpoint's selector matches, and for which its condition holds, is a hit. The
-first breakpoint that is hit and not ignored stops. A condition that raises stops too, with its
-error, as in pdb; but where a name of it is None, or a symbol, it does not hold: there is no number
-yet. What is passed on the way back in time counts like what is passed on the way on.
-pdb counts a hit even where the condition is false; here `break *, has_nan(out)` counts the NaN.
+An event is a hit if the selector of a breakpoint matches it and the condition holds. The first hit
+that is not ignored stops the program. A condition that raises an error stops too and shows the
+error, as in pdb. But if a name in it is None or still symbolic, the condition counts as false,
+because there is no number yet. Hits count in both directions of time. Unlike pdb, a false condition
+is not a hit: `break *, has_nan(out)` counts the NaN values.
 
-`watch weight:dense_1*` stops where such a weight gets a new value, with the old one, the new one
-and the relative change. `watch EXPR` evaluates a Python expression over the names of the Keras
-source, and stops where its value is another than at the event before: `watch list(tensor_map)`.
-Values are compared by what they hold, arrays number by number. Whether a value changed at an event
-depends on nothing but the event and the names before and at it. So a watch stops at the same events
-forward, backward and in a replay.
+`watch weight:dense_1*` stops when a matching weight gets a new value, and shows the old value, the
+new value and the relative change. `watch EXPR` evaluates a Python expression over the names of the
+Keras source and stops when its value differs from the value at the event before: `watch
+list(tensor_map)`. Values are compared by content, arrays number by number. Whether a value changed
+at an event depends only on the event and on the names before and at it. So a watch stops at the
+same events forward, backward and in a replay.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from kerascope.trace.statistics import (
 Names = Callable[[Expression], Mapping[str, Any]]
 
 
-# --- what is numbered: breakpoints and watches ----------------------------------------------------
+# --- numbered items: breakpoints and watches ------------------------------------------------------
 
 
 class HasNumber(Protocol):
-    """A breakpoint or a watch."""
+    """An item with a number: a breakpoint or a watch."""
 
     number: int
     enabled: bool
@@ -55,7 +55,7 @@ Item = TypeVar("Item", bound=HasNumber)
 
 
 class Numbered(Generic[Item]):
-    """The breakpoints, or the watches, of a session by their numbers."""
+    """The breakpoints, or the watches, of a session, stored by number."""
 
     what: ClassVar[str]
 
@@ -74,7 +74,7 @@ class Numbered(Generic[Item]):
         return made
 
     def get(self, number: int, where: str = "break") -> Item:
-        """Return one by its number.
+        """Return the breakpoint or watch with a number.
 
         Raises
         ------
@@ -88,14 +88,14 @@ class Numbered(Generic[Item]):
         return self._items[number]
 
     def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:
-        """Let some, or all, stop or not; return them."""
+        """Enable or disable the items with these numbers, or all of them; return them."""
         chosen = self._chosen(numbers, "enable" if is_enabled else "disable")
         for one in chosen:
             one.enabled = is_enabled
         return chosen
 
     def clear(self, *numbers: int) -> list[Item]:
-        """Remove some, or all; return them."""
+        """Remove the items with these numbers, or all of them; return them."""
         chosen = self._chosen(numbers, "clear")
         for one in chosen:
             self._items.pop(one.number, None)
@@ -118,16 +118,16 @@ class Breakpoint:
     selector : Selector
     condition : Expression or None
     temporary : bool
-        Whether it is gone after it has stopped once.
+        Whether it is removed after its first stop.
     enabled : bool
     ignore : int
-        How many hits will not stop.
+        How many further hits do not stop.
     hits : int
-        How often it was hit, ignored hits among them.
+        How often it was hit, including ignored hits.
     commands : list of str
-        What the debugger does when it stops here.
+        Debugger commands that run when it stops.
     lacking : str
-        Why the condition could not be asked when it was passed last: what it names had no value.
+        Why the condition could not be evaluated at the last matching event: a name had no value.
     """
 
     number: int
@@ -141,32 +141,33 @@ class Breakpoint:
     lacking: str = ""
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether an event is one of its selector; the condition is not asked."""
+        """Return whether the selector matches an event. The condition is not evaluated."""
         selector = self.selector
         if isinstance(selector, ConditionSelector):
             return self.condition is not None and self.condition.concerns(event)
         if self.condition and not selector.at_end and self.condition.names & {*OF_THE_OUTPUT}:
-            selector = selector.at_the_end()  # only there is an output to speak of
+            selector = selector.at_the_end()  # the output exists only there
         return selector.matches(event, events)
 
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """The selector of a breakpoint that is a condition alone: where a name of it gets a value."""
+    """Selects the events that set a name of the condition; for breakpoints without a selector."""
 
 
 def losses_asked(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
 ) -> dict[int, Expression]:
-    """Return the conditions of breakpoints that ask for the loss of a call alone, by their numbers.
+    """Return the conditions that depend only on the loss of a call, by the breakpoint's number.
 
     Parameters
     ----------
     breakpoints : iterable of Breakpoint
     sample : iterable of Event
-        Of one batch, or one call. In one that gives no loss none of them can stop.
+        The events of one batch or call. If they contain no loss, none of these breakpoints can
+        stop.
     others : container of str
-        Names in conditions that may have another value at any time.
+        Names in conditions whose values may change at any time.
     """
     sample = list(sample)
     return {
@@ -183,15 +184,15 @@ def losses_asked(
 def batches_concerned(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
 ) -> frozenset[int] | None:
-    """Return the numbers of the batches in which a breakpoint may stop; None if it may be any.
+    """Return the numbers of the batches in which a breakpoint may stop; None if any batch may.
 
     Parameters
     ----------
     breakpoints : iterable of Breakpoint
     sample : iterable of Event
-        Of one batch, or one call: the others have the same, but for variables that were set.
+        The events of one batch or call. Other batches have the same ones, except for set variables.
     events : History
-        In which it lies.
+        The history that contains the sample.
     """
     sample, numbers = list(sample), set()
     for one in breakpoints:
@@ -210,7 +211,7 @@ def batches_concerned(
 
 
 class Hit(NamedTuple):
-    """A breakpoint that stops, and the error of its condition if that is why."""
+    """A breakpoint that stops, and the error of its condition if the condition raised one."""
 
     breakpoint: Breakpoint
     error: str = ""
@@ -222,7 +223,7 @@ class Breakpoints(Numbered[Breakpoint]):
     Parameters
     ----------
     numbers : iterator of int, optional
-        Where the numbers come from; what shares them never shows one number twice.
+        The source of numbers. Collections that share it never use one number twice.
 
     Examples
     --------
@@ -238,12 +239,12 @@ class Breakpoints(Numbered[Breakpoint]):
     def add(
         self, text: str, known: KnownNames = NOTHING_KNOWN, *, temporary: bool = False
     ) -> Breakpoint:
-        """Make a breakpoint of "SEL", of "SEL, condition" or of a condition alone: "loss > 1000".
+        """Add a breakpoint from "SEL", "SEL, condition" or a condition alone: "loss > 1000".
 
         Raises
         ------
         ArgumentError
-            The selector or the condition is nonsense; nothing was made.
+            The selector or the condition is invalid; nothing was added.
         """
         where = "tbreak" if temporary else "break"
         alone = _condition_alone(text, where)
@@ -252,21 +253,21 @@ class Breakpoints(Numbered[Breakpoint]):
             return self._enter(Breakpoint(next(self._numbers), coming, alone, temporary))
         chosen, comma, condition = text.partition(",")
         if comma and not condition.strip():
-            raise ArgumentError(f"{where}: behind the comma of {text!r} a condition is missing.")
+            raise ArgumentError(f"{where}: a condition is missing after the comma of {text!r}.")
         selector = parse_selector(chosen, known, where)
         expression = parse_expression(condition, where) if comma else None
         return self._enter(Breakpoint(next(self._numbers), selector, expression, temporary))
 
     def hit(self, event: Event, names: Names, events: History = ()) -> Hit | None:
-        """Count the hits of an event; return the first that stops.
+        """Count the hits at an event; return the first hit that stops.
 
         Parameters
         ----------
         event : Event
         names : callable
-            Gives the names at the event for an expression.
+            Returns the names at the event that an expression needs.
         events : History
-            The events before, for selectors that ask for the begin of a span.
+            The events before, for selectors that match the begin of a span.
         """
         for breakpoint in self:
             if not breakpoint.enabled or not breakpoint.matches(event, events):
@@ -281,7 +282,7 @@ class Breakpoints(Numbered[Breakpoint]):
                 if breakpoint.condition and breakpoint.condition.lacks_numbers(there, error):
                     breakpoint.lacking = error_text(error)
                     continue
-                breakpoint.hits += 1  # it stops whatever is ignored, and stays: its text is wrong
+                breakpoint.hits += 1  # its text is wrong: stop despite `ignore`, and keep it
                 return Hit(breakpoint, error_text(error))
             breakpoint.hits += 1
             if breakpoint.ignore:
@@ -294,7 +295,7 @@ class Breakpoints(Numbered[Breakpoint]):
 
 
 def _condition_alone(text: str, where: str) -> Expression | None:
-    """Return the condition that a text is: a comparison, a call, several with `and`; else None."""
+    """Return the text's expression if it is a comparison, call, `not`, `and` or `or`; else None."""
     try:
         expression = parse_expression(text, where)
         body = ast.parse(expression.text.replace("~", "_"), mode="eval").body
@@ -315,7 +316,7 @@ CHANGING_KINDS = ("update.apply", "weight.set")
 
 @dataclass(frozen=True)
 class Unknown:
-    """The value of an expression that has none yet, and why."""
+    """The value of an expression that has no value, with the reason."""
 
     reason: str
 
@@ -327,21 +328,21 @@ NOTHING = Unknown("no value yet")
 
 
 class Change(NamedTuple):
-    """A watched value is another now.
+    """A change of a watched value.
 
     Attributes
     ----------
     watch : Watch
     name : str
-        The weight, or the expression.
+        The name of the weight, or the text of the expression.
     old, new : object
-        `Unknown` where there was or is no value.
+        `Unknown` if there was or is no value.
     relative : float or None
         ‖new - old‖ / ‖old‖, for numbers and arrays.
     added, removed : tuple
         Keys of a dict, or elements of a list or a set.
     error : str
-        What the watch's condition raised, if it did.
+        The error that the watch's condition raised, else "".
     """
 
     watch: Watch
@@ -366,7 +367,7 @@ class Watch:
     expression : Expression or None
         None for weights.
     condition : Expression or None
-        Over the names at the event, and `old`, `new` and `relative`.
+        Evaluated over the names at the event and `old`, `new` and `relative`.
     first : object
         The value when the watch was set.
     enabled : bool
@@ -382,7 +383,7 @@ class Watch:
     hits: int = 0
 
     def concerns(self, event: Event) -> bool:
-        """Return whether the value can have changed at an event."""
+        """Return whether the watched value may have changed at an event."""
         if self.expression is None:
             pattern = self.text.removeprefix(WEIGHT)
             is_change = event.kind in CHANGING_KINDS and event.ph != BEGIN
@@ -390,14 +391,14 @@ class Watch:
         return self.expression.concerns(event)
 
     def change(self, event: Event, before: Names, now: Names) -> Change | None:
-        """Return the change at an event that concerns it, if there is one."""
+        """Return the change at an event that may have changed the value, or None."""
         name = event.name if self.expression is None else self.text
         if self.expression is None:
             old, new = value_of_event(event, "old"), value_of_event(event, "new")
             old = NOTHING if old is None else old
             if new is None:
-                told_of = [d.value for d in event.deltas if d[:2] == ("weights", event.name)]
-                new = told_of[0] if told_of else None
+                values = [d.value for d in event.deltas if d[:2] == ("weights", event.name)]
+                new = values[0] if values else None
         else:
             old, new = value_of(self.expression, before), value_of(self.expression, now)
         if (new is None and self.expression is None) or same(old, new):
@@ -408,7 +409,7 @@ class Watch:
 
 
 def value_of(expression: Expression, names: Names) -> Any:
-    """Return an expression's value; `Unknown` if it has none, or one that is no data."""
+    """Return an expression's value; `Unknown` if it has none or is not data."""
     there: Mapping[str, Any] = {}
     try:
         there = names(expression)
@@ -421,9 +422,9 @@ def value_of(expression: Expression, names: Names) -> Any:
 
 
 def _is_worth_a_stop(old: Any, new: Any) -> bool:
-    """Return whether a change is worth a stop: not where a comparison is false.
+    """Return whether a change is worth a stop. A comparison that is still false is not.
 
-    So `watch total_loss > 1000` stops where it comes to hold, and where it does so no longer.
+    So `watch total_loss > 1000` stops when it becomes true and when it becomes false again.
     """
     if isinstance(old, Unknown) and isinstance(new, bool | np.bool_):
         return bool(new)
@@ -431,7 +432,7 @@ def _is_worth_a_stop(old: Any, new: Any) -> bool:
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return which keys or elements only the new value has, and which only the old one."""
+    """Return the keys or elements that only the new value has, and those only the old one has."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()
@@ -446,7 +447,7 @@ class Watches(Numbered[Watch]):
     Parameters
     ----------
     numbers : iterator of int, optional
-        Where the numbers come from; shared with the breakpoints.
+        The source of numbers, shared with the breakpoints.
 
     Examples
     --------
@@ -458,26 +459,26 @@ class Watches(Numbered[Watch]):
     what = "watch"
 
     def add(self, text: str, names: Names = lambda expression: {}) -> Watch:
-        """Watch "EXPR", "EXPR, condition" or "weight:GLOB".
+        """Add a watch from "EXPR", "EXPR, condition" or "weight:GLOB".
 
         Parameters
         ----------
         text : str
         names : callable
-            Gives the names now that an expression asks for. The value may be missing yet; it is
-            reported when it comes.
+            Returns the current names that an expression needs. The value may be missing; then the
+            watch reports it when it appears.
 
         Raises
         ------
         ArgumentError
-            No expression, or its value is no data.
+            The text is not an expression, or its value is not data.
         """
         text = text.strip()
         expression, condition = None, ""
         if text.startswith(WEIGHT):
             text, _, condition = (piece.strip() for piece in text.partition(","))
             if text == WEIGHT:
-                raise ArgumentError("watch: behind 'weight:' a name is missing: weight:dense_1*.")
+                raise ArgumentError("watch: add a name after 'weight:', as weight:dense_1*.")
         else:
             text, condition = split_at_comma(text, "watch")
             expression = parse_expression(text, "watch")
@@ -485,19 +486,19 @@ class Watches(Numbered[Watch]):
         first = value_of(expression, names) if expression else NOTHING
         if isinstance(first, Unknown) and first.reason.startswith(OF_TYPE):
             raise ArgumentError(
-                f"watch: {text} is {first.reason}; a watch compares data: numbers, texts, arrays "
+                f"watch: {text} is {first.reason}. A watch compares data: numbers, texts, arrays "
                 "and containers of them. Watch something that it holds."
             )
         return self._enter(Watch(next(self._numbers), text, expression, asked, first))
 
     def changes(self, event: Event, before: Names, now: Names) -> list[Change]:
-        """Return what changed at an event; watches whose condition is false say nothing.
+        """Return the changes at an event, without those whose watch has a false condition.
 
         Parameters
         ----------
         event : Event
         before, now : callable
-            Give the names at the event before, and at this one, that an expression asks for.
+            Return the names that an expression needs: at the event before, and at this event.
         """
         found = []
         for watch in self:
@@ -512,12 +513,12 @@ class Watches(Numbered[Watch]):
 
 
 def _asked(change: Change, now: Names) -> Change | None:
-    """Return a change if its watch's condition holds; with its error if it raises."""
+    """Return the change if its watch's condition holds, with the error if it raises; else None."""
     if change.watch.condition is None:
         return change
-    told_of = {"old": change.old, "new": change.new, "relative": change.relative}
+    values = {"old": change.old, "new": change.new, "relative": change.relative}
     try:
-        names = {**now(change.watch.condition), **told_of}
+        names = {**now(change.watch.condition), **values}
         return change if change.watch.condition.value(names) else None
     except Exception as error:
         return change._replace(error=error_text(error))
@@ -527,7 +528,7 @@ PLAIN = (type(None), str, bytes, Statistics, *NUMBERS, *REFS)
 
 
 def is_data(value: Any) -> bool:
-    """Return whether a value is data: numbers, text, arrays, descriptions, containers of them.
+    """Return whether a value is data: numbers, text, arrays, descriptions, or containers of these.
 
     Examples
     --------

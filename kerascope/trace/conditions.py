@@ -1,38 +1,39 @@
-"""Conditions by name, for `catch`: what goes wrong in training, found where it begins.
+"""Conditions by name, for `catch`: problems of training, found where they begin.
 
 =====================  ============================================================================
-`nan`, `inf`           stops at the producer: this value comes out, and did not go in; or where it
-                       comes from outside: with data, a variable or a constant
+`nan`, `inf`           the producer: such a value comes out and did not go in; or the place where it
+                       enters: with data, a variable or a constant
 `exception`            something failed
-`dead`                 a ReLU gives 0 for the whole batch
-`vanishing<1e-3`       a gradient's norm is below this part of the greatest of this backward pass
-`exploding>1e3`        it is above this multiple of the first of this pass, or of the greatest of
-                       the pass before
-`stuck<1e-7`           a commit changed a weight by less than this, relatively, or
-`stuck>10`             the loss has not changed over more than so many batches
+`dead`                 a ReLU returns 0 for the whole batch
+`vanishing<1e-3`       a gradient's norm is below this fraction of the largest in this backward pass
+`exploding>1e3`        it is above this multiple of the first in this pass, or of the largest in the
+                       pass before
+`stuck<1e-7`           a commit changed a weight by a smaller relative amount, or
+`stuck>10`             the loss stayed the same over more than this number of batches
 `ratio>0.1`            a weight's relative change at a commit, ‖update‖ / ‖weight‖, is above this
 =====================  ============================================================================
 
-The numbers are what is meant where none is given; `stuck` asks both questions.
+The numbers shown are the defaults. `stuck` checks both.
 
-A symptom is looked for at one event and, where it must, at those before it; how one came there
-plays no part. So it is found forward, backward and in a replay. It is read from these deltas:
+A symptom is checked at one event and, if necessary, at the events before it. It does not matter how
+the debugger got there. So it is found forward, backward and in a replay. It is read from these
+deltas:
 
 - `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
-  stand at the begin of the span. `inputs` at the begin of a function is what is fed, under the
+  belong to the begin of the span. `inputs` at the begin of a function are its fed arrays, with the
   names `feed_names`;
-- `constants`, a dict, at the begin of an op that reads some which are not finite;
+- `constants`, a dict, at the begin of an op that reads constants which are not finite;
 - `op`, the op's name, at an op or its begin;
 - `grads`, an array with the tensor's name as the key, or a dict of them, where gradients arrive;
-- `old` and `new`, arrays, at kind "update.apply"; `params`, the names of what is trained, at the
-  begin of the function;
+- `old` and `new`, arrays, at kind "update.apply"; `params`, the names of the trained weights, at
+  the begin of the function;
 - `weights`, an array with the weight's name as the key, where it is created or set, and at the
   begin of the first function that reads it;
 - `total_loss`, a number, where it has been computed;
-- `error`, an `ErrorRef`, at the end of what failed.
+- `error`, an `ErrorRef`, at the end of a span that failed.
 
 A symptom is a function of the event, the history, and the two thresholds of its condition (`<` and
-`>`); it returns a sentence, "" if nothing is wrong.
+`>`). It returns a sentence, or "" if nothing is wrong.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ from kerascope.trace.statistics import (
 
 
 class Finding(NamedTuple):
-    """What a condition found: its name, the time, the tensor or weight, and a sentence."""
+    """A problem that a condition found: condition, time, tensor or weight, and a sentence."""
 
     condition: str
     t: int
@@ -91,7 +92,7 @@ class Condition:
     ----------
     name : str
     below, above : float
-        What `<` and `>` behind the name set; infinite where the condition has no such threshold.
+        The thresholds after `<` and `>`; infinite if the condition has no such threshold.
     """
 
     name: str
@@ -99,13 +100,13 @@ class Condition:
     above: float = math.inf
 
     def find(self, event: Event, events: History) -> Finding | None:
-        """Return what is wrong at an event, or None.
+        """Return the problem at an event, or None.
 
         Parameters
         ----------
         event : Event
         events : History
-            The history; only what lies before the event is read.
+            The history; only the events before this one are read.
         """
         text = SYMPTOMS[self.name](event, events, self.below, self.above)
         return Finding(self.name, event.t, event.name, text) if text else None
@@ -134,18 +135,18 @@ DEFAULTS = {
 
 
 def parse_conditions(text: str, before: Mapping[str, Condition] = NONE) -> list[Condition]:
-    """Return the conditions that a text lists, with commas between them.
+    """Return the conditions in a comma-separated text.
 
     Parameters
     ----------
     text : str
     before : mapping of str to Condition
-        Whose thresholds stay where the text sets none.
+        Conditions whose thresholds apply when the text sets none.
 
     Raises
     ------
     ArgumentError
-        A name is unknown, or a threshold makes no sense.
+        A name is unknown, or a threshold is invalid.
 
     Examples
     --------
@@ -169,9 +170,9 @@ def _pieces(piece: str) -> tuple[str, str, str]:
     name = read[1] if read else piece.strip()
     if read is None or name not in DEFAULTS:
         listed = ", ".join(str(condition) for condition in DEFAULTS.values())
-        told = f"unknown condition {name!r}. {did_you_mean(name, DEFAULTS)}" if name else "got "
-        told += "" if name else "no condition. "
-        raise ArgumentError(f"catch: {told}Expected some of {listed}.")
+        told = f"unknown condition {name!r}. {did_you_mean(name, DEFAULTS)}" if name else ""
+        told += "" if name else "a condition is missing. "
+        raise ArgumentError(f"catch: {told}Use some of: {listed}.")
     return name, read[2] or "", read[3] or ""
 
 
@@ -179,7 +180,7 @@ def _with_threshold(condition: Condition, sign: str, number: str) -> Condition:
     field = "below" if sign == "<" else "above"
     if math.isinf(getattr(condition, field)):
         own = DEFAULTS[condition.name]
-        raise ArgumentError(f"catch: {own.name}{sign}{number} has no meaning; expected {own}.")
+        raise ArgumentError(f"catch: expected {own}, got {own.name}{sign}{number}.")
     try:
         threshold = float(number)
     except ValueError:
@@ -195,7 +196,7 @@ def _with_threshold(condition: Condition, sign: str, number: str) -> Condition:
 
 
 class Catches:
-    """The conditions that are caught in a session, by name.
+    """The conditions that a session catches, by name.
 
     Examples
     --------
@@ -208,7 +209,7 @@ class Catches:
 
     def __init__(self) -> None:
         self._conditions: dict[str, Condition] = {}
-        self._asks_for_numbers_only = True  # so one look at an array answers all
+        self._asks_for_numbers_only = True  # then one check of an array is enough
 
     def __iter__(self) -> Iterator[Condition]:
         return iter(self._conditions.values())
@@ -217,12 +218,12 @@ class Catches:
         return len(self._conditions)
 
     def add(self, text: str) -> list[Condition]:
-        """Catch what a text lists; return it. A threshold that was set before is kept.
+        """Catch the conditions in a text and return them. Thresholds that were set before are kept.
 
         Raises
         ------
         ArgumentError
-            The text makes no sense; nothing has changed.
+            The text is invalid; nothing has changed.
         """
         chosen = parse_conditions(text, self._conditions)
         self._conditions.update((condition.name, condition) for condition in chosen)
@@ -230,12 +231,12 @@ class Catches:
         return chosen
 
     def remove(self, *names: str) -> list[Condition]:
-        """Catch some no longer, or none; return what they were.
+        """Stop catching these conditions, or all of them; return the removed conditions.
 
         Raises
         ------
         ArgumentError
-            A name is not among them.
+            A name is not caught.
         """
         for name in names:
             if name not in self._conditions:
@@ -247,9 +248,9 @@ class Catches:
         return gone
 
     def findings(self, event: Event, events: History) -> list[Finding]:
-        """Return all that is wrong at an event."""
+        """Return the problems at an event."""
         if event.ph == BEGIN and event.kind != "function":
-            return []  # nothing has come of it yet; only a function may be fed what is wrong
+            return []  # no output yet; only a function can be fed bad numbers
         if self._asks_for_numbers_only and brings_finite_numbers(event):
             return []
         found = []
@@ -260,15 +261,15 @@ class Catches:
         return found
 
 
-# --- what a condition looks at --------------------------------------------------------------------
+# --- what a condition reads -----------------------------------------------------------------------
 
 
 WEIGHT_KINDS = ("weight.create", "weight.set")
-NO_EXCEPTIONS = ("abandoned", "skipped")  # errors of what nobody ended, or nobody needed
+NO_EXCEPTIONS = ("abandoned", "skipped")  # the stage was left open, or not needed
 
 
 def _inside(event: Event, events: History) -> Iterator[Event]:
-    """Yield the events inside the span that an event ends, the last first."""
+    """Yield the events inside the span that ends at an event, the last first."""
     for earlier in before(events, event.t) if event.ph == END else ():
         if earlier.depth <= event.depth or earlier.kind == FORGOTTEN:
             return
@@ -276,7 +277,7 @@ def _inside(event: Event, events: History) -> Iterator[Event]:
 
 
 def _gradients(event: Event) -> list[tuple[str, float]]:
-    """Return names and norms of the gradients that arrive at an event."""
+    """Return the names and norms of the gradients that arrive at an event."""
     found: list[tuple[str, float]] = []
     for delta in event.deltas:
         if delta.name != "grads":
@@ -291,7 +292,7 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
-    """Return the gradients of this backward pass before an event, and of the pass before it."""
+    """Return the gradients before an event: of its backward pass, and of the pass before."""
     marks = landmarks_of(events, event.t)
     begun = last_before(marks.backwards, event.t)
     this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
@@ -303,7 +304,7 @@ def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float
 
 
 def _arrived(events: History, times: list[int], first: int, last: int) -> list[tuple[str, float]]:
-    """Return the gradients that arrived between two times, none of them included."""
+    """Return the gradients that arrived strictly between two times."""
     chosen = times[bisect_right(times, first) : bisect_left(times, last)]
     return [pair for t in chosen for pair in _gradients(events[t])]
 
@@ -327,7 +328,7 @@ def _change(event: Event, events: History) -> tuple[Any, Any] | None:
 
 
 def _parameters(event: Event, events: History) -> list[str]:
-    """Return which weights are trained by the function that commits; slots are none of them."""
+    """Return the names of the weights that the committing function trains."""
     begun = last_before(landmarks_of(events, event.t).calls, event.t)
     return [event.name] if begun is None else value_of_event(events[begun], "params") or []
 
@@ -344,7 +345,7 @@ def _inf(event: Event, events: History, below: float, above: float) -> str:
 
 
 def _comes(event: Event) -> Any:
-    """Return the value that comes into being at an event."""
+    """Return the value that appears at an event."""
     if event.ph == BEGIN:
         is_call = event.kind == "function"
         return [value for _, value in (*_fed(event), *_variables(event))] if is_call else None
@@ -354,19 +355,19 @@ def _comes(event: Event) -> Any:
 
 
 def _fed(event: Event) -> list[tuple[str, Any]]:
-    """Return the arrays that a function is fed with their names, or else their places."""
+    """Return the arrays that a function is fed, with their names or else their positions."""
     arrays = value_of_event(event, "inputs") or ()
     names = value_of_event(event, "feed_names") or [f"input {i}" for i in range(len(arrays))]
     return list(zip(names, arrays, strict=False))  # two may have one name
 
 
 def _variables(event: Event) -> list[tuple[str, Any]]:
-    """Return the variables of which an event tells, a function's begin those not yet told."""
+    """Return the variables in an event's deltas; a function's begin has those not yet recorded."""
     return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 
 def _was_recorded(event: Event, events: History) -> bool:
-    """Return whether a function has begun with the weight that is set here."""
+    """Return whether an earlier function call recorded the weight that is set here."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
         return False
@@ -374,7 +375,7 @@ def _was_recorded(event: Event, events: History) -> bool:
 
 
 def _has_been_called(event: Event, events: History) -> bool:
-    """Return whether the call in which an event lies is not the first of its function."""
+    """Return whether the call around an event is not the first call of its function."""
     calls = landmarks_of(events, event.t).calls
     this = last_before(calls, event.t)
     if this is None:
@@ -383,7 +384,7 @@ def _has_been_called(event: Event, events: History) -> bool:
 
 
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
-    """Yield the events before one in the same call of a function, the last first."""
+    """Yield the earlier events of the same function call, the last first."""
     is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
     for earlier in before(events, event.t):
         if is_over:
@@ -393,7 +394,7 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether one look shows that what comes into being here is finite, or nothing."""
+    """Return whether the value that appears at an event is a finite array or number, or absent."""
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:
@@ -414,14 +415,14 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     constants = (value_of_span(event, events, "constants") or {}) if count(inputs) else {}
     spoilt = [name for name, constant in constants.items() if count(constant)]
     if spoilt and (word == "infinite" or _has_been_called(event, events)):
-        return ""  # so it was meant, as in a mask; of NaN it is told once
-    if spoilt:  # of a constant nothing was told before
+        return ""  # intended, as in a mask; NaN is reported once
+    if spoilt:  # no earlier event reported the constant
         origin = f"{word} comes in with the constant {', '.join(spoilt)}"
         return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
     if count(inputs) or any(count(_comes(inner)) for inner in _inside(event, events)):
-        return ""  # it came in, or was made by something inside that was found already
+        return ""  # it came in, or an inner op was reported already
     if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
-        return ""  # what went in is not known, but there is a likelier producer
+        return ""  # the inputs are not known, but an earlier op is a likelier producer
     if _was_recorded(event, events):
         return ""
     origin = "it comes from outside" if inputs is None else "none went in"
@@ -430,20 +431,20 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     if spoilt:
         origin = f"{word} comes in with its weight {', '.join(spoilt)}"
     elif inputs is not None and any(weight is None for weight in weights.values()):
-        origin = "none went in with its inputs; its weights are not told here"
+        origin = "none went in with its inputs; its weights are not recorded"
     if word == "NaN" and inputs is not None and count_inf(inputs):
         origin = "infinite numbers went in; catch inf finds them"
     return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return "1 of 32"; where only figures are left, "1"."""
+    """Return "1 of 32", or "1" if only statistics are left of the array."""
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 
 
 def _comes_in(event: Event, count: Callable[[Any], int], word: str) -> str:
-    """Return with which arrays such numbers come in where a function begins, and in which rows."""
+    """Return which fed arrays, rows and variables bring such numbers into a function."""
     found = []
     for name, value in _fed(event):
         if count(value):
@@ -550,7 +551,7 @@ def _ratio(event: Event, events: History, below: float, above: float) -> str:
     if change is None or not all(isinstance(x, np.ndarray | np.generic) for x in change):
         return ""
     relative = relative_change(*change)
-    # A weight that was 0 everywhere, as a fresh bias, has no ratio.
+    # A weight that was 0 everywhere, such as a new bias, has no ratio.
     if relative is None or not relative > above or not norm(change[0]):
         return ""
     return f"the relative change of {event.name}, |update| / |weight|, is {figure(relative)}"

@@ -1,10 +1,10 @@
 """The clock and the open spans: how the recorder writes events on a tape.
 
-`EventWriter` gives each event its time, its act, phase and depth, and lets the names of events that
-are too fine to be told come with the next one. A `StageRecorder` follows one stage and records the
-writer what it means; the kinds of stages have their own in `recorder_build.py`,
-`recorder_compile.py`, `recorder_function.py` and `recorder.py`. At the end stands at which line of
-the engine a stage is paused, and which line of the user made a layer.
+`EventWriter` gives each event its time, act, phase and depth. Names of events that are finer than
+the recorded level are added to the next event. A `StageRecorder` follows one stage and calls the
+writer; `recorder_build.py`, `recorder_compile.py`, `recorder_function.py` and `recorder.py` define
+one for each kind of stage. The functions at the end find the engine's line at which a stage is
+paused, and the user's line that made a layer.
 
 Lesson: chapter 12.
 """
@@ -38,7 +38,7 @@ from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.training_info import Memory
 
-UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own records
+UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of events of unknown stages
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 Listener = Callable[[Event], Any]
 SomeRecorder = TypeVar("SomeRecorder", bound="StageRecorder")
@@ -46,7 +46,7 @@ Deltas = tuple[Delta, ...]
 Facts = Mapping[str, Any]
 
 
-# An open span: kind, name, where, grain, whether it was told; the act and the phase around it.
+# An open span: kind, name, where, grain, whether it is recorded; the act and phase around it.
 Span = tuple[str, str, Where, str, bool, str, str]
 
 
@@ -60,11 +60,11 @@ class EventWriter:
     listeners : list of callable
     memory : Memory
     spans : list of Span
-        Those that are open, the outermost first.
+        The open spans, the outermost first.
     observers : list of StageRecorder
-        Of the stages that run, the outermost first.
+        The recorders of the running stages, the outermost first.
     stage : Stage or None
-        The stage that had the last event.
+        The stage that yielded the last event.
     """
 
     def __init__(
@@ -86,26 +86,26 @@ class EventWriter:
         self.describer = self.memory.describer
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
-        self.journal: Any = None  # of calls of which nobody heard
-        self.feeds: dict[int, Any] = {}  # of epochs by when they began: each knows its order
-        self.open_run: Any = None  # of such calls, that is under way
-        self.script_line: tuple[str, int] | None = None  # that began what is now run again
+        self.journal: Any = None  # the record of calls without events
+        self.feeds: dict[int, Any] = {}  # the feed of each epoch by its begin; it knows the order
+        self.open_run: Any = None  # the current run of calls without events
+        self.script_line: tuple[str, int] | None = None  # that began the calls that run again now
         self._act = self._phase = ""
         self._depth = 0
         self._append = self.tape.append
-        self._event_list = self.tape._events  # says what time it is: an interrupt leaves no gap
-        self._waiting: list[Delta] = []  # of events that are too fine to be told
+        self._event_list = self.tape._events  # its length is the time: an interrupt leaves no gap
+        self._waiting: list[Delta] = []  # of events finer than the level
         finest = _RANKS[level]
         self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
         self._unknown = {ph: (grain, _RANKS[grain] <= finest) for ph, grain in UNKNOWN.items()}
 
     def close(self) -> None:
-        """End all spans that are open still; call it when the watching is over."""
+        """End all open spans; call it when recording is over."""
         while self.spans:
             self.end()
 
     def continue_from(self, tape: Tape, t: int) -> None:
-        """Take over the events before a time, and record from there what comes next."""
+        """Copy the events before a time, and continue the recording from there."""
         for event in tape[:t]:
             self._append(event)
         for span in tape.spans_at(t - 1) if t else ():
@@ -115,17 +115,18 @@ class EventWriter:
         self._depth = len(self.spans)
 
     def continue_at(self, t: int, spans: list[Span], act: str, phase: str) -> None:
-        """Tell what comes from a time on, inside of spans that are open then."""
+        """Continue the recording at a time, inside the spans that are open there."""
         self.spans, self._depth = list(spans), len(spans)
         self._act, self._phase = act, phase
         self._event_list.lost = self._event_list._solid_from = t
 
-    # --- telling: what the observers call ---------------------------------------------------------
+    # --- recording: called by the observers
+    # -----------------------------------------------------------
 
     def begin(
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
-        """Tell the begin of a span."""
+        """Record the begin of a span."""
         grain, is_recorded = self._grains.get(kind) or self._unknown[BEGIN]
         self.spans.append((kind, name, where, grain, is_recorded, self._act, self._phase))
         if grain != "op":
@@ -144,7 +145,7 @@ class EventWriter:
             self._act, self._phase = kind, ""
 
     def end(self, deltas: Deltas = (), where: Where | None = None, facts: Facts = NO_FACTS) -> None:
-        """Tell the end of the innermost span."""
+        """Record the end of the innermost span."""
         kind, name, where_it_began, grain, is_recorded, act, phase = self.spans.pop()
         if is_recorded:
             self._depth -= 1
@@ -160,7 +161,7 @@ class EventWriter:
     def record(
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
-        """Tell what takes no time."""
+        """Record an event that takes no time."""
         grain, is_recorded = self._grains.get(kind) or self._unknown[INSTANT]
         if is_recorded:
             self._write(kind, INSTANT, self._depth, grain, name, where, deltas, facts)
@@ -181,27 +182,27 @@ class EventWriter:
             listener(event)
 
     def begin_batch(self, number: int, size: int, fed: list[Any], where: Where) -> None:
-        """Tell that a batch begins."""
+        """Record the begin of a batch."""
         names: dict[str, Any] = {"batch_index": number, "size": size}
         if not self.memory.statistics_only:
             names["ins_batch"] = [self.memory.copied(x) for x in fed]
         self.begin("batch", f"batch {number}", where, named(**names))
 
     def begin_callbacks(self, hook: str, names: list[str], where: Where) -> None:
-        """Tell which callbacks hear now."""
+        """Record the begin of a callback hook and the callbacks that it calls."""
         self.begin("callbacks", hook, where)
         for name in names:
             self.record("callback", name, where)
 
     def end_batch(self, outs: list[Any]) -> None:
-        """Tell that the callbacks are done, if they heard of it, and the batch with them."""
+        """Record the end of a batch, and of its callbacks if any ran."""
         if self.spans[-1][0] == "callbacks":
             self.end()
         results = tuple(self.memory.payload(x) for x in outs)
         self.end(named(outs=results, result=results))
 
     def begin_op(self, name: str, where: Where, deltas: Deltas, facts: Facts) -> None:
-        """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
+        """Record the begin of an op. As `begin` but in fewer steps, because most events are ops."""
         act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
         self._depth = depth + 1
@@ -214,7 +215,7 @@ class EventWriter:
             listener(event)
 
     def end_op(self, where: Where, deltas: Deltas) -> None:
-        """Tell the end of the op that was begun last."""
+        """Record the end of the op that began last."""
         _, name, _, _, _, act, phase = self.spans.pop()
         self._depth = depth = self._depth - 1
         if self._waiting:
@@ -235,18 +236,19 @@ class EventWriter:
         return self._grains[kind][1]
 
     def note(self, *deltas: Delta) -> None:
-        """Let these deltas come with the next event, whichever it is."""
+        """Add these deltas to the next event of any kind."""
         self._waiting.extend(deltas)
 
     def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-        """Return the line at which a stage is paused, and the script's line that has led here.
+        """Return the line at which a stage is paused, and the script's line that led there.
 
-        That is the one which made or called a layer, or which began all that is going on.
+        The script's line is the one that made or called a layer, or the one that began everything
+        running.
         """
         return where_of(stage, made_at or self.began_at())
 
     def began_at(self) -> tuple[str, int] | None:
-        """Return the script's line that begins something; None inside of what it has begun."""
+        """Return the script's line that begins something; None inside spans that it began."""
         if all(span[0] == "build" for span in self.spans):
             return self.script_line or line_outside_the_package()
         return None
@@ -256,7 +258,7 @@ class EventWriter:
 
 
 class StageRecorder:
-    """Follows one stage; this one, for stages of unknown kinds, records that they begin and end.
+    """Follows one stage. This class records the begin, events and end of any kind of stage.
 
     Parameters
     ----------
@@ -269,9 +271,9 @@ class StageRecorder:
         Whether the stage belongs to the building of models.
     memory : Memory
     ref : callable
-        Describes a tensor, node or layer.
+        Returns a description of a tensor, node or layer.
     level_of_spans : int
-        Number of spans that were open when the stage started.
+        Number of open spans when the stage started.
     """
 
     builds = False
@@ -285,33 +287,34 @@ class StageRecorder:
         self.level_of_spans = len(recorder.spans)
 
     def first_made_at(self) -> tuple[str, int] | None:
-        """Return the line of the script that made what is told first; None if it stands there."""
+        """Return the script's line that made the first recorded thing; None if it is running."""
         return None
 
     def started(self) -> None:
-        """Hear that the stage starts: nothing of it has run."""
+        """Record that the stage starts; nothing of it has run yet."""
         name = str(getattr(self.stage.subject, "name", self.stage.name))
         self.begin(self.stage.name, name)
 
     def event(self, event: Any) -> None:
-        """Hear an event."""
+        """Record an event of the stage."""
         name = str(getattr(event, "name", type(event).__name__))
         self.record("event", name)
 
     def finished(self) -> None:
-        """Hear that the stage has its result."""
+        """Record that the stage has its result."""
         self.end_all()
 
     def enclosing(self, kind: type[SomeRecorder]) -> SomeRecorder | None:
-        """Return the innermost recorder around this one of a kind, or None."""
+        """Return the innermost recorder of this class around this one, or None."""
         return next(
             (o for o in reversed(self.observers) if isinstance(o, kind) and o is not self), None
         )
 
     def function_returned(self, function: Function) -> None:
-        """Hear that a function that was called inside has returned."""
+        """Handle the return of a function that was called inside the stage."""
 
-    # --- telling: `depth=2` is what a name is now, a `Delta` what a container holds ---------------
+    # --- recording: `depth=2` is the value of a name, a `Delta` an entry of a container
+    # --------------
 
     def begin(
         self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
@@ -329,12 +332,12 @@ class StageRecorder:
         self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
         facts: Facts = NO_FACTS, **names: Any,
     ) -> None:  # fmt: skip
-        """Tell an instant at the line where the stage is paused."""
+        """Record an instant event at the line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
         self.recorder.record(kind, name, where, (*named(**names), *deltas), facts)
 
     def end_all(self, *, facts: Facts = NO_FACTS, **names: Any) -> None:
-        """End all spans of this observer; the names belong to the outermost."""
+        """End all spans of this observer; the names are recorded with the outermost one."""
         recorder = self.recorder
         while len(recorder.spans) > self.level_of_spans + 1:
             recorder.end()
@@ -343,7 +346,7 @@ class StageRecorder:
 
 
 def named(**names: Any) -> tuple[Delta, ...]:
-    """Return the deltas that record what names are now."""
+    """Return the deltas with the current values of names."""
     return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 
@@ -354,7 +357,7 @@ _HOME = str(Path(__file__).parents[2])
 
 
 def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-    """Return where a stage is paused; nothing of it if it has ended."""
+    """Return the line at which a stage is paused; no engine line if it has ended."""
     frame = stage.frame
     user = made_at or ("", 0)
     if frame is None:
@@ -363,7 +366,7 @@ def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
 
 
 def place_in_script(made_at: tuple[str, int] | None) -> Where:
-    """Return where the script stands, or has stood in the same calls when it made a layer."""
+    """Return the script's current place, or the line in its calls where it made a layer."""
     innermost = frame = frame_outside_the_package()
     while frame is not None and made_at is not None:
         code = frame.f_code
@@ -377,7 +380,7 @@ def place_in_script(made_at: tuple[str, int] | None) -> Where:
 
 
 def place_of_failure(where: Where, error: BaseException | None) -> Where:
-    """Return the line of a span's function in which an error went through it."""
+    """Return a span's place with the line at which an error passed through its function."""
     frames = None if error is None else error.__traceback__
     while frames is not None:
         code = frames.tb_frame.f_code
@@ -395,7 +398,7 @@ def short(path: str) -> str:
 
 
 def place_of_use(function: Any, used: Any, made_at: tuple[str, int] | None = None) -> Where:
-    """Return the line of a function of the engine in which something is used."""
+    """Return the line of an engine function in which something is used."""
     code = function.__code__
     line = line_of_use(function, used)
     return Where(short(code.co_filename), line, code.co_name, *(made_at or ("", 0)))
@@ -408,7 +411,7 @@ def line_of_use(function: Any, used: Any) -> int:
     Raises
     ------
     LookupError
-        There is none: the work was moved elsewhere, and whoever asks has to follow.
+        No line does: the work has moved to another function, and the caller must follow.
 
     Examples
     --------
@@ -428,4 +431,4 @@ def line_of_use(function: Any, used: Any) -> int:
     raise LookupError(f"{function.__qualname__} does not use {used.__qualname__}")
 
 
-FILE = short(Function._events.__code__.co_filename)  # where a function's call is walked through
+FILE = short(Function._events.__code__.co_filename)  # the engine's file that calls ops

@@ -1,11 +1,12 @@
-"""Events: what a model's life is made of, on one clock.
+"""Events: the records of everything that happens to a model, on one clock.
 
-The engine's stages yield what happens; the recorder (`recorder.py`) turns it into these records,
-the tape (`tape.py`) keeps them, the stepper (`stepper.py`) moves among them. An event is plain: it
-holds names, numbers and arrays that nobody writes into any more, never a live container.
+The engine's stages yield events of their own. The recorder (`recorder.py`) turns them into these
+records, the tape (`tape.py`) stores them, and the stepper (`stepper.py`) moves between them. An
+event is plain data: it holds names, numbers and arrays that no longer change, never a live
+container.
 
-A span has two events, "B" when it is about to happen and "E" when it is done; what takes no time
-has one, "I". Spans lie in each other; `depth` says how deep.
+A span has two events, "B" before it happens and "E" when it is done. Something that takes no time
+has one event, "I". Spans are nested; `depth` is the nesting level.
 
 ===========  =================================  ================================  ==============
 grain        BUILD                              COMPILE                           RUN
@@ -30,11 +31,11 @@ grain        BUILD                              COMPILE                         
              tmap.get, tmap.set                 update.dup                        weight.set
 ===========  =================================  ================================  ==============
 
-Of its own the recorder adds "depth" (a depth of the network begins and ends), "check.depth" (all
-calls of a depth can be computed), "metric.term" (compile made a metric), "override" (a listener has
-put another array in the place of a computed one) and "event" (what a stage of unknown kind tells).
+The recorder adds kinds of its own: "depth" (a depth of the network begins and ends), "check.depth"
+(all calls of a depth can be computed), "metric.term" (compile made a metric), "override" (a
+listener replaced a computed array) and "event" (an event of a stage of unknown kind).
 
-Lesson: chapter 12. The idea of one record for all is that of the trace event format.
+Lesson: chapter 12. The trace event format has the same idea: one kind of record for everything.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ from typing import Any, NamedTuple
 
 GRAINS = ("act", "phase", "node", "op", "detail")
 BEGIN, END, INSTANT = "B", "E", "I"
-FORGOTTEN = "forgotten"  # the kind of the event in the place of those that a tape forgot
-SKIPPED = "unlooked"  # the same of calls that are executed again if somebody asks for them
+FORGOTTEN = "forgotten"  # the kind of the mark that replaces events that the tape forgot
+SKIPPED = "unlooked"  # the mark of calls that are executed again when needed
 MARKS = (FORGOTTEN, SKIPPED)
 
 _KINDS = {
@@ -65,24 +66,24 @@ GRAIN_OF = {kind: grain for grain, kinds in _KINDS.items() for kind in kinds.spl
 
 
 class Made(NamedTuple):
-    """Whose code an op is: what the user's line is to it, all of his lines, and the op's own code.
+    """The origin of an op: the user's lines that led to it, and the code that computes it.
 
     A line is (file, line, function).
 
     Attributes
     ----------
     function : str
-        In which the user's line stands, which `Where` has; "" where that is not known.
+        The function that contains the user's line in `Where`; "" if it is not known.
     role : str
-        What that line has done, if it has not made the op: "made dense_1", "compiled model_1".
+        What that line did if it did not make the op itself: "made dense_1", "compiled model_1".
     gradient_of : str
-        The op whose line it is, if this one belongs to its gradient.
+        The op of the forward pass, if this one belongs to its gradient.
     made_by : tuple of (str, int, str)
-        The lines of the user's own code that made the op, the innermost first.
+        The lines of the user's code that made the op, the innermost first.
     called_from : tuple of (str, int, str)
-        The lines that led there from outside, the innermost first.
+        The lines from which that code was called, the innermost first.
     code : tuple of (str, int, str)
-        What computes it: a line of its `perform`.
+        The code that computes the op: a line of its `perform`.
     """
 
     function: str = ""
@@ -94,26 +95,26 @@ class Made(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the user's line is to the op: "gradient of dense_1/dot, made dense_1"."""
+        """The relation of the user's line to the op: "gradient of dense_1/dot, made dense_1"."""
         told = f"gradient of {self.gradient_of}" if self.gradient_of else ""
         return ", ".join(filter(None, (told, self.role)))
 
 
 class Where(NamedTuple):
-    """Two places in source: what is being walked through, and the script's line that led there.
+    """Two places in source: the running line of the engine, and the script's line that led there.
 
     Attributes
     ----------
     file : str
-        Of the engine.
+        A file of the engine.
     line : int
     function : str
-        The engine's; of the act of building, through which no line of the engine leads, the user's.
+        The engine's function; for the act of building, which has no engine line, the user's.
     user_file : str
-        Of the user's script; "" if nothing of it is concerned.
+        The user's script; "" if it is not involved.
     user_line : int
     made : Made or None
-        Of an op, and of what tells of several: who made it.
+        The origin of an op; also on events about several ops.
     """
 
     file: str = ""
@@ -129,17 +130,17 @@ NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Delta(NamedTuple):
-    """One name of the source and what it is now.
+    """A name of the source and its new value.
 
     Attributes
     ----------
     name : str
         As in the source: "tensor_map", "depth", "updates".
     key : object
-        The key that was put into it, if the name is that of a container; else None. In a list it is
-        the place.
+        The key that was added if the name is that of a container, else None. In a list it is the
+        position.
     value : object
-        A copy, or an array that nobody writes into.
+        A copy, or an array that no longer changes.
     """
 
     name: str
@@ -148,29 +149,29 @@ class Delta(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One thing that happened, or is about to; a tuple, because there are so many of them.
+    """An event, or the begin of one that is about to happen. It is a tuple because there are many.
 
     Attributes
     ----------
     t : int
         Time: 0, 1, 2, ... over the whole session.
     act, phase : str
-        In which act and phase it lies; "" for none.
+        The act and the phase that contain it; "" for none.
     kind : str
-        What it is: "layer.call", "map.visit", "op", "update.apply", ...; of an act or a phase its
+        What it is: "layer.call", "map.visit", "op", "update.apply", ...; for an act or a phase, its
         name.
     ph : {"B", "E", "I"}
     depth : int
-        Number of spans that are open around it.
+        Number of open spans around it.
     grain : {"act", "phase", "node", "op", "detail"}
     name : str
-        Of which layer, node, tensor or variable it speaks.
+        The layer, node, tensor or variable that it is about.
     where : Where
     deltas : tuple of Delta
-        The names that it changed; of an "E" its value is under the name "result".
+        The names that it changed. The result of an "E" has the name "result".
     facts : mapping of str to object
-        What `kerascope trace` prints and no name of the source says: the id of each call, the role
-        of a variable. Strings, numbers, lists and dicts; several events may share them.
+        Information for `kerascope trace` that is not in a name of the source: the id of each call,
+        the role of a variable. Strings, numbers, lists and dicts; several events may share them.
     """
 
     t: int
@@ -187,11 +188,11 @@ class Event(NamedTuple):
 
 
 def first_time(event: Event) -> int:
-    """Return the first time for which an event stands: its own, or that of a run."""
+    """Return an event's time, or the first time of the events that a mark replaces."""
     return int(event.deltas[0].value) if event.kind in MARKS else event.t
 
 
-# Made of one tuple, in half the time that the constructor by names takes: for the recorder, which
-# makes them while the model runs.
+# Constructors from one tuple take half the time of the constructors by names. The recorder calls
+# them while the model runs.
 new_delta: Callable[[Iterable[Any]], Delta] = partial(tuple.__new__, Delta)
 new_event: Callable[[Iterable[Any]], Event] = partial(tuple.__new__, Event)

@@ -1,12 +1,12 @@
-"""Expressions: the Python that a user types over the names at an event.
+"""Expressions: Python that a user types, evaluated over the names at an event.
 
-Conditions and watched expressions are compiled once and evaluated over the names at an event: those
-of the Keras source that the tape gives back, and those of the event itself (`names_of_event`).
+Conditions and watched expressions are compiled once. They may use the names of the Keras source,
+which the tape provides, and the names of the event itself (`names_of_event`).
 
-A tensor, a layer or a weight may be named as `set` names it: `norm(dense_1/kernel) > 3`,
-`watch dense_1/kernel`, `p input_1`. To Python `dense_1/kernel` is a division. It is one here too
-wherever both names have a value; else Python could but fail, and the array of that name is meant
-(`values_named`). With spaces, `a / b`, it is always a division.
+A tensor, a layer or a weight may be named as `set` names it: `norm(dense_1/kernel) > 3`, `watch
+dense_1/kernel`, `p input_1`. In Python `dense_1/kernel` is a division, and it is evaluated as one
+if both names have values. Otherwise it means the array of that name (`values_named`). With spaces,
+`a / b`, it is always a division.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kerascope.trace.snapshots import REFS
 from kerascope.trace.statistics import has_nan, norm
 
 # --- names of tensors in a text -------------------------------------------------------------------
-# Whoever writes a name of a tensor is told by the first sign that Python has no name with: / @ ~.
+# A name of a tensor is recognized by a character that Python names do not have: / @ ~.
 
 
 _STRING = r"""[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
@@ -40,7 +40,7 @@ _STAND_IN = "_tensor_named_"
 
 
 def tensor_names_in(text: str) -> list[str]:
-    """Return what may be names of tensors in a text, of one place the longest first.
+    """Return the possible names of tensors in a text; at each place the longest comes first.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def tensor_names_in(text: str) -> list[str]:
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """Yield a name and what it begins with: behind it, a division may stand."""
+    """Yield a name and its prefixes, because its last parts may be divisors."""
     parts = re.split(r"([/@~])", name)
     for last in range(len(parts), 2, -2):
         yield "".join(parts[:last])
 
 
 def with_stand_ins(text: str, is_there: Callable[[str], bool]) -> tuple[str, dict[str, str]]:
-    """Return a text with a Python name for each tensor that is there, and which these are.
+    """Return a text with a Python name for each existing tensor, and the mapping to these names.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def with_stand_ins(text: str, is_there: Callable[[str], bool]) -> tuple[str, dic
 
 
 def _is_python(name: str, names: Mapping[str, Any]) -> bool:
-    """Return whether Python has a meaning for what may be the name of a tensor."""
+    """Return whether every part of a possible tensor name is a Python name that has a value."""
     if "~" in name or re.search(r"@\d", name):
         return False
     parts = [part for part in re.split("[/@]", name) if not part[0].isdigit()]
@@ -98,9 +98,9 @@ def values_named(
     ----------
     text : str
     asked : frozenset of str
-        The names of Python in it.
+        The Python names in it.
     names : mapping
-        The names that there are: these are left alone.
+        The existing names, which are not looked up.
     find : callable
         Returns the value of a tensor, layer or weight; None if it has none.
     """
@@ -119,7 +119,7 @@ def values_named(
 
 
 class NamedEvents(History, Protocol):
-    """Events by their time, and the names at a time."""
+    """Events by time, with the names at each time."""
 
     def names_at(self, t: int) -> Mapping[str, Any]:
         """Return the names at a time."""
@@ -137,7 +137,7 @@ def value_named(
         As for `set`: "dense_1/kernel", "dense_1", "input_1", "dense_1/relu", "loss".
     t : int
     weights : mapping, optional
-        The weights as they are to be taken; by default as the tape has them.
+        Weights that replace those on the tape.
     """
     if t < 0:
         return None
@@ -159,7 +159,7 @@ def value_named(
 
 
 def _value_in(event: Event, name: str) -> Any:
-    """Return the value that an event tells of a tensor or a layer."""
+    """Return the value of a tensor or a layer in the deltas of an event; None if there is none."""
     if event.ph == BEGIN:
         if event.kind != "function":
             return None
@@ -178,15 +178,15 @@ def _value_in(event: Event, name: str) -> Any:
 
 
 def _alone(value: Any) -> Any:
-    """Return an array without the mask beside it."""
+    """Return the array of a pair of array and mask."""
     return value[0] if isinstance(value, tuple) and len(value) == 2 else value
 
 
 def weights_written(events: NamedEvents, t: int) -> Mapping[str, Any] | None:
-    """Return the weights in the midst of a commit, as far as it has told of them; else None.
+    """Return the weights in the middle of a commit, or None outside of one.
 
-    All are written at once, and so the first that is told brings the values of all. But an update
-    is told of each by itself.
+    All weights are written at once, so the first event has the values of all. But each update has
+    an event of its own: weights whose update was not recorded yet keep their old values here.
     """
     told: dict[str, Any] = {}
     for event in before(events, t + 1):
@@ -222,7 +222,7 @@ class Expression:
         The names that it asks for.
     code : code object
     tensors : tuple of str
-        What may be names of tensors in it.
+        Possible names of tensors in it.
     """
 
     text: str
@@ -232,16 +232,16 @@ class Expression:
 
     @property
     def is_of_the_event(self) -> bool:
-        """True if the event alone has all names that it asks for; `has_nan(out)` is such a one."""
+        """Whether the names of the event alone are enough to evaluate it, as for `has_nan(out)`."""
         return self.names <= ENOUGH_OF_THE_EVENT
 
     def is_of_the_loss(self, others: Container[str] = ()) -> bool:
-        """Return whether the loss of a call is all that it asks for.
+        """Return whether it depends only on the loss of a call.
 
         Parameters
         ----------
         others : container of str
-            Names that there are besides, and may be others at any time.
+            Other existing names, whose values may change at any time.
 
         Examples
         --------
@@ -255,33 +255,33 @@ class Expression:
         return len(rest) < len(self.names) and not self.tensors and is_constant
 
     def may_hold_for(self, loss: Any) -> bool:
-        """Return whether it holds for a loss, or cannot be asked of it."""
+        """Return whether it is true for a loss, or cannot be evaluated for it."""
         names = {"np": np, "norm": norm, "has_nan": has_nan, **dict.fromkeys(LOSS_NAMES, loss)}
         try:
-            return bool(eval(self.code, names))  # of tensors it names none
+            return bool(eval(self.code, names))  # it names no tensors
         except Exception:
             return True
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Return the value over some names; whatever Python raises is raised.
+        """Return its value over some names, which may include tensors: "dense_1/kernel".
 
-        Those of tensors may be among them: "dense_1/kernel".
+        Errors of the expression are not caught.
         """
         code, space = self.code, dict(names)
         if any(name in names for name in self.tensors):
             text, known = with_stand_ins(self.text, names.__contains__)
             code = compile(text, "<expression>", "eval")
             space.update((stand_in, names[name]) for name, stand_in in known.items())
-        # One dict, not globals and locals: a comprehension sees nothing but globals.
+        # One dict instead of globals and locals, because a comprehension sees only globals.
         return eval(code, space)
 
     def concerns(self, event: Event) -> bool:
-        """Return whether the value can be another at an event than before it."""
+        """Return whether its value may change at an event."""
         asked = {*self.names, *self.tensors}
         asked.update(["total_loss"] if "loss" in asked else ())
         for name, key, value in event.deltas:
             if name == "weights" and event.kind == "update.apply" and key != event.name:
-                continue  # its own update will tell of it
+                continue  # its own update has an event
             if name in asked or (key in asked and name in BY_KEY):
                 return True
             is_whole = key is None and name in BY_KEY and isinstance(value, Mapping)
@@ -291,9 +291,10 @@ class Expression:
         return is_its_end or bool(asked & {*OF_THE_EVENT})
 
     def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
-        """Return whether it failed since there is no number yet.
+        """Return whether it failed because a value is not there yet.
 
-        A name of it is None, or a symbol, or a tensor, or the loss, that has not come.
+        This is so if one of its names is None or symbolic, or is a tensor or the loss and has no
+        value yet.
         """
         if isinstance(error, NameError):
             parts = {part for name in self.tensors for part in re.split("[/@~]", name)}
@@ -303,19 +304,19 @@ class Expression:
 
 
 def parse_expression(text: str, where: str) -> Expression:
-    """Return an expression, compiled.
+    """Compile an expression.
 
     Parameters
     ----------
     text : str
         A Python expression.
     where : str
-        The command that is told in an error: "condition".
+        The command to name in an error: "condition".
 
     Raises
     ------
     ArgumentError
-        It is no expression.
+        The text is not an expression.
 
     Examples
     --------
@@ -324,7 +325,7 @@ def parse_expression(text: str, where: str) -> Expression:
     >>> parse_expression("norm(out", "break")
     Traceback (most recent call last):
         ...
-    kerascope.errors.ArgumentError: break: 'norm(out' is no Python expression: '(' was never closed.
+    kerascope.errors.ArgumentError: break: 'norm(out' is not a Python expression: '(' was never ...
     """
     tensors = tuple(tensor_names_in(text))
     plain, _ = with_stand_ins(text.strip(), lambda name: "~" in name)
@@ -336,12 +337,12 @@ def parse_expression(text: str, where: str) -> Expression:
             names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         told = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
-        raise ArgumentError(f"{where}: {text!r} is no Python expression: {told}.") from None
+        raise ArgumentError(f"{where}: {text!r} is not a Python expression: {told}.") from None
     return Expression(text.strip(), frozenset(names), code, tensors)
 
 
 def split_at_comma(text: str, where: str) -> tuple[str, str]:
-    """Return a Python expression and the condition behind its comma; "" where there is none.
+    """Split a text into a Python expression and the condition after its comma, "" if there is none.
 
     A comma inside brackets belongs to the expression.
 
@@ -358,20 +359,20 @@ def split_at_comma(text: str, where: str) -> tuple[str, str]:
     pieces = [ast.get_source_segment(text, piece) or "" for piece in body.elts]
     if len(pieces) != 2:
         raise ArgumentError(
-            f"{where}: got {len(pieces)} expressions in {text!r}; expected one, or one and a "
-            "condition. Put brackets around a tuple: (a, b)."
+            f"{where}: expected one expression, or one and a condition, got {len(pieces)}: "
+            f"{text!r}. Put brackets around a tuple: (a, b)."
         )
     return pieces[0], pieces[1]
 
 
 def names_of_event(event: Event | None) -> dict[str, Any]:
-    """Return what can be said of one event; of None, where there is none, nothing.
+    """Return the names that an event defines; without an event their values are None.
 
     Returns
     -------
     dict
-        `e` the event, `t` its time, `ins` the arrays that went in, `out` the array that came out
-        (both None where the event has none), and `np`, `norm`, `has_nan`.
+        `e` the event, `t` its time (-1 without one), `ins` the arrays that went in, `out` the array
+        that came out (None if the event has none), and `np`, `norm`, `has_nan`.
     """
     out = value_of_event(event, *OF_THE_OUTPUT) if event else None
     if isinstance(out, list | tuple) and len(out) == 1:

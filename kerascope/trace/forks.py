@@ -1,14 +1,14 @@
-"""Forks that run on: what would have come after a change, as far as the first history goes.
+"""Forks that continue: what would have happened after a change, for the calls of the first history.
 
-A change in the past runs one call of a function again (`timelines.py`). From there a fork can run
-on: the calls that came next in its parent are computed again by their programs, on what they were
-fed then, and before each of them what was written from outside, by callbacks or the script, is
-written again. Only what was overridden is not: it stays, whatever the parent's schedule wrote.
-Callbacks are not called, so they decide nothing anew, and the script does not run.
+A change in the past runs one call of a function again (`timelines.py`). A fork can continue from
+there. The following calls of its parent are computed again by their programs, with the inputs that
+they had then. Before each call, the values that callbacks or the script wrote from outside are
+written again. Only overridden variables keep their values, whatever the parent's schedule wrote.
+Callbacks are not called, so they make no new decisions, and the script does not run.
 
-All of that stands in the parent's journal, a row for each call; the fork has a journal of its own,
-which shares the rows before it, so each batch of it can be looked at, and left for another fork.
-The living variables lend their places while it runs, and have their own numbers back behind it.
+The parent's journal contains all of that, one row for each call. The fork has its own journal,
+which shares the earlier rows. So each of its batches can be inspected and can start another fork.
+The live variables are used while the fork runs and get their own values back afterwards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Call
 
-OF_THE_PARENT = ("result", "outs", "epoch_logs")  # what acts that are not run again ended with
+OF_THE_PARENT = ("result", "outs", "epoch_logs")  # results of acts that do not run again
 NOT_FOR_TRAINING = ("test_function", "predict_function")
 
 
@@ -42,15 +42,15 @@ class TrainCall(NamedTuple):
     Attributes
     ----------
     model : str
-        Whose function it is.
+        The name of the model that the function belongs to.
     epoch : str
-        Of a batch of `fit`, else "".
+        The epoch of a batch of `fit`, else "".
     batch : int
-        Its number: in the epoch, or of the calls.
+        Its number in the epoch, or among the calls outside of `fit`.
     first, second : float
-        The losses.
+        The losses in the two histories.
     is_same : bool
-        Whether all that came out is the same, bit for bit.
+        Whether all outputs are equal, bit for bit.
     """
 
     model: str
@@ -62,27 +62,27 @@ class TrainCall(NamedTuple):
 
 
 class Fork:
-    """A history that leaves another one, and can run on.
+    """A history that branches off another one and can continue on its own.
 
     Parameters
     ----------
     recorder : Recorder
-        That has heard the call in which something was changed, or will hear the next one.
+        It has recorded the call with the change, or will record the next call.
     parent : Journal or Fork
     parent_tape : Tape
     t : int
-        Up to here both are the same.
+        The time up to which both histories are the same.
     call : Call, optional
-        That was run again with the change; none if something was set between two calls.
+        The call that was run again with the change; None if a variable was set between two calls.
 
     Attributes
     ----------
     overridden : dict of Variable to array
-        What was set between two calls.
+        The arrays that were set between two calls.
     repeated, silenced : Counter of str
-        How often each variable was written from outside, and how often that was left out.
+        How often each variable was written from outside, and how often such a write was skipped.
     why : str
-        Why it cannot run on further; "" if it can, or has come as far as its parent.
+        Why it cannot continue; "" if it can, or if it has reached the end of its parent.
     """
 
     def __init__(
@@ -103,21 +103,21 @@ class Fork:
         self.first = -1  # its first own row
         self._call = call
         self._at = t
-        self._next = t  # in the parent: what comes next
+        self._next = t  # the next time in the parent
         self._silent: set[Variable] = set()
         self._unseen: dict[Variable, Any] = {}  # set but not read yet: old recorded value
         self._values: Values = {}
-        self._open: UnrecordedRun | None = None  # to which calls are added
-        self._outs: list[Any] | None = None  # of the batch that is open
+        self._open: UnrecordedRun | None = None  # the run that gets the next calls
+        self._outs: list[Any] | None = None  # outputs of the open batch
 
     @property
     def journal(self) -> Journal:
-        """The rows of its calls.
+        """The journal of its calls.
 
         Raises
         ------
         ArgumentError
-            It cannot be said yet where it leaves its parent.
+            The branch point is not known yet.
         """
         self.begin()
         own: Journal = self.recorder.journal
@@ -125,42 +125,43 @@ class Fork:
 
     @property
     def end_of_first(self) -> int:
-        """The time behind the end of its first own call."""
+        """The time after the end of its first own call."""
         return self.journal.place_of(self.first)[2]
 
     @property
     def has_run(self) -> bool:
-        """Whether it has run on behind the call in which something was changed."""
+        """Whether it has continued after the call with the change."""
         return self.first >= 0 and len(self.recorder.journal.rows) > self.first + 1
 
     @property
     def parent(self) -> Journal:
-        """The rows of the history that it leaves."""
+        """The journal of the history that it branches off."""
         return self._parent.journal if isinstance(self._parent, Fork) else self._parent
 
     def rows_of(self, begin: int) -> Journal:
-        """Return the journal that holds the initial values of the call that begins at a time."""
+        """Return the journal with the initial values of the call that begins at a time."""
         is_changed = self._call is not None and self._call.begin == begin
         return self.parent if is_changed or begin < self._at else self.journal
 
-    # --- it begins --------------------------------------------------------------------------------
+    # --- how it begins ----------------------------------------------------------------------------
 
     def override(self, variable: Variable, array: np.ndarray) -> None:
-        """Set a variable where it leaves its parent; what the parent writes there is silenced."""
+        """Set a variable at the branch point; later writes of the parent to it are skipped."""
         self.overridden[variable] = array
         self._silent.add(variable)
 
     def silence(self, variable: Variable) -> None:
-        """Let nothing that the parent wrote into a variable from outside be written here."""
+        """Skip what the parent writes into a variable from outside."""
         self._silent.add(variable)
 
     def begin(self) -> None:
-        """Find out where it leaves its parent, and what all variables are there.
+        """Find the branch point and the values of all variables there.
 
         Raises
         ------
         ArgumentError
-            The parent has not come further than that, or it cannot be said any more.
+            The parent has not come further than the branch point, or its values are no longer
+            known.
         """
         if self.first >= 0:
             return
@@ -168,7 +169,7 @@ class Fork:
         self.first = self._begin_between() if call is None else self._begin_behind(call)
 
     def _begin_between(self) -> int:
-        """Begin between two calls, perhaps in the midst of a batch; return the first own row."""
+        """Begin between two calls, perhaps inside a batch; return the first own row."""
         n = next_row(self.parent, self.parent_tape, self._next)
         batch = [span for span in self.parent_tape.spans_at(self._next - 1) if span.kind == "batch"]
         of_batch = next_row(self.parent, self.parent_tape, batch[-1].t) if batch else n
@@ -186,15 +187,15 @@ class Fork:
             if isinstance(parent, Fork) and self._set_by_parent(n):
                 return parent.parent.values_before(n)
             return self.parent.values_before(n)
-        raise ArgumentError("rerun: no function was called after that; there is nothing to run.")
+        raise ArgumentError("rerun: no function was called after that, so nothing can be computed.")
 
     def _begin_behind(self, call: Call) -> int:
-        """Begin behind the call that was run again; return its row."""
+        """Begin after the call that was run again; return its row."""
         rows, recorder, n = self.parent.rows, self.recorder, self.parent.row_at(call.begin)
         if n >= len(rows) or self.parent.place_of(n)[0].function is not call.function:
             raise ArgumentError(
-                "rerun: the first timeline is in this call still, or it failed in it; what comes "
-                "next is not known. Let it go on first: `timeline 1`, then `r` or `c`."
+                "rerun: the first timeline has not ended this call, or the call failed there. "
+                "Continue it first: `timeline 1`, then `r` or `c`."
             )
         journal = self.parent.branch(recorder, n)
         values = self.parent.values_before(n)
@@ -216,24 +217,24 @@ class Fork:
         self._next = end_of_call(self.parent_tape, call.begin)
         return n
 
-    # --- it runs on -------------------------------------------------------------------------------
+    # --- how it continues -------------------------------------------------------------------------
 
     def run_on(self, batches: int | None = None, to_end_of_fit: bool = False) -> int:
-        """Compute the next calls of the parent, and what is between them; return how many.
+        """Compute the next calls of the parent, copy the events between them, return the number.
 
         Parameters
         ----------
         batches : int, optional
-            How many calls of train functions; by default all there are.
+            The number of calls of train functions; by default all.
         to_end_of_fit : bool
-            Whether to end with the `fit` in which it begins.
+            Whether to stop at the end of the `fit` around the branch point.
 
         Raises
         ------
         ArgumentError
-            It begins in no `fit`, or it is not known yet what comes next.
+            The branch point is in no `fit`, or the next call is not known yet.
         """
-        if isinstance(self._parent, Fork):  # that has to have come so far
+        if isinstance(self._parent, Fork):  # the parent must have come that far
             self._parent.run_on(batches, to_end_of_fit)
         self.begin()
         limit = self._end_of_fit() if to_end_of_fit else self._limit()
@@ -252,10 +253,10 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the time behind the `fit` in which it begins, or to where the parent has come."""
+        """Return the end of the `fit` around the branch point, or the end of the parent so far."""
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
-            raise ArgumentError("rerun fit: it begins in no `fit`; `rerun` runs to the end.")
+            raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")
         ends = (e.t + 1 for e in tape if e.kind == "fit" and e.ph == END and e.t >= t)
         return min(next(ends, len(tape)), self._limit())
 
@@ -263,7 +264,7 @@ class Fork:
         return is_for_training(self.parent.place_of(n)[0].function)
 
     def _limit(self) -> int:
-        """Return up to where the parent has come, without a batch whose call has not ended."""
+        """Return how far the parent has come, without a batch whose call has not ended."""
         tape = self.parent_tape
         is_live = self.parent.covers_recorded_calls
         observers = self.parent.recorder.observers if is_live else []
@@ -275,7 +276,7 @@ class Fork:
         return calls[0].began_at if batch is None else batch.t
 
     def _repeat_next(self, limit: int) -> bool:
-        """Compute the next call; return False if there is none."""
+        """Compute the next call; return False if it fails or there is none."""
         n = len(self.journal.rows)
         if n >= len(self.parent.rows):
             return False
@@ -283,7 +284,7 @@ class Fork:
         if first >= limit:
             return False
         is_split = first < self._next
-        if is_split:  # a batch in whose midst this history begins
+        if is_split:  # this history begins inside a batch
             first = begin_of_call(self.parent_tape, self._next, end)
             end = end_of_call(self.parent_tape, first)
         if self._next < first:
@@ -298,9 +299,9 @@ class Fork:
         return True
 
     def _repeat_rest(self, limit: int, left: float) -> int:
-        """Compute the rest of the parent's run, between whose calls nothing lies.
+        """Compute the rest of the parent's run, if no events are between its calls.
 
-        Return how many batches these are.
+        Return the number of its batches.
         """
         mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
         theirs, _, end = self.parent.place_of(n - 1)
@@ -316,7 +317,7 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return a run of calls to which the next one belongs."""
+        """Return the run of calls to which the next call is added."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -328,14 +329,14 @@ class Fork:
             recorder = self.recorder
             spans, act, phase = list(recorder.spans), recorder._act, recorder._phase
         journal, starts = self.journal, [len(self.recorder.tape)]
-        none = frozenset[str]()  # nobody has looked what comes into being in them
+        none = frozenset[str]()  # not checked for conditions that are caught
         facts = (spans, act, phase, callbacks, around, none, starts, theirs.batches_again)
         self._open = UnrecordedRun(journal, theirs.function, len(journal.rows), *facts)
         journal.continue_in(self._open)
         return self._open
 
     def _compute(self, run: UnrecordedRun, theirs: UnrecordedRun, n: int, row: CallRecord) -> bool:
-        """Compute a call as in a row of the parent; return False, and say why, if that fails."""
+        """Compute a call as in a row of the parent; return False and set `why` if it fails."""
         sets: Mapping[Variable, np.ndarray] = EMPTY
         seen: Mapping[Variable, Any] = EMPTY
         try:
@@ -358,13 +359,13 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return what a row of the parent has written, as far as it is written here, and count."""
+        """Return the values of a parent's row that this fork writes too, and count them."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
-        """Return of which variables a recorder would tell that they were set, as in a row."""
+        """Return the variables set before a call, with the values recorded before that."""
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
@@ -381,22 +382,23 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return what the parent, a fork too, has itself set before a row: here it is not set."""
+        """Return the variables that the parent, if it is a fork, overrides before a row."""
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)
         return set()
 
-    # --- what lies between calls ------------------------------------------------------------------
+    # --- between calls
+    # -----------------------------------------------------------------------------
 
     def _close(self) -> None:
-        """Put what stands for the last calls on the tape."""
+        """Put the mark of the last calls on the tape."""
         run, self._open = self._open, None
         if run is not None and run.starts[0] < run.starts[-1]:
             self.recorder.tape.append(run.mark(0, len(run)))
 
     def _end_batch(self, limit: int) -> None:
-        """Take over the rest of a batch whose call is done, if one is open."""
+        """Copy the rest of a batch whose call is done, if one is open."""
         self._close()
         n, end = len(self.journal.rows), limit
         if n < len(self.parent.rows):
@@ -408,7 +410,7 @@ class Fork:
             self._copy(ends[0] + 1)
 
     def _copy(self, end: int) -> None:
-        """Take over the parent's events up to a time; those of no call that is computed again."""
+        """Copy the parent's events up to a time, except those of calls that are computed again."""
         self._close()
         tape, skipped = self.recorder.tape, -1
         for event in self.parent_tape[self._next : end]:
@@ -425,14 +427,14 @@ class Fork:
                 if has_failed and len(self.journal.rows) >= len(self.parent.rows):
                     self.why = f"{event.name} failed here in the first timeline"
                     return
-                if has_failed or "layer" in names:  # that the script has called on numbers
+                if has_failed or "layer" in names:  # the script called a layer on arrays
                     skipped = event.depth
                     continue
             tape.append(self._as_here(event)._replace(t=len(tape)))
         self._next = end
 
     def _as_here(self, event: Event) -> Event:
-        """Return an event without what only the parent has computed."""
+        """Return an event of the parent without results that only the parent has computed."""
         if event.kind == "batch" and event.ph == BEGIN:
             self._outs = None
         if event.ph != END or event.grain not in ("act", "phase"):
@@ -450,7 +452,7 @@ class Fork:
     # --- side by side -----------------------------------------------------------------------------
 
     def losses(self) -> list[TrainCall]:
-        """Return the losses of both histories, from where they part as far as this one has run."""
+        """Return the losses of both histories, from the branch point to the end of this one."""
         found, calls = [], Counter[str]()
         for n, mine in enumerate(self.journal.rows):
             run, _, _ = self.parent.place_of(n)
@@ -475,7 +477,7 @@ class Fork:
 
 
 def is_for_training(function: Function) -> bool:
-    """Tell whether a function changes what it learns: not that of a test or a prediction."""
+    """Return whether a function trains, unlike those of a test or a prediction."""
     return function.name not in NOT_FOR_TRAINING and bool(function.updates)
 
 
@@ -486,7 +488,7 @@ def _has_loss(outs: list[Any]) -> bool:
 
 
 def _bits(outs: list[Any]) -> list[Any]:
-    """Return what tells outputs apart: their bits, but one NaN is as good as another."""
+    """Return the bits of outputs, in which all NaN values are equal, to compare them."""
     return [x if isinstance(x, tuple) else _with_one_nan(np.asarray(x)).tobytes() for x in outs]
 
 
@@ -496,7 +498,7 @@ def _with_one_nan(array: np.ndarray) -> np.ndarray:
 
 
 def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]:
-    """Return epoch and number of a batch; a call outside of `fit` has none."""
+    """Return the epoch and number of a batch; a call outside of `fit` has "" and None."""
     kinds = [kind for kind, *_ in run.spans]
     if "epoch" not in kinds:
         return "", None
@@ -508,7 +510,7 @@ def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]
 
 
 def next_row(journal: Journal, tape: Tape, t: int) -> int:
-    """Return the row of the first call that begins at a time or later."""
+    """Return the row of the first call that begins at or after a time."""
     n = journal.row_at(t)
     if n >= len(journal.rows):
         return n
@@ -517,20 +519,20 @@ def next_row(journal: Journal, tape: Tape, t: int) -> int:
 
 
 def begin_of_call(tape: Tape, t: int, end: int) -> int:
-    """Return when the first call of a function begins from a time on.
+    """Return the time of the first begin of a function call in a range of times.
 
     Raises
     ------
     ArgumentError
-        There is none.
+        There is none, because only marks are left.
     """
     for at in range(t, end):
         if tape[at].kind == "function" and tape[at].ph == BEGIN:
             return at
-    raise ArgumentError(f"set: of the call behind t={t} it is not kept what it computes inside.")
+    raise ArgumentError(f"set: the events inside the call after t={t} were not kept.")
 
 
 def end_of_call(tape: Tape, begin: int) -> int:
-    """Return the time behind the end of a call; of one that has not ended, that of the tape."""
+    """Return the time after the end of a call; for an open call, the length of the tape."""
     depth, last = tape[begin].depth, len(tape) - 1
     return next((t for t in range(begin + 1, last) if tape[t].depth <= depth), last) + 1

@@ -1,20 +1,19 @@
-"""The plan of a function: to which phase and node each op belongs, and which names it brings.
+"""The plan of a function: the phase and node of each op, and the names that it defines.
 
-A function is one list of ops. Which of them are a layer's, a loss or a gradient say the model's
-graph and what was told when the function was made (`TrainingInfo`), else their scopes. All
-of that is found out once for each function, so that an op costs little when it runs.
+A function is one list of ops. The model's graph and the facts recorded when the function was made
+(`TrainingInfo`) say which ops belong to a layer, a loss or a gradient. Without these, the scopes of
+the ops do. The plan is computed once for each function, so an op costs little when it runs.
 
-The ops of one call of a layer that follow each other make a span "node". Where the schedule does
-not keep them together, the run of them with the call's output makes it, and the others lie
-directly in the phase.
+Consecutive ops of one call of a layer make a span "node". If the schedule separates them, the group
+with the call's output makes the span, and the other ops belong directly to the phase.
 
-Then the calls of layers inside the call of another one: of a nested model's, or a wrapper's. The
-graph of the model has one Node for all of them. The scopes of the ops say which layer's they are:
-`td/inner/deep/dot` is an op of "deep" in "inner" in "td". Ops that follow each other and are of the
-same layer make one call; so two calls of a layer that follow each other cannot be told apart.
+Next come calls of layers inside another call, in a nested model or a wrapper. The model's graph has
+one Node for all of them, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op
+of "deep" in "inner" in "td". Consecutive ops of the same layer make one call, so two consecutive
+calls of one layer look like one.
 
-At the end: which array of a function a person means by `out`, `dense_1`, `grads["dense_1/kernel"]`
-or `p`. A function keeps its arrays in slots, and a slot has as many names as the tape has for it.
+The last part finds the array that a name means: `out`, `dense_1`, `grads["dense_1/kernel"]` or `p`.
+A function stores its arrays in slots, and a slot has all names that the tape has for it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from kerascope.trace.training_info import Memory, TrainingInfo, keys_by_node
 
 @dataclass(eq=False)
 class Group:
-    """Ops that make a span together: those of a layer's call, or of a parameter's update.
+    """Ops that make a span together: a layer's call, or a parameter's update.
 
     Attributes
     ----------
@@ -53,14 +52,14 @@ class Group:
         The id of the call, or the variable's name.
     node : Node or None
     depth : int or None
-        In the network, of a call that runs forward.
+        The depth in the network, for a forward call.
     variable : Variable or None
     slots : list of (str, Variable)
-        Of a parameter's update: "m" and its variable.
+        For a parameter's update: "m" and its variable.
     keys : list of str
-        Of a call: the keys of its outputs in `tensor_map`.
+        For a call: the keys of its outputs in `tensor_map`.
     deltas : tuple of Delta or None
-        Names that are the same at each call, once they were asked for.
+        Names that are the same at each call; None before they were needed.
     """
 
     kind: str
@@ -75,34 +74,34 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class PlannedStep:
-    """One op: what is told of it each time.
+    """One op of a function, with the constant parts of its events.
 
     Attributes
     ----------
     step : Step
     name : str
-        The tensor's name; of several of one name in a function the later ones have a number.
+        The tensor's name; repeated names in a function get a number.
     phase : str
     group : Group or None
     around : Where
-        Of what begins with it: a phase, a call of a layer.
+        The place of spans that begin with it: a phase, a call of a layer.
     where : Where
     op : Delta
         The op's name.
     deltas : tuple of Delta
-        What its begin brings.
+        The deltas of its begin.
     facts : mapping
-        Of its begin: its expression, "log(d/add) -> d/log".
+        The facts of its begin: its expression, "log(d/add) -> d/log".
     is_plain : bool
-        Whether its output has no other names, and there are no details.
+        Whether its outputs have no other names and no detail events.
     brings : list of (str, object, int)
-        Names that its outputs bring: (name of the container or value, key, position).
+        Names that its outputs define: (name of the container or value, key, position).
     details : list of (str, str, int)
-        Further events: (kind, name, position of the output).
+        Its detail events: (kind, name, position of the output).
     via : list of (str, int)
-        Of a gradient that is the sum of several: through which calls they came, and their slots.
+        For a gradient that is a sum: the calls from which its terms came, and their slots.
     is_term : bool
-        Whether it brings one of these.
+        Whether it computes such a term.
     """
 
     step: Step
@@ -127,17 +126,17 @@ class FunctionPlan:
     Attributes
     ----------
     steps : list of PlannedStep
-        As in the schedule.
+        One for each step of the schedule.
     keys : dict of Tensor to str
-        Of `tensor_map`.
+        The keys in `tensor_map`.
     masks : dict of str to int
-        The slot of the mask that belongs to a key of `tensor_map`.
+        The slot of the mask for a key of `tensor_map`.
     optimizer : Optimizer or None
-        Of the model.
+        The model's optimizer.
     params : list of str
-        The names of the weights that it trained when the function was called first.
+        The names of the trained weights when the function was first called.
     inner : list of Path
-        For each op the calls inside its node to which it belongs.
+        For each op, the calls inside its node that contain it.
     facts_of_call : mapping
         The facts of the event that begins a call.
     """
@@ -145,7 +144,7 @@ class FunctionPlan:
     def __init__(self, function: Function, memory: Memory) -> None:
         self.function = function
         self.facts = memory.facts(function)
-        # The model may be compiled anew; the function keeps what it was made with.
+        # The model may be compiled again; the function keeps its optimizer.
         model: Any = None if self.facts is None else self.facts.model
         self.optimizer: Any = getattr(model, "optimizer", None)
         self.params = [p.name for p in getattr(model, "_collected_trainable_weights", None) or []]
@@ -182,10 +181,10 @@ class FunctionPlan:
         self.facts_of_call = self._facts_of_call()
 
     def _facts_of_call(self) -> Mapping[str, Any]:
-        """Return what the begin of each call says of the function: its outputs, its variables.
+        """Return the facts at the begin of each call: the function's outputs and variables.
 
-        What other names say is left out: roles of slots ("dense_1/kernel/m"), and tensors that are
-        called as the op that makes them.
+        Facts that other names imply are left out: roles of slots ("dense_1/kernel/m"), and tensors
+        with the name of the op that makes them.
         """
         function, facts = self.function, self.facts
         found: dict[str, Any] = {"ops": len(self.steps), "updates": len(function.updates)}
@@ -213,7 +212,7 @@ class FunctionPlan:
         return found
 
     def _ops_of_added_losses(self) -> set[Apply]:
-        """Return the ops that the total loss needs and no output of the model does: `add_loss`."""
+        """Return the ops that only the total loss needs, not the model's outputs: `add_loss`."""
         loss = self.facts.losses.get("total_loss") if self.facts is not None else None
         if self.facts is None or loss is None:
             return set()
@@ -231,7 +230,7 @@ class FunctionPlan:
     # --- phases and groups ------------------------------------------------------------------------
 
     def _phase_of(self, step: Step) -> str:
-        """Return the step's phase; the model knows best which ops are its layers'."""
+        """Return the step's phase, from the model if it knows which ops belong to its layers."""
         if self.facts is None or step.phase >= Phase.BACKWARD:
             return step.phase.word
         if step.apply in self.facts.calls:
@@ -239,7 +238,7 @@ class FunctionPlan:
         return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
-        """Give each op its group, where the schedule keeps the ops of a call together."""
+        """Assign the ops of a call to a group, if the schedule keeps them together."""
         labels = [self._label(planned) for planned in self.steps]
         runs: dict[tuple[str, str], list[list[int]]] = {}
         for i, label in enumerate(labels):
@@ -257,7 +256,7 @@ class FunctionPlan:
                 self.steps[i].group = group
 
     def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
-        """Return whether a run has its call's output or parameter's new value, and its length."""
+        """Return whether a run has the output or the new value of its group, and its length."""
         outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
         new = {self._new_values[y].name for y in outputs if y in self._new_values}
         return any(y in self.keys for y in outputs) or name in new, len(run)
@@ -282,7 +281,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the parameter's name in a scope; constraints may have opened inner ones."""
+        """Return the parameter's name in a scope, which constraints may have extended."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope
@@ -307,10 +306,10 @@ class FunctionPlan:
                 group.keys = [self.keys[y] for y in group.node.output_tensors]
         return group
 
-    # --- what an op brings ------------------------------------------------------------------------
+    # --- names that an op defines -----------------------------------------------------------------
 
     def _brings(self) -> dict[Tensor, list[tuple[str, Any]]]:
-        """Return for each tensor the names under which its array is known."""
+        """Return the names of each tensor's array."""
         found: dict[Tensor, list[tuple[str, Any]]] = {}
 
         def add(tensor: Tensor, name: str, key: Any = None) -> None:
@@ -337,7 +336,7 @@ class FunctionPlan:
         return found
 
     def _sums(self) -> dict[Tensor, list[tuple[str, int]]]:
-        """Return for each gradient that is a sum through which calls its terms came."""
+        """Return for each summed gradient the calls from which its terms came."""
         found: dict[Tensor, list[tuple[str, int]]] = {}
         facts = self.facts
         for arrival in facts.arrivals if facts is not None else ():
@@ -370,17 +369,17 @@ class FunctionPlan:
 
 
 class InnerCall:
-    """One call of a layer inside.
+    """One call of a layer inside the call of another layer.
 
     Attributes
     ----------
     layer : Layer
     first, last : int
-        Places of its ops in the schedule.
+        Positions of its ops in the schedule.
     inputs : list of int
-        Slots of what it reads and the program has computed, or was fed, before.
+        Slots that it reads and does not compute itself: computed earlier, or fed.
     slot : int or None
-        Of what comes out of it, if that is one tensor and the call runs forward.
+        The slot of its output, if that is one tensor and the call runs forward.
     """
 
     def __init__(self, layer: Any, first: int) -> None:
@@ -395,7 +394,7 @@ NO_CALLS: Path = ()
 
 
 def inner_calls(plan: FunctionPlan) -> list[Path]:
-    """Return for each op the calls inside its node to which it belongs, the outermost first."""
+    """Return for each op the calls inside its node that contain it, the outermost first."""
     paths: list[Path] = []
     before: PlannedStep | None = None
     for place, planned in enumerate(plan.steps):
@@ -415,7 +414,7 @@ def inner_calls(plan: FunctionPlan) -> list[Path]:
 
 
 def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
-    """Return the layers, each held by the one before, in whose calls an op was made."""
+    """Return the layers, from the outside in, during whose calls an op was made."""
     node = _node_of(plan, planned) if planned.group is None else planned.group.node
     if node is None:
         return []
@@ -435,9 +434,9 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 
 
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
-    """Return the node of an op that lies apart from the others of its node; backward only.
+    """Return the node of a backward op outside of its node's group; None for a forward op.
 
-    Forward all calls lie in the depths of the network, and this one could not.
+    Forward calls belong to the depths of the network, where a separate op has no place.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)
@@ -445,7 +444,7 @@ def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
 
 
 def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
-    """Find what goes into each call, and what comes out: that which forward ops behind it read."""
+    """Find the inputs of each call, and its outputs: the slots that later forward ops read."""
     moving = set(range(len(plan.function.schedule.inputs)))
     moving.update(slot for planned in plan.steps for slot in planned.step.outputs)
     readers: dict[int, list[int]] = {}
@@ -466,11 +465,11 @@ def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
             call.slot = read[0]
 
 
-# --- which slot a name means ----------------------------------------------------------------------
+# --- the slot of a name ---------------------------------------------------------------------------
 
 
 def slots_by_name(plan: FunctionPlan) -> dict[str, int]:
-    """Return the slots of a function by all names that a person has for them.
+    """Return the slots of a function by all names that a user may write.
 
     These are the names of ops, as on the tape, of inputs and variables, the keys of `tensor_map`,
     and `grads[dense_1/kernel]`, `updates[dense_1/kernel]` or `total_loss`.
@@ -478,8 +477,8 @@ def slots_by_name(plan: FunctionPlan) -> dict[str, int]:
     slots: dict[str, int] = {}
     for planned in plan.steps:
         for name, key, position in planned.brings:
-            told = name if key is None else f"{name}[{key}]"
-            slots.setdefault(told, planned.step.outputs[position])
+            full_name = name if key is None else f"{name}[{key}]"
+            slots.setdefault(full_name, planned.step.outputs[position])
     for tensor, key in plan.keys.items():
         if tensor in plan.slots:
             slots.setdefault(key, plan.slots[tensor])
@@ -500,15 +499,15 @@ def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
     Raises
     ------
     ArgumentError
-        It means none.
+        No slot has this name.
     """
     slots = slots_by_name(plan)
     wanted = re.sub(r"\[\s*(['\"])(.*)\1\s*\]$", r"[\2]", name.strip())
     if wanted in OF_THE_OUTPUT:
         if event.ph != END or event.kind not in ("op", "node") or event.name not in slots:
             raise ArgumentError(
-                f"set: nothing has come out here, at t={event.t}. Go to the end of an op or a "
-                "node (r), or name a tensor."
+                f"set: nothing has been computed at t={event.t}. Go to the end of an op or a node "
+                "(r), or name a tensor."
             )
         wanted = event.name
         if event.kind == "op":
@@ -520,13 +519,13 @@ def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
     if wanted not in slots:
         raise ArgumentError(
             f"set: {plan.function.name} has no tensor {name!r}. {did_you_mean(wanted, slots)}"
-            "Expected out, the name of a tensor or a weight, or of a layer for its output."
+            "Use out, the name of a tensor or a weight, or a layer for its output."
         )
     return slots[wanted]
 
 
 def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
-    """Return the slots of `p`, `g`, `new_p`, `m` and `v` where an optimizer updates a parameter."""
+    """Return the slots of `p`, `g`, `new_p`, `m` and `v` during the update of a parameter."""
     groups = [
         planned.group
         for planned in plan.steps
@@ -549,18 +548,18 @@ def tensor_of(plan: FunctionPlan, slot: int) -> Tensor:
 
 
 def name_of(plan: FunctionPlan, slot: int) -> str:
-    """Return what the tape calls the tensor of a slot."""
+    """Return the name of a slot's tensor on the tape."""
     own = {s: planned.name for planned in plan.steps for s in planned.step.outputs}
     return own.get(slot) or tensor_of(plan, slot).name
 
 
 def fitted(value: Any, tensor: Tensor, current: Any) -> np.ndarray:
-    """Return a new array of a tensor's type, and of the shape that it has now.
+    """Return a value as an array with a tensor's dtype and its current shape.
 
     Raises
     ------
     ArgumentError
-        The value does not fit.
+        The value does not have this shape and dtype.
     """
     try:
         array = np.asarray(value)
@@ -572,5 +571,5 @@ def fitted(value: Any, tensor: Tensor, current: Any) -> np.ndarray:
         shape = getattr(value, "shape", None)
         got = f"shape {shape}" if shape is not None else repr(value)
         raise ArgumentError(
-            f"set: {tensor.name} is {tensor.dtype} of shape {np.shape(current)}; got {got}."
+            f"set: expected {tensor.name}, {tensor.dtype} of shape {np.shape(current)}, got {got}."
         ) from None

@@ -118,9 +118,9 @@ def test_unset_goes_to_the_timeline_without_the_change():
     [
         ("set dropp = 0", "Did you mean 'drop'?"),
         ("set out", "expected NAME = EXPR"),
-        ("set out = None", "of shape (4, 8); got None"),
-        ("set out = [None] * 8", "of shape (4, 8); got [None"),
-        ("set out = np.zeros(5)", "of shape (4, 8); got shape (5,)"),
+        ("set out = None", "of shape (4, 8), got None"),
+        ("set out = [None] * 8", "of shape (4, 8), got [None"),
+        ("set out = np.zeros(5)", "of shape (4, 8), got shape (5,)"),
         ("set last = 0", "not computed yet"),
         ("set grain opp", "Did you mean 'op'?"),
         ("set history much", "expected a size"),

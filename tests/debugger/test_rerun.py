@@ -298,7 +298,7 @@ def test_it_ends_where_the_data_were_changed_in_place():
         ([*GO, "set lr = 0", "rerun x"], "expected nothing, a number of batches"),
         ([*GO, "set lr = 0", "rerun 0"], "expected nothing, a number of batches"),
         ([*GO, "set onee = 0"], "Did you mean"),
-        ([*GO, "set lr = np.zeros(3)"], "set: lr is float32 of shape (); got shape (3,)"),
+        ([*GO, "set lr = np.zeros(3)"], "set: expected lr, float32 of shape (), got shape (3,)"),
     ],
 )
 def test_mistakes_are_told(commands, words):
@@ -371,7 +371,7 @@ def test_the_fork_of_a_fork_that_has_not_run_lets_it_run_as_far():
     )  # fmt: skip
     assert said(text, "rerun 2")[0].startswith("timeline 4: 2 calls computed")
     assert said(text, "rerun fit")[0].startswith("timeline 4: 48 calls computed")
-    assert "rerun fit: it begins in no `fit`" in said(text, "rerun fit", 1)[0]
+    assert "rerun fit: no `fit` is open there" in said(text, "rerun fit", 1)[0]
 
 
 def test_an_earlier_fork_does_not_inherit_what_comes_later():

@@ -102,10 +102,10 @@ def test_a_comprehension_in_a_condition_sees_the_names():
     ("text", "said"),
     [
         ("*,", "a condition is missing"),
-        ("*, 1 +", "no Python expression"),
-        ("*, x = 3", "no Python expression"),
-        ("*, " + "(" * 500, "no Python expression"),
-        ("*, 'a\0b'", "no Python expression"),
+        ("*, 1 +", "not a Python expression"),
+        ("*, x = 3", "not a Python expression"),
+        ("*, " + "(" * 500, "not a Python expression"),
+        ("*, 'a\0b'", "not a Python expression"),
         ("phase:comit, t", "Did you mean 'commit'"),
     ],
 )

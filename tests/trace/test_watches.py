@@ -112,11 +112,11 @@ def test_numbers_are_shared_with_breakpoints():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no Python expression"),
-        ("x +", "no Python expression"),
-        ("x, y, z", "got 3 expressions"),
-        ("x, )", "no Python expression"),
-        ("weight:", "a name is missing"),
+        ("", "not a Python expression"),
+        ("x +", "not a Python expression"),
+        ("x, y, z", "got 3"),
+        ("x, )", "not a Python expression"),
+        ("weight:", "add a name after"),
         ("live", "live is of type object"),
     ],
 )
