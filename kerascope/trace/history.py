@@ -1,8 +1,8 @@
-"""Looking at events, and back to earlier ones: the begin of a span, and what conditions ask for.
+"""Reading events and looking back: begins of spans, and the events that conditions need.
 
-A history is anything that gives events by their time, as a tape does. Conditions look back to where
-calls began and where gradients and losses came. For these each event is read once (`Landmarks`), so
-that to look back costs nothing that grows with the history.
+A history is anything that returns events by time, such as a tape. Conditions need the begins of
+calls and the arrivals of gradients and losses. Each event is read once for these (`Landmarks`), so
+the cost of looking back does not grow with the history.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def value_of_event(event: Event, *names: str) -> Any:
 
 
 class History(Protocol):
-    """Events by their time."""
+    """Anything that returns events by time."""
 
     def __getitem__(self, t: int, /) -> Event: ...
 
 
 def begin_of(event: Event, events: History) -> Event | None:
-    """Return the begin of the span that an event ends."""
+    """Return the begin of the span that ends with an event."""
     for earlier in before(events, event.t, inside=event.depth):
-        if earlier.kind == FORGOTTEN:  # the spans that were open there are known still
+        if earlier.kind == FORGOTTEN:  # the mark still has the spans that were open
             spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
             if event.depth < len(spans):
                 return spans[event.depth]
@@ -47,7 +47,7 @@ def begin_of(event: Event, events: History) -> Event | None:
 
 
 def value_of_span(event: Event, events: History, name: str) -> Any:
-    """Return the value that an event gives to a name; of an end, if it gives none, its begin's."""
+    """Return the value of a name in an event, or else in the begin of the span that it ends."""
     told = value_of_event(event, name)
     if told is None and event.ph == END:
         begin = begin_of(event, events)
@@ -56,10 +56,10 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 
 
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
-    """Yield the events before a time, the last first; of a forgotten run its mark, once.
+    """Yield the events before a time, the last first; a forgotten run is one mark.
 
-    Batches that nobody has looked at, and that lie inside of a span of the depth `inside`, are
-    passed over.
+    Skipped batches are passed over if they belong to a span deeper than `inside`. Others are
+    executed again.
     """
     while t > 0:
         event = event_or_mark(events, t - 1)
@@ -73,7 +73,7 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
 
 
 def event_or_mark(events: History, t: int) -> Event:
-    """Return the event of a time as it lies there: of batches that nobody looked at the mark."""
+    """Return the event at a time, or the mark of skipped batches without executing them again."""
     told = getattr(events, "told", None)
     return events[t] if told is None else told(t)
 
@@ -82,14 +82,14 @@ def event_or_mark(events: History, t: int) -> Event:
 
 
 class Landmarks:
-    """Times by what happened then.
+    """Times of calls, backward passes, gradients and losses in a history.
 
     Attributes
     ----------
     calls, backwards : list of int
-        Begins of functions' calls, and of backward passes.
+        Times at which function calls and backward passes begin.
     gradients, losses : list of int
-        Events that bring the names `grads` and `total_loss`.
+        Times of events with the names `grads` and `total_loss`.
     """
 
     def __init__(self) -> None:
@@ -100,14 +100,14 @@ class Landmarks:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Take note of the events before a time."""
+        """Collect the landmarks before a time."""
         while self._next < t:
             event = event_or_mark(events, self._next)
-            if event.kind == SKIPPED and events[event.t]:  # of such batches the last one counts
+            if event.kind == SKIPPED and events[event.t]:  # only the last skipped batch is executed
                 event = event_or_mark(events, self._next)
             if event.kind != SKIPPED:
                 self._note(event)
-            self._next = event.t + 1  # behind a forgotten run, if it is the mark of one
+            self._next = event.t + 1  # after the run, if it is a mark
 
     def _note(self, event: Event) -> None:
         if event.ph == BEGIN:
@@ -124,7 +124,7 @@ class Landmarks:
 
 
 def landmarks_of(events: History, t: int) -> Landmarks:
-    """Return the landmarks of a history, all before a time among them."""
+    """Return the landmarks of a history, at least those before a time."""
     found: Landmarks | None = getattr(events, "landmarks", None)
     if found is None:
         found = Landmarks()
@@ -192,6 +192,6 @@ def model_of_fit(event: Event) -> str:
 
 
 def last_before(times: list[int], t: int) -> int | None:
-    """Return the last of some times that lies before another."""
+    """Return the last of some times that is before a time, or None."""
     place = bisect_left(times, t)
     return times[place - 1] if place else None

@@ -1,22 +1,22 @@
-"""Calls that nobody waits in: little is kept of each, and all is seen when it is asked for.
+"""Calls without events: the journal keeps little about each one and executes it again when needed.
 
-To step through a call of a function takes many times as long as to compute it. So while nobody
-waits for anything inside (`continue` without a breakpoint), its program runs, and only this is kept
-of a call, in a row of the journal: its outputs, what was set in variables from outside before it,
-and what was fed, if the feed cannot give it again. Now and then the variables are copied: a
-checkpoint. In `fit` a row is a whole batch, with its number and its callbacks.
+To step through a call of a function takes many times as long as to compute it. So when no inner
+stop is possible (`continue` without a breakpoint), the compiled program runs. The journal then
+keeps one row for the call: its outputs, the variables that were set from outside before it, and its
+inputs if the feed cannot repeat them. Now and then it copies the variables as a checkpoint. In
+`fit` a row is a whole batch, with its number and its callbacks.
 
-On the tape stands one event for such a run of calls, of the kind "unlooked". Whoever asks for a
-time in it gets the events of that call: from the checkpoint before it the programs run again up to
-it, and then it is stepped through with a recorder of its own. How many events a call has is known
-from one that was heard, so their times are those that they would have had; and the outputs have to
-be those that were kept, bit for bit. The living variables have their numbers back then, in the same
-arrays, so no program is written again.
+The tape has one event, a mark of kind "unlooked", for a run of such calls. When a time inside the
+run is needed, the mark is expanded: the programs run again from the checkpoint before, and the call
+itself is stepped through with a recorder of its own. The number of events of a call is known from a
+recorded call, so its times are those that it would have had. Its outputs must equal the kept ones,
+bit for bit. The live variables then get their own values back in the same arrays, so no program is
+compiled again.
 
-Of the calls that were heard a session keeps rows too: so it can run on from any of them with
-something changed (`forks.py`).
+A session also keeps rows for recorded calls, so it can continue from any call with a change
+(`forks.py`).
 
-The model for this is rr: record little, and execute again what is looked at.
+The model for this is rr: record little, and execute again what is inspected.
 """
 
 from __future__ import annotations
@@ -52,42 +52,42 @@ from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
 from kerascope.unrecorded import RepeatWithEvents
 
-HELD = 64 * 2**20  # bytes of checkpoints, and as many of what was fed
+HELD = 64 * 2**20  # bytes of checkpoints, and as many of inputs
 APART = 64  # rows, at least, between two checkpoints
 MOST_APART = 4096
-SHARE = 0.02  # of the time of training may go into checkpoints
-SMALL = 1024  # bytes of outputs that are kept; of more a checksum
+SHARE = 0.02  # the largest share of training time for checkpoints
+SMALL = 1024  # bytes; larger outputs are kept as checksums
 SET = ("detail", "weight.set")
-FALSE_ALARMS = 3  # after so many in a row all calls of a function are heard
+FALSE_ALARMS = 3  # in a row: then all calls of a function are recorded
 
 Values = dict[Variable, np.ndarray]
 EMPTY: Mapping[Any, Any] = MappingProxyType({})
-UNKNOWN: Any = object()  # a recorder has never seen what a variable is
+UNKNOWN: Any = object()  # the recorder has never recorded a variable's value
 
 
-# --- what is kept, and what stands for it on the tape ---------------------------------------------
+# --- rows, and the marks of runs on the tape ------------------------------------------------------
 
 
 class CallRecord(NamedTuple):
-    """What is kept of one call.
+    """The row of one call in the journal.
 
     Attributes
     ----------
     number, size : int
-        Of a batch of `fit`: its number in the epoch, and of how many samples it is.
+        For a batch of `fit`: its number in the epoch, and its number of samples.
     outs : list
-        What the call gave: the loss and the metrics; of large outputs checksums.
+        The outputs: the loss and the metrics; checksums of large outputs.
     fed : list of array or None
-        What was fed, if the feed cannot give it again; None if it can, or if it was dropped.
+        The inputs, if the feed cannot repeat them; None if it can, or if they were dropped.
     was_set : dict of Variable to array
-        What somebody else has written since the row before.
+        Variables that were written from outside since the row before, with their values.
     seen : dict of Variable to (array, int or None)
-        Of which variables a recorder tells that they were set; and what it had seen before: an
-        array, or what they were after the row of a number.
+        Variables whose setting a recorder records at this call, with the value that it recorded
+        before: an array, `UNKNOWN`, or the number of the row after which the variable had it.
     made_at : (str, int) or None
-        The line of the script that has called, if nothing else had begun.
+        The script's line that called, if nothing else had begun.
     checksum : int
-        Of what the feed gave, if it can give it again.
+        A checksum of the inputs, if the feed can repeat them.
     """
 
     number: int
@@ -102,28 +102,28 @@ class CallRecord(NamedTuple):
 
 @dataclass(eq=False)
 class UnrecordedRun:
-    """Calls of one function, one after the other, of which nobody heard; or one that was heard.
+    """Consecutive calls of one function without events; or one recorded call.
 
     Attributes
     ----------
     journal : Journal
     function : Function
     first : int
-        The place of its first row in the journal.
+        The number of its first row in the journal.
     spans : list of Span
-        Those that are open around it.
+        The spans that are open around it.
     act, phase : str
-        Around it.
+        The act and phase around it.
     callbacks : list of str or None
-        Of batches of `fit`: what is seen after each. None for mere calls.
+        The callbacks after each batch of `fit`; None for calls outside of `fit`.
     events_around : int
-        How many events a row has besides those of the call.
+        The number of events of a row outside of the call itself.
     catching : frozenset of str
-        Which numbers ("nan", "inf") come into being in none of the calls.
+        The kinds of bad numbers ("nan", "inf") that are known to appear in none of the calls.
     batches_again : callable or None
-        Returns what was fed for the number of a batch, if the feed can say it again.
+        Returns the inputs of the batch with a number, if the feed can repeat them.
     starts : list of int
-        When each call begins; at the end, when the last one has ended.
+        The time when each call begins, and finally the time when the last one has ended.
     """
 
     journal: Journal
@@ -137,29 +137,29 @@ class UnrecordedRun:
     catching: frozenset[str]
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
-    is_in_batch: bool = False  # callbacks hear of the end of the last one
-    records_end: bool = False  # somebody waits for that end
-    is_open: bool = False  # the last one is seen up to there
+    is_in_batch: bool = False  # the callbacks of the last batch are running
+    records_end: bool = False  # the end of that batch must be recorded
+    is_open: bool = False  # the last batch is on the tape up to its call
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield when some of the batches begin, their numbers in the epoch, and what they gave."""
+        """Yield the begin times, numbers in the epoch and outputs of some of the batches."""
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
 
     @property
     def trains(self) -> str:
-        """The name of the model that mere calls of a train function train; else ""."""
+        """The name of the model that calls of a train function outside of `fit` train; else ""."""
         if self.callbacks is not None or self.spans or self.function.name != "train_function":
             return ""
         facts = self.journal.recorder.memory.facts(self.function)
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last of some calls before which variables were set."""
+        """Return the last of some calls before which variables were set; None if there is none."""
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
@@ -172,7 +172,7 @@ class UnrecordedRun:
                 yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
-        """Return the events of a call; of a function they are executed again only once."""
+        """Return the events of a call as an example, computed only once for each function."""
         samples = self.journal.samples
         key = (self.function, *(self.callbacks or ()))
         if key not in samples:
@@ -180,12 +180,12 @@ class UnrecordedRun:
         return samples[key]
 
     def mark_of(self, t: int) -> Event:
-        """Return the event that stands for the call at a time."""
+        """Return the mark of the single call at a time."""
         place = bisect_right(self.starts, t) - 1
         return self.mark(place, place + 1)
 
     def facts_are_of(self, other: UnrecordedRun) -> bool:
-        """Tell whether the next call of another run could be one of this."""
+        """Return whether the next call of another run could be added to this one."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -194,7 +194,7 @@ class UnrecordedRun:
         )
 
     def counts(self, begin: int, end: int) -> Counter[tuple[str, str]]:
-        """Return how many events of each grain and kind some calls have; spans count once."""
+        """Return the numbers of events of some calls by grain and kind; spans count once."""
         rows = self.journal.rows[self.first + begin : self.first + end]
         one = Counter(
             (e.grain, e.kind) for e in self.journal.events_of(self, begin) if e.ph != BEGIN
@@ -204,7 +204,7 @@ class UnrecordedRun:
         return counts + Counter({SET: sum(_number_recorded(row.seen) for row in rows)})
 
     def mark(self, begin: int, end: int) -> Event:
-        """Return the event that stands for some of the calls."""
+        """Return the event that represents some of the calls on the tape."""
         first, last = self.starts[begin], self.starts[end] - 1
         deltas = (Delta("first", None, first), Delta("calls", None, (self, begin, end)))
         facts = (self.act, self.phase, SKIPPED, INSTANT, len(self.spans), "act")
@@ -212,9 +212,9 @@ class UnrecordedRun:
 
 
 def expand_mark(mark: Event, t: int) -> list[Event]:
-    """Return what comes in the place of a mark when one of its times is asked for.
+    """Return the events that replace a mark when one of its times is needed.
 
-    That are the events of the call at that time, and marks for what lies before and after it.
+    These are the events of the call at that time, and marks for the calls before and after it.
     """
     run, begin, end = mark.deltas[1].value
     place = bisect_right(run.starts, t) - 1
@@ -232,29 +232,29 @@ def _number_recorded(seen: Mapping[Variable, Any]) -> int:
 
 
 class FunctionInfo:
-    """What the journal knows of a function: how it is computed, and which variables it needs."""
+    """Facts about a function: how it is computed, and which variables it reads and writes."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
         self.compute = functools.partial(with_float_settings, function._compute)
         ops = [step.apply.op for step in function.schedule.steps]
-        # A call that is left in the middle is made again.
+        # A call that is left in the middle is executed again, so it must be repeatable.
         self.can_be_left = all(is_own(op) or is_pure(op) for op in ops)
-        self.false_alarms = 0  # since something was caught
+        self.false_alarms = 0  # since the last real one
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
         self.is_learned = False  # whether checkpoints hold its variables
-        self._rooms: Values = {}  # copies of what it writes
-        self.known_after = -1  # how many breaks there had been when all of them were known
-        self.events = 0  # of a call, without those that tell of variables that were set
+        self._rooms: Values = {}  # buffers for copies of the variables that it writes
+        self.known_after = -1  # number of breaks when all variables were known
+        self.events = 0  # number in a call, without "weight.set"
         guards = [step.guards for step in function.schedule.steps]
         guards.extend(function.schedule.guards_of_followers.values())
-        # A number that is computed may decide what is needed: then calls have different events.
+        # A computed number may decide which ops are needed. Then calls have different events.
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return the variables that it writes, with copies in memory that is there once."""
+        """Return the variables that it writes, with copies in reused buffers."""
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -264,25 +264,25 @@ class FunctionInfo:
 
     @property
     def can_be_caught_in(self) -> bool:
-        """Whether alarms tell what comes into being in its calls."""
+        """Whether alarms can detect bad numbers in its calls."""
         return self.can_be_left and self.false_alarms < FALSE_ALARMS
 
 
 class Journal:
-    """The calls of which nobody heard, of all functions, in their order.
+    """The rows of all calls without events, in order.
 
     Parameters
     ----------
     recorder : Recorder
-        Which hears what else happens.
+        The recorder of everything else.
 
     Attributes
     ----------
     goes_on : bool
-        Whether the next call may be unheard, too. A signal handler may take it away.
+        Whether the next call may also run without events. A signal handler may set it to False.
     rows : list of CallRecord
     samples : dict of (Function, str, ...) to list of Event
-        What one call of a function tells, alone or in a batch of which callbacks hear.
+        The events of one call of a function, alone or in a batch with these callbacks.
     """
 
     def __init__(self, recorder: Any) -> None:
@@ -291,35 +291,35 @@ class Journal:
         self.rows: list[CallRecord] = []
         self.samples: dict[tuple[Any, ...], list[Event]] = {}
         self._infos: dict[Function, FunctionInfo] = {}
-        self._variables: dict[int, Variable] = {}  # of all of them, by their ids
+        self._variables: dict[int, Variable] = {}  # all variables by id
         self._runs: list[UnrecordedRun] = []
         self._until = 0.0
         self._alarms: Alarms | None = None
-        self._is_met: Callable[[Sequence[Any]], bool] | None = None  # by what has to be heard
-        self._checkpoints: dict[int, Values] = {}  # by the row before which it was made
-        self._breaks: list[int] = []  # rows before which something was heard
+        self._is_met: Callable[[Sequence[Any]], bool] | None = None  # outputs that must be recorded
+        self._checkpoints: dict[int, Values] = {}  # by the row before which each was made
+        self._breaks: list[int] = []  # rows before which events were recorded
         self._next_checkpoint = 0
         self._began = 0.0
-        self._held = 0  # bytes of what was fed
-        self._held_then = 0  # at the last checkpoint
-        self._is_in_step = False  # whether nothing was heard since the last row
-        self._writes = -1  # how often variables had been written then
-        self._was_set: set[Variable] = set()  # which of ours were set since then
-        self._unseen: dict[Variable, int] = {}  # which were set, and how many rows there were
-        self._known: set[Variable] = set()  # whose value the recorder knows, or a row has seen
-        self.covers_recorded_calls = False  # whether calls that are heard have rows too
-        self._noted: dict[Variable, np.ndarray] = {}  # what was set, as it was noted last
+        self._held = 0  # bytes of kept inputs
+        self._held_then = 0  # the same at the last checkpoint
+        self._is_in_step = False  # whether nothing was recorded since the last row
+        self._writes = -1  # number of writes to variables at the last row
+        self._was_set: set[Variable] = set()  # variables that were set since then
+        self._unseen: dict[Variable, int] = {}  # set, with the number of rows then
+        self._known: set[Variable] = set()  # their values are in the recorder or in a row
+        self.covers_recorded_calls = False  # whether recorded calls have rows too
+        self._noted: dict[Variable, np.ndarray] = {}  # arrays that were set, as noted last
         self._pending: Values = {}  # set before a call that has not ended
-        self._root = self  # of the history that the program makes
+        self._root = self  # the journal of the program's own history
 
     def info(self, function: Function) -> FunctionInfo:
-        """Return what is known of a function."""
+        """Return the facts about a function."""
         found = self._infos.get(function)
         if found is None:
             found = self._infos[function] = FunctionInfo(function)
         return found
 
-    # --- calls come -------------------------------------------------------------------------------
+    # --- adding calls -----------------------------------------------------------------------------
 
     def begin(
         self,
@@ -327,7 +327,7 @@ class Journal:
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Take the calls of a run, up to a time, but none that gives what meets a condition."""
+        """Start a run of calls that ends at a time, or before outputs that meet a condition."""
         self._runs.append(run)
         self._until, self.goes_on, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
@@ -336,13 +336,13 @@ class Journal:
         self._keep_to_budget()
 
     def take(self, run: UnrecordedRun, fed: list[Any], number: int = 0, size: int = 0) -> Any:
-        """Compute what a function computes, and take note of it.
+        """Compute a call and add its row.
 
         Raises
         ------
         RepeatWithEvents
-            It cannot be computed, or makes numbers that are caught, and nothing was written:
-            whoever hears the call hears why.
+            The call failed, or made numbers that are caught. Nothing was written, and the caller
+            must repeat it with events.
         """
         info = self._infos[run.function]
         was_set, seen = EMPTY, EMPTY
@@ -392,7 +392,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute what a function computes, unless numbers come into being that are caught."""
+        """Compute a call, but raise `Alarm` if numbers appear that are caught."""
         is_late = False
         try:
             alarms.look([v.room for v in seen])
@@ -400,14 +400,14 @@ class Journal:
             if is_late:
                 raise Alarm
         except Alarm:
-            info.false_alarms += 1  # until one says that it is none
+            info.false_alarms += 1  # until `was_right` is called
             if is_late:
                 self._undo(was_set)
             raise
         return outs
 
     def _undo(self, was_set: Mapping[Variable, np.ndarray]) -> None:
-        """Give all variables the values that they had before the call that was made just now."""
+        """Restore the values that all variables had before the current call."""
         n = len(self.rows)
         self._writes = LOCKS.writes
         self.rows.append(CallRecord(0, 0, [], None, was_set, EMPTY, None))
@@ -418,18 +418,18 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Give variables the values that they had before the call that was made just now."""
+        """Restore some variables to their values before the current call."""
         self._writes = LOCKS.writes
         with self.unobserved():
             set_values(written)
 
     def was_right(self) -> None:
-        """Hear that something was caught."""
+        """Reset the count of false alarms, because something was really caught."""
         for info in self._infos.values():
             info.false_alarms = 0
 
     def _is_calm(self, info: FunctionInfo) -> bool:
-        """Tell whether nobody has written anything since the last row of which to take note."""
+        """Return whether no variable was written from outside since the last row."""
         return (
             self._writes == LOCKS.writes
             and self._is_in_step
@@ -439,7 +439,7 @@ class Journal:
         )
 
     def _state(self, info: FunctionInfo) -> tuple[Any, ...]:
-        """Return what a call may change that then fails."""
+        """Return the state of the journal that a failing call must restore."""
         if not self._is_in_step:
             self._note_sets_between_recorded()
         self._note_sets()
@@ -454,11 +454,11 @@ class Journal:
         self._is_in_step, self._next_checkpoint, heard = rest
         self._writes = LOCKS.writes
         self._checkpoints.pop(len(self.rows), None)
-        # A program brings its variables home.
+        # A program moves its variables to its own arrays.
         self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in heard)
 
     def learn(self, function: Function) -> None:
-        """Take note of the variables of a function that is called."""
+        """Add the variables of a function to those that checkpoints copy."""
         info = self.info(function)
         if info.is_learned:
             return
@@ -468,11 +468,11 @@ class Journal:
             self._variables.update(new)
             self._next_checkpoint = len(self.rows)
             values = {v: v.get_value() for v in new.values()}
-            for checkpoint in self._checkpoints.values():  # nobody has needed them until now
+            for checkpoint in self._checkpoints.values():  # their values did not matter until now
                 checkpoint.update(values)
 
     def _set_since_the_last_row(self) -> Values:
-        """Return what somebody else has written since the last row."""
+        """Return the values that were written from outside since the last row."""
         n = len(self.rows)
         if not self._is_in_step:
             self._note_sets_between_recorded()
@@ -490,7 +490,7 @@ class Journal:
         return found
 
     def _sets_to_record(self, info: FunctionInfo) -> dict[Variable, Any]:
-        """Return which variables a recorder would tell to be set when a function begins."""
+        """Return the variables whose setting a recorder would record when a function begins."""
         seen: dict[Variable, Any] = {}
         values = self.recorder.memory.values
         for v in info.reads:
@@ -505,7 +505,7 @@ class Journal:
         return seen
 
     def _make_checkpoint(self) -> None:
-        """Copy the variables, and say when that is done again."""
+        """Copy the variables as a checkpoint, and choose the row of the next one."""
         now, n = time.perf_counter(), len(self.rows)
         since = n - max(self._checkpoints, default=n)
         is_after_break = bool(self._breaks) and self._breaks[-1] == n
@@ -520,9 +520,9 @@ class Journal:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Drop every second checkpoint but for the latest, so that older ones lie farther apart.
+        """Drop every second checkpoint except the latest, so older ones are farther apart.
 
-        If only such are left before which something was heard, the oldest go.
+        Checkpoints after recorded events are dropped last, the oldest of them first.
         """
         *older, _ = sorted(self._checkpoints)
         between = sorted(set(older).difference(self._breaks))
@@ -530,7 +530,7 @@ class Journal:
             del self._checkpoints[n]
 
     def _copied(self, fed: list[Any]) -> list[Any]:
-        """Return copies of what was fed, which somebody else may write into afterwards."""
+        """Return copies of the inputs, because the caller may write into them afterwards."""
         copies = [
             np.array(x) if isinstance(x, np.ndarray) and not are_known_ones(x) else x for x in fed
         ]
@@ -539,14 +539,14 @@ class Journal:
 
     @property
     def _most_held(self) -> int:
-        """How many bytes of checkpoints, and of what was fed, are kept."""
+        """The largest number of bytes for checkpoints, and for inputs."""
         limit = self.recorder.tape.history
         return HELD if limit is None else min(HELD, limit)
 
     def _keep_to_budget(self) -> None:
-        """Drop what was fed for the older calls, if it is too much.
+        """Drop the inputs of older calls if they exceed the budget.
 
-        What was fed since the last checkpoint stays, so the last calls can be made again.
+        Inputs since the last checkpoint are kept, so the last calls can be executed again.
         """
         most = self._most_held
         if self._held - self._held_then > most // 2:
@@ -563,7 +563,7 @@ class Journal:
                 self.rows[n] = row._replace(fed=None)
 
     def hand_over(self, function: Function) -> None:
-        """Say to the recorder's memory what the variables are: a function is heard again."""
+        """Update the recorder's memory of the variables before a function is recorded again."""
         updated = (update.variable for update in function.updates)
         read = (v for _, v in function.schedule.variables)
         _leave_homes((*self._variables.values(), *updated, *read))
@@ -583,37 +583,37 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Take note of which variables were set since the last row."""
+        """Remember which variables were set since the last row."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))
                 self._was_set.add(self._variables[place])
             self._writes = LOCKS.writes
 
-    # --- calls that are heard ---------------------------------------------------------------------
+    # --- calls with events ------------------------------------------------------------------------
 
     def begin_recorded(self, function: Function) -> None:
-        """Take note of what was set before a call that is heard; its row comes when it ends."""
+        """Remember variables that were set before a recorded call; its row is added at its end."""
         self.hand_over(function)
         if not self.covers_recorded_calls:
             return
         self.learn(function)
         self._note_sets_between_recorded()
-        # Behind a call that failed one may be left, and something may have been set since.
+        # A failed call may have left a checkpoint, and variables may have been set since.
         if self._checkpoints.pop(len(self.rows), None) or len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
 
     def end_recorded(self, run: UnrecordedRun, row: CallRecord, is_changed: bool) -> None:
-        """Take note of a call that was heard.
+        """Add the row of a recorded call.
 
         Parameters
         ----------
         run : UnrecordedRun
-            Of this call alone.
+            A run with only this call.
         row : CallRecord
-            Without what was set.
+            The row, without the variables that were set.
         is_changed : bool
-            Whether somebody put other arrays into it: then it cannot be executed again.
+            Whether arrays in it were replaced, so it cannot be executed again.
         """
         if not self.covers_recorded_calls:
             return
@@ -627,7 +627,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Let the row behind a run be that of a call that lies on the tape."""
+        """Make the row after a run that of a call on the tape."""
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
@@ -643,10 +643,10 @@ class Journal:
                 continue
             self._pending[v] = self._noted[v] = v.get_value(borrow=True)
 
-    # --- another history --------------------------------------------------------------------------
+    # --- other histories --------------------------------------------------------------------------
 
     def branch(self, recorder: Any, n: int) -> Journal:
-        """Return the journal of a history that leaves this one before a row."""
+        """Return the journal of a history that branches off before a row."""
         made = Journal(recorder)
         made._root = self._root
         made.rows = self.rows[:n]
@@ -657,7 +657,7 @@ class Journal:
         return made
 
     def row_at(self, t: int) -> int:
-        """Return the row in whose call or batch a time lies, or else of the next one."""
+        """Return the row whose call or batch contains a time, or else the next row."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0
@@ -665,7 +665,7 @@ class Journal:
         return run.first + min(bisect_right(run.starts, t) - 1, len(run))
 
     def feed_at(self, t: int) -> Any:
-        """Return what can say again what was fed to the batch that began at a time, if anything."""
+        """Return the feed that can repeat the inputs of the batch at a time, or None."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         run = self._runs[place] if place >= 0 else None
         if run is None or t >= run.starts[-1]:
@@ -673,17 +673,17 @@ class Journal:
         return getattr(run.batches_again, "__self__", None)
 
     def place_of(self, n: int) -> tuple[UnrecordedRun, int, int]:
-        """Return the run of a row, when its call or batch began, and when it had ended."""
+        """Return the run of a row, and the begin and end of its call or batch."""
         run = self._run_of(n)
         first, end = run.starts[n - run.first : n - run.first + 2]
         return run, first, end
 
     def called_until(self, n: int) -> set[Function]:
-        """Return the functions that were called up to a row, this one too."""
+        """Return the functions that were called up to and including a row."""
         return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:
-        """Return the rows of the same run from one on, as far as they are of this history."""
+        """Return the rows from one on that belong to its run and to this history."""
         place = bisect_right(self._runs, n, key=lambda s: s.first)
         run = self._runs[place - 1]
         end = run.first + len(run)
@@ -692,24 +692,24 @@ class Journal:
         return range(n, end)
 
     def fed_to(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return what was fed to a row of a run.
+        """Return the inputs of a row of a run.
 
         Raises
         ------
         ArgumentError
-            It is not kept, or was changed since.
+            They were not kept, or have been changed since.
         """
         return self._fed(run, n)
 
     @contextmanager
     def lending(self, values: Values) -> Iterator[None]:
-        """Let the variables have other numbers inside the block, and their own again behind it."""
+        """Give the variables other values inside the block, and restore their own afterwards."""
         with self.unobserved(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
             set_values(values.items())
             yield
 
     def set(self, values: Values) -> None:
-        """Set variables whose numbers are lent."""
+        """Set variables inside a `lending` block."""
         set_values(values.items())
 
     def values_now(self) -> Values:
@@ -717,14 +717,14 @@ class Journal:
         return {v: v.get_value() for v in self._variables.values()}
 
     def note_changed(self, run: UnrecordedRun, row: CallRecord) -> None:
-        """Take note of a call that cannot be executed again, for something in it was changed."""
+        """Add a call that cannot be executed again because something in it was changed."""
         self._runs.append(run)
         self.rows.append(row)
         self._breaks.append(len(self.rows))
         self._next_checkpoint = len(self.rows)
 
     def continue_in(self, run: UnrecordedRun) -> None:
-        """Take the calls of a run, which are computed on what the variables are now."""
+        """Start a run whose calls begin with the current values of the variables."""
         self._runs.append(run)
         if len(self.rows) not in self._breaks:
             self._breaks.append(len(self.rows))
@@ -738,19 +738,19 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> list[Any]:
-        """Compute a call of another history, and take note of it; the variables are set already.
+        """Compute a call of another history and add its row; the variables are set already.
 
         Raises
         ------
         Exception
-            Whatever the call raises; nothing is noted then.
+            Any error of the call. Then no row is added.
         """
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
         info = self._infos[run.function]
         outs = info.compute(fed)
         outs = outs if isinstance(outs, list) else [outs]
-        # Of a call that may have other events than another one it is not known how many.
+        # If calls of the function may differ, their number of events is not known.
         events = info.events if info.is_even else -_number_recorded(seen)
         end = run.starts[-1] + run.events_around + events
         left = (trim(outs), row.fed, was_set, seen, row.made_at, row.checksum)
@@ -758,15 +758,15 @@ class Journal:
         run.starts.append(end + _number_recorded(seen))
         return outs
 
-    # --- a call is executed again -----------------------------------------------------------------
+    # --- executing a call again -------------------------------------------------------------------
 
     def events_of(self, run: UnrecordedRun, place: int) -> list[Event]:
-        """Return the events of a call.
+        """Return the events of a call, by executing it again.
 
         Raises
         ------
         ArgumentError
-            What it takes is not kept any more, or something else comes out now.
+            Its inputs or weights are no longer kept, or its outputs differ now.
         """
         n = run.first + place
         row = self.rows[n]
@@ -781,15 +781,15 @@ class Journal:
         expected = run.starts[place + 1] - run.starts[place]
         if len(events) != expected:
             raise ArgumentError(
-                f"{_label(run, row)}: executed again it has {len(events)} events; expected "
-                f"{expected}. Please report this."
+                f"{_label(run, row)}: expected {expected} events when it is executed again, got "
+                f"{len(events)}. Please report this."
             )
         return events
 
     def known_before(self, n: int) -> tuple[Values, Values]:
-        """Return what the variables of a call were when it began, and what a recorder knew of them.
+        """Return the variables of a call when it began, and the values that a recorder knew.
 
-        It knows less of those of which it tells then that they were set.
+        The second misses or has older values of the variables that the call records as set.
         """
         info = self._infos[self._run_of(n).function]
         values = self._values_around(n, is_after=False)
@@ -805,19 +805,19 @@ class Journal:
         return then, known
 
     def row_of_call(self, function: Function, begin: int) -> int | None:
-        """Return the row of a call that began at a time; None if none is kept of it."""
+        """Return the row of a call that began at a time, or None."""
         n = self.row_at(begin)
         return n if n < len(self.rows) and self._run_of(n).function is function else None
 
     def _recorder_at(self, run: UnrecordedRun, t: int) -> Any:
-        """Return a recorder that goes on where a call began."""
+        """Return a recorder that continues at the begin of a call."""
         again = self.recorder.scratch_recorder(None)
         again.memory._twin_values = self.recorder.memory._twin_values
         again.continue_at(t, run.spans, run.act, run.phase)
         return again
 
     def _record(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> None:
-        """Let a recorder hear of a call, or of its batch, what it would have heard."""
+        """Record a call, or its whole batch, as it would have been recorded the first time."""
         if run.callbacks is None:
             self._call(again, run, row, fed)
             return
@@ -830,27 +830,27 @@ class Journal:
         outs = outs if isinstance(outs, list) else [outs]
         if not same(trim(outs), row.outs):
             raise ArgumentError(
-                f"{_label(run, row)}: executed again it gives {_first(outs)}, and it gave "
-                f"{_first(row.outs)}. Something has changed that is not recorded: the data in "
-                "place, what an op of your own keeps, or the number of threads."
+                f"{_label(run, row)}: expected {_first(row.outs)} when it is executed again, got "
+                f"{_first(outs)}. Something has changed that is not recorded: the data in place, "
+                "the state of an op of your own, or the number of threads."
             )
         return outs
 
     def _fed(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return what was fed to a row."""
+        """Return the inputs of a row."""
         row = self.rows[n]
         if run.batches_again is not None:
             fed = run.batches_again(row.number)
             if _checksum(fed) != row.checksum:
                 raise ArgumentError(
-                    f"{_label(run, row)}: the data that were fed to it are others now. They "
-                    "were changed in place; `fit` on a copy of them keeps what it was fed."
+                    f"{_label(run, row)}: its data were changed in place since then. Call `fit` "
+                    "with a copy of them, so that they stay the same."
                 )
             return fed
         if row.fed is None:
             raise ArgumentError(
-                f"{_label(run, row)}: its rows are gone. The feed cannot give them again, and "
-                f"of what was fed only the last {self._most_held:,} bytes are kept."
+                f"{_label(run, row)}: its inputs are gone. The feed cannot repeat them, and only "
+                f"the last {self._most_held:,} bytes of inputs are kept."
             )
         return list(row.fed)
 
@@ -858,19 +858,19 @@ class Journal:
         return self._runs[bisect_right(self._runs, n, key=lambda s: s.first) - 1]
 
     def values_before(self, n: int) -> Values:
-        """Return what the variables were when a row began."""
+        """Return the values of the variables when a row began."""
         return self._values_around(n, is_after=False)
 
     def _values_around(self, n: int, is_after: bool) -> Values:
-        """Return what the variables were before the call of a row, or after it.
+        """Return the values of the variables before or after the call of a row.
 
-        The programs run on the living variables, which get back what they had.
+        The programs run on the live variables, which get their values back afterwards.
         """
         start = max((place for place in self._checkpoints if place <= n), default=-1)
         if start < 0 or any(start < place <= n for place in self._breaks):
             raise ArgumentError(
-                f"{_label(self._run_of(n), self.rows[n])}: no weights are kept from which it "
-                "could be executed again: the checkpoints would take too much."
+                f"{_label(self._run_of(n), self.rows[n])}: it cannot be executed again, because no "
+                "weights are kept before it. The checkpoints would need too much memory."
             )
         if start == n and not is_after:
             return {v: x.copy() for v, x in self._checkpoints[n].items()}
@@ -895,7 +895,7 @@ class Journal:
 
     @contextmanager
     def unobserved(self) -> Iterator[None]:
-        """Take what is written inside the block for nothing that was set."""
+        """Do not count writes inside the block as variables that were set."""
         root = self._root
         root._note_sets()
         try:
@@ -906,35 +906,35 @@ class Journal:
 
 
 class Batches:
-    """Takes the batches of a run; what `engine/training_loop.py` asks for.
+    """Passes the batches of a run to the training loop (`engine/training_loop.py`).
 
     Parameters
     ----------
     journal : Journal
     run : UnrecordedRun
     feed : Feed
-        Which gives the batches.
+        The feed of the batches.
     but : frozenset of int
-        Numbers of batches that have to be heard.
+        Numbers of batches that must be recorded.
     """
 
     def __init__(
         self, journal: Journal, run: UnrecordedRun, feed: Any, but: frozenset[int] = frozenset()
     ) -> None:
         self._journal = journal
-        self._stretch = run
+        self._run = run
         self._feed = feed
         self._but = but
         self._number = self._size = 0
 
     def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches of an epoch with their numbers, as long as they may be unheard."""
-        journal, run = self._journal, self._stretch
+        """Yield the batches of an epoch with their numbers, up to one that must be recorded."""
+        journal, run = self._journal, self._run
         for number, (size, fed) in numbered:
-            # What gives the batch may itself have called something, which was seen before it.
+            # The feed may itself have called a function, which was recorded before the batch.
             if number in self._but or journal.recorder.open_run is not run:
                 raise RepeatWithEvents((number, (size, fed)))
-            if not len(run):  # an epoch draws its order when its first batch is asked for
+            if not len(run):  # the order of an epoch is drawn with its first batch
                 run.batches_again = self._feed.batches_again()
             self._number, self._size = number, size
             yield number, (size, fed)
@@ -945,14 +945,14 @@ class Batches:
                 return
 
     def call(self, fed: list[Any]) -> Any:
-        """Compute a batch."""
-        outs = self._journal.take(self._stretch, fed, self._number, self._size)
-        self._stretch.is_in_batch = True
+        """Compute a batch and return its outputs."""
+        outs = self._journal.take(self._run, fed, self._number, self._size)
+        self._run.is_in_batch = True
         return outs
 
 
 def _nothing() -> None:
-    """Compute nothing: a call that writes nothing has not to be repeated."""
+    """Do nothing, for a call that writes nothing and need not be repeated."""
 
 
 def _bytes_of(x: Any) -> int:
@@ -960,24 +960,24 @@ def _bytes_of(x: Any) -> int:
 
 
 def _checksum(fed: list[Any]) -> int:
-    """Return a number that is another one if any array is another one."""
+    """Return a checksum of the inputs, which differs if any array differs."""
     found = 0
     for x in fed:
         if x.__class__ is np.ndarray:
             try:
                 found = zlib.crc32(x, found)  # type: ignore[arg-type]
-            except (ValueError, TypeError, BufferError):  # of a kind, or an order, with no buffer
+            except (ValueError, TypeError, BufferError):  # its dtype or order has no buffer
                 found = zlib.crc32(x.tobytes(), found)
     return found
 
 
 def trim(outs: Any) -> list[Any]:
-    """Return small outputs as they are, and checksums of large ones."""
+    """Return small outputs as copies, and checksums of large ones."""
     outs = outs if isinstance(outs, list) else [outs]
     return [
         (x.dtype.name, x.shape, zlib.crc32(np.ascontiguousarray(x).tobytes()))
         if isinstance(x, np.ndarray) and x.nbytes > SMALL
-        else np.array(x)  # who is given it may write into it
+        else np.array(x)  # the caller may write into it
         if isinstance(x, np.ndarray)
         else x
         for x in outs
@@ -994,9 +994,10 @@ def _first(outs: list[Any]) -> str:
 
 
 def _leave_homes(variables: Iterable[Variable]) -> None:
-    """Let variables lie elsewhere than where a program writes them: they are about to be borrowed.
+    """Move variables out of their program's arrays, because their arrays will be borrowed.
 
-    Else the program would have to be written again, for it cannot write what is borrowed.
+    Otherwise the program would have to be compiled again, because it cannot write into borrowed
+    arrays.
     """
     for v in variables:
         if not v.is_lent:
@@ -1005,20 +1006,20 @@ def _leave_homes(variables: Iterable[Variable]) -> None:
 
 @contextmanager
 def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
-    """Give variables their arrays and numbers back behind the block."""
+    """Give variables their arrays and values back after the block."""
     before = [(v, v.room, v.is_lent, v._is_shared, v.get_value()) for v in variables]
     try:
         yield
     finally:
         for v, room, is_lent, is_shared, numbers in before:
-            if not is_lent:  # a lent array is not written by anybody
+            if not is_lent:  # nothing writes into a lent array
                 room[...] = numbers
             at_once(v._calls_to_have(room, is_shared=is_shared))
 
 
 @contextmanager
 def _rooms(values: Values) -> Iterator[None]:
-    """Let variables have other arrays inside the block, and their own again behind it."""
+    """Give variables other arrays inside the block, and restore their own afterwards."""
     with LOCKS.steps:
         before = [(v, v.room, v._is_shared) for v in values]
         try:

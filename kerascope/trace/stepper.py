@@ -1,28 +1,28 @@
-"""The stepper: a place in time, and how it moves; what `bdb` is to `pdb`. Nothing is printed here.
+"""The stepper: a position in time and its movements. It never prints. `bdb` is its model.
 
-The stepper stands at an event. A verb (`step`, `next`, ...) makes a *plan* and then
-events pass, one by one. Of each is asked `should_stop`: is it a breakpoint's, does a caught
-condition hold, has a watched value changed, is the plan met? It is the same question whether the
-tape is read or the program runs, forward and backward::
+The stepper is at an event. A verb (`step`, `next`, ...) makes a *plan*, and then the stepper passes
+events one by one. For each it calls `should_stop`: does a breakpoint hit, does a caught condition
+hold, has a watched value changed, does the plan end here? The check is the same when the tape is
+read and when the program runs, forward and backward::
 
     past                      now                 end of the tape
     |--- read backward ---|   ^   |--- read on ---|--- the program runs on --->
 
-A verb returns a `Stop`. Where the program cannot be run from here, because it is what called us
-(`LiveDriver`), the verb returns None: the plan is kept, and the program must go on.
+A verb returns a `Stop`. If the program must run but has called the stepper itself (`LiveDriver`),
+the verb returns None. The plan is kept, and the program must continue.
 
-At the begin of a span (`--Call--`) we stand both at the line that calls and in what is called:
+At the begin of a span (`--Call--`) the position is both the calling line and the called code:
 `next` goes over the span, `step` into it, and `return` to its end.
 
-`step`, `next`, `until`, `return` and `continue` differ in nothing but their plan: does the movement
-end at this event? An event of a finer grain than the plan's is passed over. `next` is answered from
-the place of the line that calls, so it goes over the span that begins there, to its sibling, or to
-the end of the span around both.
+`step`, `next`, `until`, `return` and `continue` differ only in their plan, which decides whether
+the movement ends at an event. Events of a finer grain than the plan's are passed over. `next`
+counts from the calling line, so it goes over the span that begins there, to its next sibling or to
+the end of the enclosing span.
 
-Two drivers move one stepper: a program that runs, and a tape that is read. Both ask a *prompt* at
-each stop. A prompt is given the `Stop` and answers with an *order*: a function that is given the
-stepper and calls one of its verbs; or None, to be asked no more. So the same orders make the same
-stops, whether they are given to `LiveDriver` or to `replay`.
+Two drivers can move a stepper: a running program, and a tape. At each stop both call a *prompt*
+with the `Stop`. It returns an *order*, a function that takes the stepper and calls one of its
+verbs, or None to receive no more stops. So the same orders make the same stops with `LiveDriver`
+and with `replay`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from kerascope.trace.tape_memory import describe_mark
 
 
 class Reason(StrEnum):
-    """Why it stops."""
+    """The reason of a stop."""
 
     STEP = "step"
     GOTO = "goto"
@@ -87,24 +87,24 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop.
+    """A stop, with its reason.
 
     Attributes
     ----------
     t : int
-        When; -1 before the first event.
+        The time; -1 before the first event.
     reason : Reason
-        The first that holds of breakpoint, catch, watch and step.
+        The first reason that applies of breakpoint, catch, watch and step.
     event : Event or None
-        Where. At the end of history the last event; at its begin none.
+        The event. At the end of history the last event, at its begin None.
     breakpoint : Breakpoint or None
-        That was hit.
+        The breakpoint that was hit.
     findings : tuple of Finding
-        That conditions caught.
+        The problems that caught conditions found.
     changes : tuple of Change
-        Of watched values.
+        The changes of watched values.
     error : str
-        What the breakpoint's condition raised, if it did.
+        The error of the breakpoint's condition, else "".
     """
 
     t: int
@@ -117,7 +117,7 @@ class Stop:
 
     @property
     def word(self) -> str:
-        """What pdb says: "--Call--" at the begin of a span, "--Return--" at its end, else ""."""
+        """The word of pdb: "--Call--" at the begin of a span, "--Return--" at its end, else ""."""
         words = {BEGIN: "--Call--", END: "--Return--"}
         return words.get(self.event.ph, "") if self.event else ""
 
@@ -130,14 +130,14 @@ RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 
 @dataclass(frozen=True)
 class Plan:
-    """What a movement stops at; this one at nothing by itself: `continue`.
+    """The event at which a movement ends. This class never ends one by itself: `continue`.
 
     Attributes
     ----------
     backward : bool
-        Whether it goes back in time.
+        Whether the movement goes back in time.
     count : int
-        How many stops are still to come, the last of which is shown.
+        The number of stops to come; only the last one is shown.
     """
 
     backward: bool = False
@@ -148,27 +148,27 @@ class Plan:
         return False
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return -inf if self.backward else inf
 
     def after(self, event: Event) -> Plan:
-        """Return the plan that is left when one of several stops was met."""
+        """Return the remaining plan after one of several stops."""
         return replace(self, count=self.count - 1)
 
 
 def _unless(is_met: bool, plan: Plan) -> float:
-    """Return how far a plan goes on that is met at once, or never, inside of spans."""
+    """Return the time limit of a plan that ends at once, or never, inside spans."""
     return -inf if is_met != plan.backward else inf
 
 
 @dataclass(frozen=True)
 class Step(Plan):
-    """Any event that is not finer than the grain of rank `rank`."""
+    """Ends at any event whose grain is not finer than `rank`."""
 
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
@@ -178,9 +178,9 @@ class Step(Plan):
 
 @dataclass(frozen=True)
 class Next(Step):
-    """The next sibling of an event at `depth`, or the end of the span around it.
+    """Ends at the next sibling of an event at `depth`, or at the end of the enclosing span.
 
-    Backward: the sibling before it, or the begin of the span around it.
+    Backward, it ends at the previous sibling or at the begin of the enclosing span.
     """
 
     depth: int = 0
@@ -194,18 +194,18 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
-        """Return the plan that is left when one of several stops was met."""
+        """Return the remaining plan after one of several stops."""
         return replace(next_from(event, self.rank, self.backward), count=self.count - 1)
 
 
 def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
-    """Return the plan of `next` from an event; before all of them it is a step.
+    """Return the plan of `next` from an event; before the first event it is a step.
 
-    The way back from an end goes to the last line inside of the span that ended.
+    Backward from the end of a span, it goes to the last event inside the span.
     """
     if event is None:
         return Next(backward, rank=rank, depth=0 if backward else maxsize)
@@ -215,7 +215,7 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """The end of a span at `depth`; backward its begin."""
+    """Ends at the end of a span at `depth`, or backward at its begin."""
 
     depth: int = -1
 
@@ -224,15 +224,15 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return _unless(depth <= self.depth, self)
 
 
 def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
     """Return the plan of `return` from an event.
 
-    At the begin of a span `return` ends it, as pdb's does at `--Call--`. At an end it goes on in
-    the span around, as pdb's does at `--Return--`.
+    At the begin of a span, `return` goes to its end, as in pdb at `--Call--`. At an end it
+    continues in the enclosing span, as in pdb at `--Return--`.
     """
     if event is None:
         return Return(backward)
@@ -244,7 +244,7 @@ def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
 
 @dataclass(frozen=True)
 class UntilTime(Plan):
-    """The first event at time `t` or beyond it."""
+    """Ends at the first event at or after time `t`, or backward at or before it."""
 
     t: int = 0
 
@@ -253,18 +253,18 @@ class UntilTime(Plan):
         return event.t <= self.t if self.backward else event.t >= self.t
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return self.t + 1 if self.backward else self.t - 1
 
 
 @dataclass(frozen=True)
 class GoTo(UntilTime):
-    """A jump to a time, past all that would stop elsewhere."""
+    """Jumps to a time without stopping at breakpoints, catches or watches."""
 
 
 @dataclass(frozen=True)
 class UntilPhase(Plan):
-    """The begin of a phase, of an act or of a model's function."""
+    """Ends at the begin of a phase, an act, or a call of one of the model's functions."""
 
     phase: str = ""
 
@@ -275,21 +275,21 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return _unless(True, self)
 
 
 @dataclass(frozen=True)
 class UntilDepth(Plan):
-    """An event at network depth `wanted`, or at any but `left`, of whatever grain.
+    """Ends at an event of network depth `wanted`, or of any depth except `left`.
 
     Attributes
     ----------
     wanted, left : int or None
-        Depths of the network.
+        Depths in the network.
     around : int
-        Depth, among the spans, of the phase in which it began; -1 for none. It ends there at the
-        latest, as pdb's `until` does when the function returns.
+        Span depth of the phase in which the movement began; -1 for none. The movement ends at the
+        end of this phase at the latest, as pdb's `until` does when the function returns.
     """
 
     wanted: int | None = None
@@ -308,15 +308,15 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return up to which time it cannot be met inside of spans at a depth."""
+        """Return the latest time before which the plan cannot end inside spans at this depth."""
         return _unless(True, self)
 
 
-# --- where events come from -----------------------------------------------------------------------
+# --- sources of events ----------------------------------------------------------------------------
 
 
 class Events(History, Protocol):
-    """What a tape is to the stepper."""
+    """The part of a tape that the stepper uses."""
 
     def __len__(self) -> int: ...
 
@@ -326,14 +326,14 @@ class Events(History, Protocol):
 
 @dataclass
 class Recording:
-    """Where events come from: a tape that was recorded.
+    """A source of events: a tape that was recorded.
 
     Attributes
     ----------
     tape : Events
-        The events so far; event t has place t.
+        The events so far; the event at time t has index t.
     ended : bool
-        Whether no more can come.
+        Whether no more events can come.
     """
 
     tape: Events
@@ -342,7 +342,7 @@ class Recording:
 
 @dataclass
 class Running(Recording):
-    """A source that grows by itself: the program runs, and calls a `LiveDriver` at each event."""
+    """A source that grows: a running program that calls a `LiveDriver` at each event."""
 
     ended: bool = False
 
@@ -354,18 +354,18 @@ CONTINUE = Plan()
 
 
 class Passage(NamedTuple):
-    """What a movement may pass.
+    """The calls that a movement may skip without executing them again.
 
     Attributes
     ----------
     until : float
-        Up to which time; backward from which time on.
+        The time limit; backward the earliest time.
     but : frozenset of int
-        The numbers of batches that it may not pass.
+        The numbers of batches that it may not skip.
     catching : frozenset of str
-        Numbers ("nan", "inf") that may come into being in nothing of it.
+        Bad numbers ("nan", "inf") that must not appear in skipped calls.
     losses : tuple of Expression
-        Conditions that the loss of nothing of it may meet.
+        Conditions that the losses of skipped calls must not meet.
     """
 
     until: float
@@ -374,13 +374,13 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether what a call gives, its loss first, meets one of the conditions."""
+        """Return whether the outputs of a call, its loss first, may meet one of the conditions."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 
 
 class Stepper:
-    """Moves in time.
+    """Moves through the events of a source.
 
     Parameters
     ----------
@@ -394,14 +394,14 @@ class Stepper:
     catches : Catches
     watches : Watches
     plan : Plan
-        What the movement under way stops at; `continue` while nothing else is asked.
+        The end of the current movement; `continue` between movements.
     extra_names : mapping
-        Names for expressions, besides those of the tape and of the event: `model`, `K`.
+        Names for expressions in addition to those of the tape and the event: `model`, `K`.
 
     Notes
     -----
-    Beyond the last event of a program that has ended lies the end of history, and before the first
-    event its begin. They are places of their own, so a step back from the end shows the last event.
+    The end of history lies after the last event of an ended program, and its begin before the first
+    event. They are positions of their own, so a step back from the end shows the last event.
     """
 
     def __init__(self, source: Recording, grain: str = "node") -> None:
@@ -416,7 +416,7 @@ class Stepper:
         self._place = -1  # before the first event
         self._interrupted = False
 
-    # --- where it stands --------------------------------------------------------------------------
+    # --- the position -----------------------------------------------------------------------------
 
     @property
     def grain(self) -> str:
@@ -427,7 +427,7 @@ class Stepper:
     def grain(self, grain: str) -> None:
         if grain not in GRAINS:
             near = did_you_mean(grain, GRAINS)
-            raise ArgumentError(f"grain: got {grain!r}. {near}Expected one of {', '.join(GRAINS)}.")
+            raise ArgumentError(f"grain: got {grain!r}. {near}Use one of: {', '.join(GRAINS)}.")
         self._grain = grain
 
     @property
@@ -437,12 +437,12 @@ class Stepper:
 
     @property
     def now(self) -> int:
-        """The time at which it stands, or last stood; -1 if nothing has happened yet."""
+        """The current time, or at the end the last one; -1 if nothing has happened yet."""
         return min(max(self._place, 0), len(self.tape) - 1)
 
     @property
     def event(self) -> Event | None:
-        """The event at which it stands; None at the begin and the end of history."""
+        """The current event; None at the begin and the end of history."""
         return self.tape[self._place] if 0 <= self._place < len(self.tape) else None
 
     def names(self, t: int | None = None) -> dict[str, Any]:
@@ -453,18 +453,18 @@ class Stepper:
         event = self.tape[t]
         names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(event)}
         if "model" in self.extra_names:
-            names["model"] = self.extra_names["model"]  # itself, not what the tape tells of it
+            names["model"] = self.extra_names["model"]  # itself, not its description
         names["ins"] = value_of_span(event, self.tape, "inputs")
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for an expression; to rebuild those of the tape takes time."""
+        """Return the names for an expression, those of the tape only if it needs them."""
         if expression.is_of_the_event:
             return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
         return self._with_tensors(expression, self.names(t), t)
 
     def names_to_watch(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for a watch: in a commit one weight changes after another."""
+        """Return the names for a watch. During a commit the weights change one by one."""
         if expression.is_of_the_event:
             return self.names_for(expression, t)
         names, weights = self.names(t), weights_written(self.tape, t)
@@ -479,14 +479,14 @@ class Stepper:
         t: int,
         weights: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return names with the arrays of the tensors that an expression names."""
+        """Return names with the arrays of the tensors in an expression."""
 
         def find(name: str) -> Any:
             return value_named(self.tape, name, t, weights)
 
         asked = expression.names.intersection(LOSS_NAMES)
         loss = find(LOSS_NAMES[0]) if asked else None
-        if loss is not None:  # a script may have one too: that of its batch before, or a function
+        if loss is not None:  # instead of a variable `loss` of the script
             names = {**names, **dict.fromkeys(asked, loss)}
         return {**names, **values_named(expression.text, expression.names, names, find)}
 
@@ -501,11 +501,11 @@ class Stepper:
         return self._move(Step(count=_checked("stepi", n)))
 
     def next(self, n: int = 1) -> Stop | None:
-        """Go to the n-th next sibling, over what lies inside; or to the end of the span around."""
+        """Go to the n-th next sibling without stopping inside spans, or to the end of the span."""
         return self._move(self._next(n, backward=False))
 
     def until(self, target: int | str | None = None, *, t: int | None = None) -> Stop | None:
-        """Go on until a network depth, a phase or a time; by default to the next network depth.
+        """Continue to a network depth, a phase or a time; by default to another network depth.
 
         Parameters
         ----------
@@ -516,28 +516,28 @@ class Stepper:
 
         Notes
         -----
-        It also stops where the phase around ends, if a network depth is looked for.
+        With a network depth, it also stops at the end of the enclosing phase.
         """
         return self._move(self._until(target, t, backward=False))
 
     def return_(self) -> Stop | None:
-        """Go to the end of the enclosing span: of the one that begins here, at a begin."""
+        """Go to the end of the enclosing span, or at a begin to the end of the span that begins."""
         return self._move(return_from(self.event, RANKS[self.grain]))
 
     def continue_(self) -> Stop | None:
-        """Go on to the next breakpoint, caught condition or watched change."""
+        """Continue to the next breakpoint, caught condition or watched change."""
         return self._move(CONTINUE)
 
     # --- backward ---------------------------------------------------------------------------------
 
     def step_back(self, n: int = 1) -> Stop:
-        """Go to the n-th event before of the current grain or a coarser one."""
+        """Go to the n-th previous event of the current grain or a coarser one."""
         return self._back(Step(True, _checked("rs", n), rank=RANKS[self.grain]))
 
     def next_back(self, n: int = 1) -> Stop:
-        """Go to the n-th sibling before, over what lies inside; or to the begin of the span around.
+        """Go to the n-th previous sibling, or to the begin of the enclosing span.
 
-        At the end of a span, the last of what lies inside comes first.
+        At the end of a span, the last event inside it comes first.
         """
         return self._back(self._next(n, backward=True))
 
@@ -546,7 +546,7 @@ class Stepper:
         return self._back(self._until(target, t, backward=True))
 
     def return_back(self) -> Stop:
-        """Go to the begin of the enclosing span: of the one that ends here, at an end."""
+        """Go to the begin of the enclosing span, or at an end to that of the span that ends."""
         return self._back(return_from(self.event, RANKS[self.grain], backward=True))
 
     def continue_back(self) -> Stop:
@@ -556,15 +556,15 @@ class Stepper:
     # --- anywhere ---------------------------------------------------------------------------------
 
     def goto(self, t: int) -> Stop | None:
-        """Jump to a time, over breakpoints too. A time that never comes is the end of history.
+        """Jump to a time, even past breakpoints. A time that never comes is the end of history.
 
         Raises
         ------
         ArgumentError
-            The time is negative, or what happened then is forgotten.
+            The time is negative, or its event is forgotten.
         """
         if t < 0:
-            raise ArgumentError(f"goto: got t={t}; expected a time, 0 or later.")
+            raise ArgumentError(f"goto: expected a time, 0 or later, got t={t}.")
         if t < len(self.tape):
             if self.tape[t].t != t:
                 raise ArgumentError(f"goto {t}: {describe_mark(self.tape[t])}.")
@@ -578,18 +578,18 @@ class Stepper:
         return None
 
     def interrupt(self) -> None:
-        """Stop at the next event, whatever the plan: Ctrl-C. A signal handler may call this."""
+        """Stop at the next event, for Ctrl-C. A signal handler may call this."""
         self._interrupted = True
 
     def switch(self, source: Recording, t: int) -> Stop | None:
-        """Go to another timeline, at a time."""
+        """Go to a time on another timeline."""
         self.source = source
         return self.goto(t)
 
-    # --- how it moves -----------------------------------------------------------------------------
+    # --- moving -----------------------------------------------------------------------------------
 
     def resume(self) -> Stop | None:
-        """Go on with the plan; None if the program must run for that."""
+        """Continue with the plan; return None if the program must run for that."""
         source = self.source
         tape = source.tape
         while self._place + 1 < len(tape):
@@ -598,20 +598,20 @@ class Stepper:
                 if self._passed(event):
                     continue
                 event = tape[self._place + 1]
-            self._place = event.t  # of a forgotten run the last time
+            self._place = event.t  # for a forgotten run, its last time
             stop = self.should_stop(event)
             if stop is not None:
                 return stop
         return self._at_end() if source.ended else None
 
     def may_pass(self, depth: int, sample: Callable[[], Sequence[Event]]) -> Passage:
-        """Return what need not be looked into of spans at a depth, because nothing stops there.
+        """Return how much of the spans at a depth can be skipped because nothing stops there.
 
         Parameters
         ----------
         depth : int
         sample : callable
-            Returns the events of one of them; it is asked if there is a breakpoint.
+            Returns the events of one of the spans; called only if there are breakpoints.
         """
         nothing = Passage(inf if self.plan.backward else -inf)
         is_watching = any(one.enabled for one in self.watches)
@@ -630,11 +630,11 @@ class Stepper:
         return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))
 
     def _names_that_change(self) -> set[str]:
-        """Return the names in conditions that are the script's, or the user's own."""
+        """Return the names in conditions that the script or the user may change."""
         return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
-        """Go past what may be passed of calls that nobody looked at; return whether it moved."""
+        """Skip the calls of a mark that may be skipped; return whether the position changed."""
         tape: Any = self.tape
         passage = self.may_pass(mark.depth, partial(tape.sample, mark))
         until, numbers, catching, losses = passage
@@ -653,13 +653,14 @@ class Stepper:
         return is_passed
 
     def pass_settled(self) -> None:
-        """Go past the calls of which nobody has heard and that are told only now."""
+        """Move past skipped calls whose mark was added to the tape only now."""
         self._place = len(self.source.tape) - 1
 
     def passes(self, event: Event) -> bool:
-        """Go on to an event that has just come, if that is quickly seen to be no stop.
+        """Move to a new event if it is quickly seen to be no stop; return whether it moved.
 
-        So it is while the program runs on and only conditions are caught; False says nothing.
+        This is possible while the program continues and only conditions are caught. False only
+        means that the event needs a full check.
         """
         t = event.t
         if self.plan is not CONTINUE or self._interrupted or self._place != t - 1:
@@ -673,14 +674,14 @@ class Stepper:
         return True
 
     def should_stop(self, event: Event) -> Stop | None:
-        """Return the stop at an event, or None if the movement goes on.
+        """Return the stop at an event, or None if the movement continues.
 
-        Every event that passes is asked once, live, in the tape, forward and backward.
+        It is called once for each event that is passed, live or on the tape, forward or backward.
         """
         if self._interrupted:
             self._interrupted = False
             return self._stop(Reason.INTERRUPT, event)
-        if event.kind == FORGOTTEN:  # what lies there cannot be asked, so nothing goes past it
+        if event.kind == FORGOTTEN:  # it cannot be checked, so no movement passes it
             return self._stop(Reason.FORGOTTEN, event)
         plan = self.plan
         is_met = plan is not CONTINUE and plan.is_met_by(event)
@@ -698,7 +699,7 @@ class Stepper:
         return self._stop(Reason.STEP, event)
 
     def _found(self, event: Event) -> Stop | None:
-        """Return the stop for all that is looked for besides the plan."""
+        """Return the stop by a breakpoint, a caught condition or a watch; None if there is none."""
         tape, hit = self.tape, None
         findings: tuple[Finding, ...] = ()
         changes: tuple[Change, ...] = ()
@@ -755,7 +756,7 @@ class Stepper:
         if event is None and len(self.tape):
             try:
                 event = self.tape[self.now]
-            except ArgumentError:  # a call cannot be executed again: the stop itself is told
+            except ArgumentError:  # the call cannot be executed again: show its mark
                 event = event_or_mark(self.tape, self.now)
         return Stop(self.now if event is None else event.t, reason, event)
 
@@ -776,7 +777,7 @@ class Stepper:
             if phase is None:
                 near = did_you_mean(target, (*PHASES, *ACTS, *FUNCTIONS))
                 raise ArgumentError(
-                    f"until: unknown phase {target!r}. {near}Expected a network depth, nothing, "
+                    f"until: unknown phase {target!r}. {near}Use a network depth, nothing, "
                     f"a phase ({', '.join(PHASES)}), an act ({', '.join(ACTS)}), or a function "
                     f"({', '.join(FUNCTIONS)})."
                 )
@@ -787,7 +788,7 @@ class Stepper:
         return UntilDepth(backward, left=self._network_depth(), around=around)
 
     def _network_depth(self) -> int | None:
-        """Return the network depth at which it stands: the last one that an event told."""
+        """Return the network depth at the position, from the last event that has one."""
         for event in before(self.tape, min(self._place + 1, len(self.tape))):
             depth = network_depth_of(event)
             if depth is not None:
@@ -795,7 +796,7 @@ class Stepper:
         return None
 
     def _phase_around(self, backward: bool) -> int:
-        """Return the depth of the innermost span of a phase around here; -1 if there is none."""
+        """Return the depth of the innermost span of a phase around the position; -1 for none."""
         here = self.event
         if here is None:
             return -1
@@ -814,7 +815,7 @@ class Stepper:
 
 def _checked(verb: str, n: int) -> int:
     if n < 1:
-        raise ArgumentError(f"{verb}: got {n}; expected how many times, 1 or more.")
+        raise ArgumentError(f"{verb}: expected how many times, 1 or more, got {n}.")
     return n
 
 
@@ -826,23 +827,23 @@ Prompt = Callable[[Stop], Order | None]
 
 
 class LiveDriver:
-    """Stands between a program that runs and a prompt.
+    """Connects a running program with a prompt.
 
-    What records the program calls the driver after it has appended an event. Where the stepper
-    stops, the program waits until the prompt gives an order for which it must go on. Orders that
-    stay in the past are done while it waits.
+    The recorder calls the driver after it has appended an event. At a stop the program waits until
+    the prompt returns an order that needs the program. Orders that stay in the past run while it
+    waits.
 
     Parameters
     ----------
     stepper : Stepper
-        On a source of class `Running`.
+        A stepper on a source of class `Running`.
     prompt : callable
-        What it raises goes through the program, as `quit` does in pdb.
+        Its exceptions go through the program, as those of `quit` do in pdb.
 
     Attributes
     ----------
     detached : bool
-        Whether the prompt wants to be asked no more. The program runs on alone.
+        Whether the prompt has ended. The program then runs on alone.
     """
 
     def __init__(self, stepper: Stepper, prompt: Prompt) -> None:
@@ -852,14 +853,14 @@ class LiveDriver:
         self._is_asking = False
 
     def __call__(self, event: Event) -> None:
-        """Stop at an event that has just been appended to the tape, or let the program go on."""
+        """Stop at an event that has just been appended to the tape, or let the program continue."""
         if self.detached or self._is_asking:
-            return  # what the prompt itself evaluates is not what is debugged
+            return  # the prompt's own evaluations are not debugged
         if not self.stepper.passes(event):
             self._ask_from(self.stepper.resume())
 
     def finish(self) -> None:
-        """Tell that the program has ended: the prompt is asked once more, and can look back."""
+        """End the source: the prompt gets a last stop, from which it can look back."""
         source = self.stepper.source
         if isinstance(source, Running):
             source.ended = True
@@ -871,14 +872,14 @@ class LiveDriver:
         try:
             self.detached = ask(self.stepper, stop, self.prompt)
         except BaseException:
-            self.detached = True  # what the program still tells on its way out is not asked about
+            self.detached = True  # no stops while the program unwinds
             raise
         finally:
             self._is_asking = False
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Ask for orders until one needs the program; return whether there will be no more orders."""
+    """Get orders from the prompt until one needs the program; return whether it has ended."""
     while stop is not None:
         order = prompt(stop)
         if order is None:
@@ -888,5 +889,5 @@ def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
 
 
 def replay(stepper: Stepper, prompt: Prompt) -> None:
-    """Ask for orders over a source that needs no program to run: the first stop is a step's."""
+    """Get orders for a source that needs no program; the first stop is that of a step."""
     ask(stepper, stepper.step(), prompt)

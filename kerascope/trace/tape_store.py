@@ -1,12 +1,12 @@
-"""The tape: all events of a session in order, and what they say about any time of it.
+"""The tape: all events of a session in order, and the names and spans at any time of it.
 
-A tape grows at its end and is changed nowhere else, but for its memory (`tape_memory.py`): when it
-exceeds its budget, the arrays of the oldest events fall to statistics, and if that is not enough
-the oldest events are forgotten. No event's time changes by that, and the names at a time that is
-kept (`tape_names.py`) are right.
+A tape grows only at its end. To limit its memory (`tape_memory.py`), the arrays of the oldest
+events are replaced by statistics when the budget is exceeded, and if that is not enough the oldest
+events are forgotten. Times of events never change, and the names at a kept time (`tape_names.py`)
+stay correct.
 
-Below the `Tape` stand the list of events in which stretches may be forgotten, and how two tapes
-differ: what `diff 1 2` says.
+Below `Tape` are the list of events, parts of which may be forgotten, and the comparison of two
+tapes for `diff 1 2`.
 
 Lesson: chapter 12.
 """
@@ -44,12 +44,12 @@ from kerascope.trace.tape_memory import Budget, describe_mark, forget, what_to_f
 from kerascope.trace.tape_names import Scopes
 
 HISTORY = 256 * 2**20  # bytes that a tape holds by default
-CHECKPOINT = 256  # events, at least, between two remembered states of the names
+CHECKPOINT = 256  # the least number of events between two saved states of the names
 MOST_CHECKPOINTS = 64
-MOST_LOOKED_AT = 16  # batches that were executed again, and are kept
-COUNTED_TOGETHER = 64  # events; the budget may be exceeded by so many
-ROUNDED = 1e-5  # relatively, a tape keeps figures
-OF_ARRAYS = ("ins_batch", "inputs")  # what a tape of figures alone does not tell
+MOST_LOOKED_AT = 16  # batches whose events are kept after they were executed again
+COUNTED_TOGETHER = 64  # events; the budget may be exceeded by this many
+ROUNDED = 1e-5  # relative precision of statistics
+OF_ARRAYS = ("ins_batch", "inputs")  # missing on a tape with statistics only
 BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
 
 
@@ -59,22 +59,22 @@ class Tape:
     Parameters
     ----------
     events : iterable of Event, optional
-        To begin with.
+        The first events.
     history : int or None
-        How many bytes are kept, of events and arrays; None is no limit. Events take half of it at
-        most, but 4 MB of them are kept however small it is.
+        The limit in bytes for events and arrays; None is no limit. Events take at most half of it,
+        but 4 MB of them are always kept.
 
     Attributes
     ----------
     landmarks : Landmarks
-        Times that conditions look back to.
+        Times that conditions look up.
     live : callable
-        Returns what lives of what a description on this tape stands for, and else None.
+        Returns the live object of a description on this tape, or None.
     tells_all : bool
-        Whether calls of which nobody heard are executed again as soon as anybody reads a run
-        of events, so that none of their marks is ever seen.
+        Whether skipped calls are executed again as soon as several events are read, so that no
+        marks are visible.
     settle : callable or None
-        Puts on it what has happened and is not told yet; called before it is read.
+        Adds events that have happened but are not on the tape yet; called before reading.
 
     Examples
     --------
@@ -90,11 +90,11 @@ class Tape:
     def __init__(self, events: Iterable[Event] = (), history: int | None = HISTORY) -> None:
         self._events = EventList()
         self._counted = Budget(history)
-        self._next_to_count = 0  # its place among the events that are kept
-        self._count_at = COUNTED_TOGETHER - 1  # with how many it counts when the next one comes
+        self._next_to_count = 0  # its place in the kept events
+        self._count_at = COUNTED_TOGETHER - 1  # number of events that causes a count
         self._checkpoints: dict[int, Scopes] = {}
         self._asked = -1
-        self._looked_at: dict[int, Any] = {}  # when batches begin that were executed again
+        self._looked_at: dict[int, Any] = {}  # begins of batches that were executed again
         self.landmarks = Landmarks()
         self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
@@ -119,16 +119,16 @@ class Tape:
         if event.t == number + events.lost:
             events.kept.append(event)
         else:
-            events.append(event)  # the mark of what is forgotten, or an error
+            events.append(event)  # the mark of forgotten events, or an error
         if number >= self._count_at:
             self._count()
 
     def hurry(self) -> None:
-        """Count with the next event what it holds: that may be much."""
+        """Count the bytes at the next event, because it may hold much."""
         self._count_at = 0
 
     def _count(self) -> None:
-        """Count what the last events hold; if it is too much, the oldest have to go."""
+        """Count the bytes of the last events, and shorten the oldest if the budget is exceeded."""
         kept, budget = self._events.kept, self._counted
         first, self._next_to_count = self._next_to_count, len(kept)
         if budget.limit is not None and budget.take(kept[first:]):
@@ -140,15 +140,15 @@ class Tape:
 
     @property
     def _budget(self) -> Budget:
-        """The budget, after all events are counted."""
+        """The budget, with all events counted."""
         if self._next_to_count < len(self._events.kept):
             self._count()
         return self._counted
 
     def _let_fall(self) -> None:
-        """Turn the arrays of the oldest events into statistics until the budget is kept."""
+        """Replace the arrays of the oldest events by statistics until the budget is kept."""
         budget, events = self._counted, self._events
-        # Checkpoints hold arrays too. Only from the last one on the names are asked live.
+        # Checkpoints hold arrays too. Live names are needed only from the last one on.
         self._checkpoints = {t: s for t, s in self._checkpoints.items() if t == self._asked}
         while budget.has_too_many_arrays:
             t = budget.oldest()
@@ -157,7 +157,7 @@ class Tape:
             events.put(budget.fallen(events[t]))
 
     def _forget(self) -> None:
-        """Forget the oldest events, a quarter of what all may take at once."""
+        """Forget the oldest events, up to a quarter of the budget for events."""
         budget, events = self._counted, self._events
         if events.has_skipped:
             self._expand_last(0, len(self) - 1)
@@ -174,7 +174,7 @@ class Tape:
         self.landmarks = Landmarks()
 
     def amend(self, event: Event) -> None:
-        """Put an event in the place of that of the same time: the user has changed what it says."""
+        """Replace the event of the same time, because the user has changed one of its values."""
         t = event.t
         budget = self._budget
         if budget.limit is not None:
@@ -188,7 +188,7 @@ class Tape:
 
     @property
     def next_time(self) -> int:
-        """The time of the event that will come next."""
+        """The time of the next event to be added."""
         return len(self._events)
 
     def __len__(self) -> int:
@@ -210,30 +210,30 @@ class Tape:
                 return self._expand(found, found.t if t < 0 else t)
         return found
 
-    # --- calls of which nobody heard ------------------------------------------------------------
+    # --- skipped calls --------------------------------------------------------------------------
 
     def told(self, t: int) -> Event:
-        """Return the event of a time as it lies there: of an unlooked run the mark."""
+        """Return the event at a time, or the mark of skipped calls without executing them again."""
         event: Event = self._events[t]
         return event
 
     def whole(self) -> list[Event]:
-        """Return all events, with those of the calls of which nobody heard.
+        """Return all events, including those of skipped calls.
 
-        As many of these as the budget allows, the last ones: so many would have been kept if all
-        had been heard. In the place of the others lies the mark of a forgotten run.
+        Calls are executed again from the last one back, until the budget for events is reached. The
+        mark of a forgotten run replaces the earlier ones.
         """
         if self.tells_all:
             return list(self)
         looked_at: list[int] = []
-        with suppress(ArgumentError):  # of what is older than that not even the rows are kept
-            # To count may look at a mark.
+        with suppress(ArgumentError):  # the rows of older calls are gone
+            # Counting may expand a mark.
             while not self._budget.has_too_many_events and (mark := self._last_skipped()):
                 looked_at.append(self._expand_and_keep(mark))
         last_of_each: list[tuple[int, int]] = []
         for mark in [e for e in self._events.kept if e.kind == SKIPPED]:
             if self._events[mark.t] is not mark:
-                continue  # to forget others it was looked at meanwhile
+                continue  # it was expanded when others were forgotten
             with suppress(ArgumentError):
                 looked_at.append(self._expand_and_keep(mark))
                 last_of_each.append((looked_at[-1], mark.t))
@@ -246,7 +246,7 @@ class Tape:
         return events
 
     def _record_all(self) -> None:
-        """Put the events of the calls of which nobody heard in the place of their marks."""
+        """Replace all marks of skipped calls by their events."""
         if not self._events.has_skipped:
             return
         self.tells_all = False  # marks are read here
@@ -261,7 +261,7 @@ class Tape:
         self._next_to_count = 0
         self._count()
         if self.settle is None:
-            self.expand_mark = None  # no more will come, and what it takes to look is much
+            self.expand_mark = None  # no more events come, and its journal is large
 
     def _last_skipped(self) -> Event | None:
         if not self._events.has_skipped:
@@ -269,14 +269,14 @@ class Tape:
         return next((e for e in reversed(self._events.kept) if e.kind == SKIPPED), None)
 
     def _expand_and_keep(self, mark: Event) -> int:
-        """Look at the last call of a mark; return when it begins."""
+        """Expand the last call of a mark; return the time when the call begins."""
         self._expand(mark, mark.t, folds=False)
         run, _, end = mark.deltas[1].value
         began: int = run.starts[end - 1]
         return began
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
-        """Return how many events of each grain and kind come before a time; spans count once."""
+        """Return the numbers of events by grain and kind before a time; spans count once."""
         found: Counter[tuple[str, str]] = Counter()
         for event in self[:stop]:
             if event.kind == SKIPPED:
@@ -287,15 +287,14 @@ class Tape:
         return found
 
     def batches(self) -> Iterator[BatchOnTape]:
-        """Yield the batches of `fit`, and calls of `train_on_batch`; none is executed again.
+        """Yield the batches of `fit` and calls of `train_on_batch`, without executing any again.
 
-        They come in the order in which they begin. A batch in whose callbacks another model is
-        fitted comes before the batches of that one. One that has not ended has its loss as soon as
-        that is computed, else None.
+        They come in the order in which they begin. A batch whose callbacks fit another model comes
+        before the batches of that model. An open batch has its loss if that is computed, else None.
         """
         fits = [_OpenFit(-1, "")]
         calls: Counter[str] = Counter()
-        waiting: list[BatchOnTape] = []  # inside of a batch that is open
+        waiting: list[BatchOnTape] = []  # inside an open batch
         for event in self:
             fit = fits[-1]
             if event.kind == "fit":
@@ -314,7 +313,7 @@ class Tape:
                 else:
                     waiting.append(fit.end_batch(event))
             elif event.kind == "function" and event.depth == fit.depth > 0:
-                fit.outs = value_of_event(event, "outputs")  # none at its begin
+                fit.outs = value_of_event(event, "outputs")  # None at its begin
             elif is_training_call(event):
                 if event.ph == BEGIN:
                     fit.begun = event.t
@@ -330,40 +329,40 @@ class Tape:
         yield from sorted(waiting, key=lambda one: one.t)
 
     def is_again(self, t: int) -> bool:
-        """Return whether the events of the batch that begins then come from executing it again."""
+        """Return whether the batch that begins at a time was executed again for its events."""
         return t in self._looked_at
 
     def sample(self, mark: Event) -> list[Event]:
-        """Return the events of one of the calls for which a mark stands."""
+        """Return the events of one of the calls of a mark as an example."""
         run, _, end = mark.deltas[1].value
         events: list[Event] = run.sample(end - 1)
         return events
 
     def caught_in(self, mark: Event) -> frozenset[str]:
-        """Return which numbers ("nan", "inf") have come into being in no call of a mark."""
+        """Return the kinds of bad numbers ("nan", "inf") that appear in no call of a mark."""
         caught: frozenset[str] = mark.deltas[1].value[0].catching
         return caught
 
     def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:
-        """Return the numbers of those batches of a mark that gave what meets a condition."""
+        """Return the numbers of the batches of a mark whose outputs meet a condition."""
         return frozenset(number for _, number, outs in self._batches_of(mark) if is_met(outs))
 
     def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield when batches of a mark begin, their numbers, and what they gave."""
+        """Yield the begin times, numbers and outputs of the batches of a mark."""
         run, begin, end = mark.deltas[1].value
         runs = runs_of(self, self.next_time)
         for t, number, outs in run.batches(begin, end):
             yield t, runs.number(run.trains, t) if run.trains else number, outs
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the last time, from one in a mark on, before a batch of certain numbers."""
+        """Return the last time before the next batch with one of these numbers, or the end."""
         for begins, number, _ in self._batches_of(mark) if but else ():
             if begins >= t and number in but:
                 return begins - 1
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the first time, up to one in a mark, after a batch of certain numbers."""
+        """Return the first time after the last batch with one of these numbers, or the begin."""
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
         for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
@@ -372,10 +371,10 @@ class Tape:
         return found
 
     def back(self, t: int) -> Iterator[Event]:
-        """Yield the events from a time back to the first; of unlooked calls only some.
+        """Yield the events from a time back to the first; of skipped calls only some.
 
-        These are the last of each run, for what one of them told all did, and those before
-        which variables were set.
+        These are the last call of each run, because all its calls produce the same names, and the
+        calls before which variables were set.
         """
         seen: set[Any] = set()
         while t >= 0:
@@ -395,7 +394,7 @@ class Tape:
                 t = first_time(event) - 1
 
     def _expand(self, mark: Event, t: int, folds: bool = True) -> Event:
-        """Put the events of the batch at a time in the place of their mark."""
+        """Replace a mark by the events of the batch at a time; return the event at that time."""
         if self.expand_mark is None:
             return mark
         found = self.expand_mark(mark, t)
@@ -414,13 +413,13 @@ class Tape:
         return events[t]
 
     def _fold(self, t: int) -> None:
-        """Put a mark in the place of the events of a batch: they can be had again."""
+        """Replace the events of a batch by a mark again; they can be recomputed."""
         events = self._events
         own = self._looked_at.pop(t).mark_of(t)
         first, last = events.place(t), events.place(own.t)
         gone = events.kept[first : last + 1]
         if [event.t for event in gone] != list(range(t, own.t + 1)):
-            return  # some of it is forgotten, or it is a mark again
+            return  # partly forgotten, or a mark again
         counted = first < self._next_to_count
         if counted and self._counted.limit is not None:
             for event in gone:
@@ -432,7 +431,7 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Look at the batches in the midst of which a span of time begins or ends."""
+        """Expand the batches in which a range of times begins or ends."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
@@ -441,9 +440,9 @@ class Tape:
                     self._expand(event, t)
 
     def _expand_last(self, begin: int, t: int) -> None:
-        """Look at the last call, up to a time, of each function that has unlooked ones.
+        """Expand the last skipped call of each function up to a time.
 
-        None is folded meanwhile: it might be the last one of another function.
+        None is folded meanwhile, because it might be the last one of another function.
         """
         events = self._events
         for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
@@ -470,18 +469,18 @@ class Tape:
         return f"<Tape: {len(self)} events, {self.bytes:,} bytes of arrays>"
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None, for `repr`, where no row above has said what."""
+        """Return the HTML for a notebook, or None if no upper layer has registered one."""
         html: str | None = edge.show("tape", self, _nothing)
         return html
 
     @property
     def bytes(self) -> int:
-        """How many bytes of arrays the events hold, each array counted once."""
+        """The number of bytes of arrays in the events; each array counts once."""
         return self._holding.bytes
 
     @property
     def held(self) -> int:
-        """How many bytes the events and their arrays take, about: what `history` limits."""
+        """The approximate number of bytes of events and arrays, which `history` limits."""
         return self._holding.held
 
     @property
@@ -490,13 +489,13 @@ class Tape:
             self.settle()
         if self.history is not None:
             return self._budget
-        budget = Budget(None)  # nobody has counted
+        budget = Budget(None)  # without a limit nothing was counted
         budget.take(self._events.kept)
         return budget
 
     @property
     def history(self) -> int | None:
-        """How many bytes are kept, of events and arrays; None is no limit."""
+        """The limit in bytes for events and arrays; None is no limit."""
         return self._counted.limit
 
     @history.setter
@@ -537,17 +536,17 @@ class Tape:
         return [event for event in events if event.kind != SKIPPED and matches(event)]
 
     def names_at(self, t: int) -> dict[str, Any]:
-        """Return the names at a time: containers as copies, arrays as they are kept.
+        """Return the names at a time, with containers as copies and arrays as they are kept.
 
         Raises
         ------
         ArgumentError
-            There is no such time.
+            The tape does not contain the time.
         """
         return self._scopes_at(t).names()
 
     def spans_at(self, t: int) -> list[Event]:
-        """Return the "B" events of the spans that are open after an event, outermost first."""
+        """Return the "B" events of the spans that are open after an event, the outermost first."""
         return list(self._scopes_at(t).spans)
 
     def _scopes_at(self, t: int) -> Scopes:
@@ -565,7 +564,7 @@ class Tape:
         events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
         marks = self._events.marks_between(first, last)
         for place in range(marks[-1] if marks else first, last + 1):
-            if events[place].kind == SKIPPED:  # what all of them tell, a later call tells
+            if events[place].kind == SKIPPED:  # a later call has the same names
                 is_exact = False
                 for name, array in self._weights_set(events[place]):
                     scopes.record_weight(name, array)
@@ -573,7 +572,7 @@ class Tape:
             scopes.feed(events[place])
             if is_exact and place % apart == 0:
                 self._remember(events[place].t, scopes)
-        self._checkpoints.pop(self._asked, None)  # a walk goes on from where it was asked last
+        self._checkpoints.pop(self._asked, None)  # only the last queried time is needed
         self._asked = t if t not in self._checkpoints else -1
         self._remember(t, scopes)
         return scopes
@@ -597,17 +596,17 @@ class Tape:
         name : str
             "total_loss", "dense_1" (in `tensor_map`), "dense_1/kernel", or `grads[dense_1/kernel]`.
         t : int, optional
-            Not later than this; by default the end.
+            The latest time to consider; by default the end.
 
         Returns
         -------
         Event or None
-            None if nothing did.
+            None if no event did.
 
         Raises
         ------
         ArgumentError
-            What lies before is forgotten, and it was not produced later.
+            Earlier events are forgotten, and no later one produced it.
         """
         last = len(self) - 1 if t is None else min(t, len(self) - 1)
         for event in self.back(last):
@@ -618,11 +617,11 @@ class Tape:
         return None
 
     def diff(self, other: Tape) -> Difference:
-        """Return where another tape first differs from this one, and how much of it does."""
+        """Return where another tape first differs from this one, and how many events differ."""
         return difference(*both_whole(self, other))
 
     def to_table(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
-        """Return a row for each event, with texts for values: what a notebook shows."""
+        """Return one row for each event, with values as text, for notebooks."""
         return [_row(event) for event in self.whole()[slice(start, stop)]]
 
     # --- pictures ---------------------------------------------------------------------------------
@@ -635,12 +634,12 @@ class Tape:
         name : str
             "loss", a metric, a weight as "dense_1/kernel", or several as "dense_*/kernel".
         figure : {"|g|", "|w|", "change", "histogram", "gradient histogram"}
-            What is drawn of a weight: the norm of its gradient, its own norm, or how much a batch
-            changed it, relative to it; or a histogram of its numbers, or of its gradient's, for
-            each batch.
+            The figure to draw for a weight: the norm of its gradient, its own norm, its change by a
+            batch relative to its norm, or a histogram of its values or of its gradient for each
+            batch.
         **options
-            `log`: whether lines upwards are powers of ten (by default as the numbers need it);
-            `most=200`: how many batches are read; `theme`, `ax` and `backend` as for
+            `log`: whether the vertical axis is logarithmic (by default as the numbers need it);
+            `most=200`: the largest number of batches to read; `theme`, `ax` and `backend` as for
             `History.plot`.
 
         Returns
@@ -655,48 +654,49 @@ class Tape:
         return edge.show("tape_curves", self, name=name, figure=figure, **options)
 
     def gradient_flow(self, **options: Any) -> Any:
-        """Draw the norm of the gradient of each layer over the batches, layer above layer.
+        """Draw the norm of each layer's gradient over the batches, one row for each layer.
 
         Parameters
         ----------
         **options
-            `by`: "layer" or "weight"; `most=200`: how many batches are read; `theme`.
+            `by`: "layer" or "weight"; `most=200`: the largest number of batches to read; `theme`.
 
         Returns
         -------
         Picture
-            A row for each layer, a column for each batch. Vanishing gradients are rows that fade.
+            One row for each layer, one column for each batch. Vanishing gradients are fading rows.
 
         Raises
         ------
         ArgumentError
-            There is no batch of a training, or no gradient, on the tape.
+            The tape contains no training batch, or no gradient.
         """
         return edge.show("gradient_flow", self, **options)
 
     # --- files ------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the events as lines of JSON, and their arrays into a `.npz` file beside it."""
+        """Write the events as lines of JSON, and their arrays into a `.npz` file next to it."""
         write_events(self.whole(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], history: int | None = HISTORY) -> Tape:
-        """Read what `save` wrote; nothing in the file is executed.
+        """Read a tape that `save` wrote. Nothing in the file is executed.
 
         Raises
         ------
         ConfigError
-            A line is damaged or missing, and which; or the arrays are not those of this tape.
+            A line is damaged or missing (the message says which), or the arrays belong to another
+            tape.
         """
         return cls(read_events(path), history)
 
 
 class BatchOnTape(NamedTuple):
-    """A batch of `fit`: when it begins, its epoch, its number there, its loss and metrics.
+    """A batch of `fit`: its begin, epoch, number in the epoch, loss and metrics.
 
-    And when its `fit` began, and the model's name. Of a call of `train_on_batch` the epoch is 0,
-    `fit` is -1, and the number counts the calls of its model.
+    `fit` is the begin of its `fit`, and `model` the model's name. For a call of `train_on_batch`
+    the epoch is 0, `fit` is -1, and the number counts the calls of its model.
     """
 
     t: int
@@ -709,35 +709,35 @@ class BatchOnTape(NamedTuple):
 
 @dataclass
 class _OpenFit:
-    """A `fit` that is going on while a tape is read, with its batch that is open."""
+    """An open `fit` while a tape is read, with its open batch."""
 
     t: int
     model: str
     epoch: int = 0
     begun: int = 0
     number: int = 0
-    depth: int = 0  # of what comes in the batch that is open; 0 if none is
-    outs: Any = None  # of the batch that is open, as soon as they are computed
+    depth: int = 0  # of events in the open batch; 0 without one
+    outs: Any = None  # of the open batch, when they are computed
 
     def begin_batch(self, event: Event) -> None:
         self.number = int(event.name.rpartition(" ")[2])
         self.begun, self.depth, self.outs = event.t, event.depth + 1, None
 
     def end_batch(self, event: Event) -> BatchOnTape:
-        """Return a batch that has ended; if a callback has failed it has its loss all the same."""
+        """Return a batch that has ended. It has its loss even if a callback failed."""
         outs = value_of_event(event, "outs")
         self.outs, self.depth = self.outs if outs is None else outs, 0
         return self.batch()
 
     def batch(self) -> BatchOnTape:
-        """Return the last batch as far as it is known."""
+        """Return the last batch with the values that are known so far."""
         return BatchOnTape(self.begun, self.epoch, self.number, self.outs, self.t, self.model)
 
 
 def _skipped_batches(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
-    """Yield the batches for which a mark stands; the calls of models are counted."""
+    """Yield the batches of a mark, and count the calls of models."""
     run, first, end = mark.deltas[1].value
-    if fit.depth and mark.depth == fit.depth:  # the call of a batch that was heard around it
+    if fit.depth and mark.depth == fit.depth:  # the call inside a recorded batch
         fit.outs = [*run.batches(first, end)][-1][2]
     elif run.callbacks is not None:
         for t, number, outs in run.batches(first, end):
@@ -753,13 +753,13 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return the last mark of each function that has calls of which nobody heard."""
+    """Return the last mark of each function with skipped calls."""
     marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
 
 def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:
-    """Return the events of two tapes up to a time; batches that both have are left out."""
+    """Return the events of two tapes up to a time, without skipped batches that both have."""
     if _skipped_calls(one) == _skipped_calls(other):
         mine, theirs = one[:last], other[:last]
         return [e for e in mine if e.kind != SKIPPED], [e for e in theirs if e.kind != SKIPPED]
@@ -817,7 +817,7 @@ def _statistics_text(value: Any) -> str | None:
 
 
 def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> str:
-    """Return a value on one line; of an array its statistics, or what `own` says of it and others.
+    """Return a value on one line, arrays as statistics unless `own` returns another text.
 
     Examples
     --------
@@ -834,25 +834,25 @@ def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> 
     return repr(value) if isinstance(value, str) else str(value)
 
 
-# --- a list with forgotten stretches --------------------------------------------------------------
+# --- a list with forgotten runs -------------------------------------------------------------------
 
 
 class EventList:
-    """Events in order.
+    """A list of events by time, in which marks may replace runs of events.
 
     Attributes
     ----------
     kept : list of Event
-        Those that are there, marks among them.
+        The events and marks in the list.
     lost : int
-        How many more times there are than events.
+        The number of times without an event of their own.
     """
 
     def __init__(self) -> None:
         self.kept: list[Event] = []
         self.lost = 0
         self.has_skipped = False
-        self._solid_from = 0  # from this time on nothing is lost
+        self._solid_from = 0  # no event is lost from this time on
 
     def append(self, event: Event) -> None:
         """Add an event, or the mark of a run, at the end."""
@@ -866,7 +866,7 @@ class EventList:
     def _check_mark(self, event: Event) -> None:
         expected = len(self)
         if event.kind not in (FORGOTTEN, SKIPPED) or first_time(event) != expected:
-            raise ArgumentError(f"tape: event of t={event.t}; expected t={expected}.")
+            raise ArgumentError(f"tape: expected an event of t={expected}, got one of t={event.t}.")
 
     def __len__(self) -> int:
         return len(self.kept) + self.lost
@@ -875,7 +875,7 @@ class EventList:
         return iter(self.kept)
 
     def place(self, t: int) -> int:
-        """Return the place of a time among what is kept; of a forgotten time that of its mark."""
+        """Return the place of a time in `kept`; for a forgotten time the place of its mark."""
         return t - self.lost if t >= self._solid_from else bisect_left(self.kept, (t,))
 
     def __getitem__(self, t: Any) -> Any:
@@ -886,7 +886,7 @@ class EventList:
         return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
 
     def _between(self, times: slice) -> list[Event]:
-        """Return the events in a span of time; of each run that reaches into it the mark."""
+        """Return the events in a range of times, including a mark that begins before it."""
         if not self.lost:
             return self.kept[times]
         start, stop, step = times.indices(len(self))
@@ -899,34 +899,34 @@ class EventList:
         return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]
 
     def put(self, event: Event) -> None:
-        """Put an event in the place of that of the same time."""
+        """Replace the event of the same time."""
         self.kept[self.place(event.t)] = event
 
     def replace(self, mark: Event, events: list[Event]) -> int:
-        """Put events in the place of the mark that stands for them; return that place."""
+        """Replace a mark by the events that it represents; return the place of the first."""
         place = self.place(mark.t)
         self.put_in_place(place, place, events)
         return place
 
     def put_in_place(self, first: int, last: int, events: list[Event]) -> None:
-        """Put events in the places from one to another, both included."""
+        """Replace the events at the places from one to another, both included."""
         lost = self.lost + last + 1 - first - len(events)
         solid_from = max(self._solid_from, events[-1].t)
         self.has_skipped = self.has_skipped or any(e.kind == SKIPPED for e in events)
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
-        """Put marks in the place of those of the first events that are to go; return the marks."""
+        """Replace the first events that may be forgotten by marks; return the marks."""
         beginning = forget(self.kept[:number], is_to_go)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
         lost = self.lost + min(number, len(self.kept)) - len(beginning)
         solid_from = max([self._solid_from, *(mark.t for mark in marks)])
-        # No call comes between these, so no interrupt either: all three change, or none.
+        # No call comes between these assignments, so no interrupt does: all three change, or none.
         self.lost, self._solid_from, self.kept[:number] = lost, solid_from, beginning
         return marks
 
 
-# --- how two tapes differ -------------------------------------------------------------------------
+# --- differences between two tapes ----------------------------------------------------------------
 
 
 Key = tuple[str, str, str, int]
@@ -934,23 +934,24 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Difference:
-    """How a second tape differs from a first one.
+    """The differences between two tapes.
 
     Attributes
     ----------
     name : str
-        Of the first event, by its time in the first tape, that differs: "dense_2/out". Empty if
-        none does.
+        The name of the first event, by its time in the first tape, that differs: "dense_2/out".
+        Empty if no event differs.
     t : int or None
-        Its time in the first tape, or of an event that only the second has its time there.
+        Its time in the first tape, or in the second tape if only that one has it.
     values : tuple
-        What it said in the first and in the second tape; None where it is missing.
+        Its values in the first and in the second tape; None where it is missing.
     counts : dict of str to (int, int)
-        For each kind of event how many differ, of how many. Spans count once.
+        For each kind of event, how many differ and how many there are. Spans count once.
     last : dict of str to tuple
         For each name of a single value (`total_loss`), its last values, if they differ.
     layers : dict of str to (int, int)
-        For each layer how many of its ops differ, of how many, gradients and updates with them.
+        For each layer, how many of its ops differ and how many it has, including gradients and
+        updates.
     """
 
     name: str = ""
@@ -972,7 +973,7 @@ class Difference:
 
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
-    """Compare two lists of events: arrays bit for bit, by their figures where one has no more."""
+    """Compare two lists of events: arrays bit for bit, or statistics if one has only these."""
     first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)
     differing: Counter[str] = Counter()
@@ -1003,7 +1004,7 @@ def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
 
 
 def _layer_of(event: Event) -> str:
-    """Return to which layer an op belongs, or its gradient, or the update of a weight; "" to none.
+    """Return the layer of an op, of its gradient, or of the update of a weight; "" if it has none.
 
     Examples
     --------
@@ -1017,11 +1018,11 @@ def _layer_of(event: Event) -> str:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two values are the same, or have the same figures where one has no more."""
+    """Return whether two values are equal, or have equal statistics if one has only these."""
     if same(one, other):
         return True
     if all(isinstance(x, (np.ndarray, np.generic)) for x in (one, other)):
-        return same(np.asarray(one), np.asarray(other))  # of no axes it may be either
+        return same(np.asarray(one), np.asarray(other))  # a scalar may be of either type
     if isinstance(one, Statistics) or isinstance(other, Statistics):
         both = [
             statistics_of(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in (one, other)
@@ -1035,7 +1036,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _same_figures(one: Statistics, other: Statistics) -> bool:
-    """Return whether figures are the same but for the order in which they were summed up."""
+    """Return whether statistics are equal up to rounding (their sums may differ in order)."""
     if (one.kind, one.nans, one.infinities) != (other.kind, other.nans, other.infinities):
         return False
     both = ((one.norm, other.norm), (one.min, other.min), (one.mean, other.mean),
@@ -1053,7 +1054,7 @@ def _are_near(one: float | None, other: float | None, noise: float) -> bool:
 def _where_both_are_whole(
     first: Sequence[Event], second: Sequence[Event]
 ) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Leave out what lies before the end of a forgotten run: events could not be counted."""
+    """Leave out the events before the end of the last forgotten run, in both lists."""
     marks = [event.t for event in (*first, *second) if event.kind == FORGOTTEN]
     if not marks:
         return first, second
@@ -1072,7 +1073,7 @@ def _numbered(events: Sequence[Event]) -> dict[Key, Event]:
 
 
 def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
-    """Return what two events say: the whole, or the result alone if both have one."""
+    """Return the values of two events, or only their results if both have one."""
     said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
             for e in (one, two)]  # fmt: skip
     if None not in said and len(said[0] or ()) != len(said[1] or ()):
@@ -1084,7 +1085,7 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
 
 
 def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
-    """Return the last total losses, if both have some and they differ."""
+    """Return the last total losses of both, if both have one and they differ."""
     losses = [
         [d.value for e in events for d in e.deltas if d.name == "total_loss"]
         for events in (first, second)

@@ -1,13 +1,12 @@
-"""Timelines: the histories of one session, when its past was changed, and how one is made.
+"""Timelines: the histories of one session after changes to its past, and how they are computed.
 
-`set` in the past does not rewrite history: it forks a new timeline, and the old one is kept. First
-comes the bookkeeping; who runs the model again is the debugger.
+`set` in the past does not rewrite history. It forks a new timeline, and the old one is kept. This
+module does the bookkeeping first; the debugger runs the model again.
 
-A call of a function depends on nothing but the arrays that it is fed and the values of the
-variables that it reads, draw counts of random ops among them. Both stand on the tape. So any call
-that was recorded can be run again, with the same result bit for bit, or with another array put into
-its slots on the way. The living variables are as before when that is done, and no observer of the
-program hears it.
+A call of a function depends only on its inputs and on the values of the variables that it reads,
+including the draw counts of random ops. The tape contains both. So any recorded call can run again
+with the same result, bit for bit, or with a slot changed on the way. Afterwards the live variables
+are as before, and no observer of the program was notified.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ from kerascope.trace.tape_memory import describe_mark, without_arrays
 from kerascope.trace.tape_names import OVERRIDDEN
 from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
 
-MOST_RECALLED = 2**31  # bytes of one call that is run again to be looked at
+MOST_RECALLED = 2**31  # bytes for a call that runs again to restore its arrays
 
 
 class Override(NamedTuple):
-    """A name that was given another value: when, which, what, and the text of the command."""
+    """A value that was set: the time, the name, the value, and the text of the command."""
 
     t: int
     name: str
@@ -60,21 +59,21 @@ class Override(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """One history.
+    """One history of a session.
 
     Attributes
     ----------
     number : int
-        From 1; the first is what really happened.
+        From 1. The first is the program's own history.
     tape : Tape
     parent : Timeline or None
-        From which it was forked.
+        The timeline from which it was forked.
     forked_at : int or None
-        The first time that is its own; what lies before it is its parent's.
+        The first time of its own; events before it are the parent's.
     overrides : tuple of Override
-        What was changed, its parents' changes before `forked_at` among them.
+        Its changes, and its parents' changes before `forked_at`.
     fork : Fork or None
-        What lets it run on, if it was run aside (see `forks.py`).
+        Computes the events after the changed call (see `forks.py`).
     """
 
     number: int
@@ -86,12 +85,12 @@ class Timeline:
 
 
 class Timelines:
-    """All timelines of a session, and which one the debugger is on.
+    """All timelines of a session, with the one that the debugger shows.
 
     Parameters
     ----------
     tape : Tape
-        Of the first timeline.
+        The tape of the first timeline.
 
     Attributes
     ----------
@@ -117,12 +116,12 @@ class Timelines:
         return len(self._timelines)
 
     def get(self, number: int, where: str = "timeline") -> Timeline:
-        """Return a timeline by its number.
+        """Return the timeline with a number.
 
         Raises
         ------
         ArgumentError
-            There is none of this number.
+            There is no timeline with this number.
         """
         if not 1 <= number <= len(self):
             there = "there is only 1" if len(self) == 1 else f"there are 1 to {len(self)}"
@@ -136,23 +135,23 @@ class Timelines:
         tape: Tape,
         fork: Any = None,
     ) -> Timeline:
-        """Leave the current timeline at a time, and be on the new one.
+        """Fork the current timeline at a time, and switch to the new one.
 
         Parameters
         ----------
         t : int
-            The first time of its own.
+            The first time of the new timeline's own events.
         overrides : sequence of Override
-            What is changed; none is allowed, and gives the same history again.
+            The changes. Without any, the same history is computed again.
         tape : Tape
-            Where the new history is written, the past that both share at its beginning.
+            The tape of the new timeline, which begins with the shared past.
         fork : Fork, optional
-            What lets it run on.
+            Computes the events after the changed call.
 
         Raises
         ------
         ArgumentError
-            The current timeline has no such time.
+            The current timeline does not contain the time.
         """
         parent = self.current
         last = len(parent.tape)
@@ -165,23 +164,23 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Give the current timeline a tape on which it goes on as if nothing had been changed."""
+        """Give the current timeline a tape with the events that follow without the change."""
         made = replace(self.current, tape=tape, fork=fork)
         self._timelines[made.number - 1] = self.current = made
         return made
 
     def switch(self, number: int) -> Timeline:
-        """Be on another timeline."""
+        """Make another timeline the current one."""
         self.current = self.get(number)
         return self.current
 
     def difference(
         self, one: int, other: int, times: tuple[int, int] | None = None
     ) -> TimelineDifference:
-        """Compare two timelines, as far as both have come, or between two times.
+        """Compare two timelines up to the end of the shorter one, or between two times.
 
-        One that was run aside ends with the call of its function; what the program did later is no
-        difference.
+        A timeline that was computed again ends with the call of its function. Later events of the
+        program are not a difference.
         """
         tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
         if times is not None:
@@ -192,12 +191,12 @@ class Timelines:
 
 
 class TimelineDifference(NamedTuple):
-    """How a timeline differs from another: what `diff 1 2` shows.
+    """The differences between two timelines, as `diff 1 2` shows them.
 
     Attributes
     ----------
     one, other : int
-        Their numbers.
+        The numbers of the timelines.
     found : Difference
     """
 
@@ -219,7 +218,7 @@ class TimelineDifference(NamedTuple):
 
 
 def _text(value: Any) -> str:
-    """Return a number with four digits, anything else as it shows itself."""
+    """Return a number with four decimals, and anything else by its `repr`."""
     if isinstance(value, int | float | np.number | np.ndarray) and np.size(value) == 1:
         return f"{float(np.asarray(value).item()):.4f}"
     return repr(value)
@@ -236,7 +235,7 @@ class Call(NamedTuple):
     function : Function
     plan : FunctionPlan
     begin, first_op : int
-        Times of its begin and of its first op; without ops both are the same.
+        Times of its begin and of its first op; the same if it has no ops.
     """
 
     function: Function
@@ -246,12 +245,12 @@ class Call(NamedTuple):
 
 
 def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
-    """Return the innermost call of a function around a time, if its function still lives.
+    """Return the innermost call of a function around a time, if its function still exists.
 
     Raises
     ------
     ArgumentError
-        There is none.
+        There is no such call.
     """
     there = 0 <= t < len(tape)
     spans = tape.spans_at(t) if there else []
@@ -266,13 +265,13 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
             first = ops[0].t if ops else span.t
             return Call(function, recorder.memory.plans[function], span.t, first)
     raise ArgumentError(
-        f"{where}: at t={t} no function is being called, so no tensor has a value. Go into a call: "
-        "b phase:forward, then c; or into one that was: goto batch 3, then s."
+        f"{where}: at t={t} no function is being called, so no tensor has a value. Go into a "
+        "call (b phase:forward, then c), or into an earlier one (goto batch 3, then s)."
     )
 
 
 def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
-    """Return the living function that a span speaks of: one of its name that has its ops."""
+    """Return the live function of a span: one with the span's name and its ops."""
     if span.kind != "function":
         return None
     paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
@@ -285,7 +284,7 @@ def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | N
 
 
 def _inside(tape: Tape, begin: int) -> Iterator[Event]:
-    """Yield the events of the span that begins at a time, its end among them."""
+    """Yield the events inside the span that begins at a time, and its end."""
     depth = tape[begin].depth
     for t in range(begin + 1, len(tape)):
         yield tape[t]
@@ -293,19 +292,19 @@ def _inside(tape: Tape, begin: int) -> Iterator[Event]:
             return
 
 
-# --- putting another array into a paused call -----------------------------------------------------
+# --- overriding an array of a paused call ---------------------------------------------------------
 
 
 def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.ndarray]:
     """Put another array into the call that is paused at the last event; return old and new.
 
-    The event says so afterwards too. A variable that the call does not write keeps the value when
-    the call is over, as does one that is set between two calls.
+    The event then has the new array. A variable that the call does not write keeps the value after
+    the call, as if it were set between two calls.
 
     Raises
     ------
     ArgumentError
-        No call is paused, the name means nothing in it, or its array is not there now.
+        No call is paused, the name is unknown in it, or its array is not in use now.
     """
     event = recorder.tape[-1]
     observer = recorder.observers[-1] if recorder.observers else None
@@ -332,7 +331,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         recorder.memory.values[variable] = new = variable.get_value(borrow=True)
         if variable in observer.old and is_at_begin:
             observer.old[variable] = new
-        if variable in observer._written:  # the commit has not told of it yet
+        if variable in observer._written:  # the commit has not recorded it yet
             observer._written[variable] = Delta("weights", variable.name, new)
     if is_at_begin:
         _begin_with(observer, slot, new)
@@ -344,43 +343,43 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
 
 
 def _at_begin(call: FunctionRecorder, slot: int) -> Any:
-    """Return what a call that has computed nothing yet has in a slot: it is fed it, or reads it."""
+    """Return the input or variable in a slot of a call that has computed nothing yet."""
     return call._copies[slot] if slot in call._copies else call._values[slot]
 
 
 def _begin_with(call: FunctionRecorder, slot: int, array: np.ndarray) -> None:
-    """Let a call that has computed nothing yet begin with another array."""
+    """Replace an input or a variable of a call that has computed nothing yet."""
     call.override(slot, array)
     if slot < len(call.function.inputs):
         arrays = [call._copies[own] for own in range(len(call.function.inputs))]
-        # Nothing of the stage has run, so its work may be begun anew; the caller's list stays.
+        # Nothing of the stage has run, so its work can begin again; the caller's list is unchanged.
         call.stage._events = call.function._events(arrays)
 
 
 def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
-    """Return whether an op behind an event reads a slot, or it comes out of the call."""
+    """Return whether a later op reads a slot, or the slot is an output of the call."""
     begin = call._index + (event.kind == "op" and event.ph == END)
     is_result = slot in call.function.schedule.results
     return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])
 
 
 def _not_there(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
-    """Return why a slot of a paused call has no array that could be another."""
+    """Return the message for a slot of a paused call that cannot be overridden now."""
     where = f"set: {name} has no array at t={event.t}:"
     if any(slot in planned.step.outputs for planned in call.plan.steps[call._index :]):
-        return f"{where} it is not computed yet. Stop where it comes out: tbreak tensor:{name}:ret."
+        return f"{where} it is not computed yet. Stop at its end: tbreak tensor:{name}:ret."
     if isinstance(tensor_of(call.plan, slot), Variable):
         return (
-            f"{where} this call has read it, and writes its new value at the commit. Set it behind "
-            "that (r), or before the next call: tbreak phase:forward."
+            f"{where} this call has read it, and writes its new value at the commit. Set it "
+            "after that (r), or before the next call: tbreak phase:forward."
         )
-    return f"{where} nobody reads it any more. Stop where it comes out: tbreak tensor:{name}:ret."
+    return f"{where} nothing reads it later. Stop where it is computed: tbreak tensor:{name}:ret."
 
 
 def patched(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
-    """Return an event that speaks of a new array where it spoke of the old one.
+    """Return an event in which a new array replaces the old one.
 
-    Further deltas tell of it, except where the event itself has the same name already.
+    Further deltas are added unless the event already has one of the same name and key.
     """
 
     def changed(value: Any) -> Any:
@@ -401,7 +400,7 @@ def _has(value: Any, array: np.ndarray) -> bool:
 def _deltas_of(
     plan: FunctionPlan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
 ) -> tuple[Delta, ...]:
-    """Return the deltas by which all names of a slot become another array."""
+    """Return the deltas that give all names of a slot another array."""
     tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})
     told: list[Delta] = []
     key = plan.keys.get(tensor)
@@ -425,7 +424,7 @@ def _deltas_of(
     return (*by_key, Delta(OVERRIDDEN, name_of(plan, slot), array), *alone)
 
 
-# --- what has fallen to figures -------------------------------------------------------------------
+# --- restoring arrays from a call that runs again -------------------------------------------------
 
 
 def restored(
@@ -436,23 +435,23 @@ def restored(
     overrides: Sequence[Override] = (),
     rows_of: Callable[[int], Journal] | None = None,
 ) -> Tape:
-    """Return a tape with the arrays of the call around a time, of which figures are left.
+    """Return a tape on which the call around a time has arrays in place of its statistics.
 
-    The call is run again from what it began with, which stays longer than what it computed, and is
-    compared with what is left: the names and figures have to be the same, all of them.
+    The call runs again from its initial values, which are kept longer than computed arrays. The
+    result is compared with the tape: all names and statistics must be the same.
 
     Parameters
     ----------
     recorder : Recorder
-        That heard the program.
+        The recorder of the program.
     tape : Tape
     t : int
     where : str
-        The command that is told in an error.
+        The command to name in an error.
     overrides : sequence of Override
-        What was set on this timeline; what was set in the call is set again.
+        The changes of this timeline. Those inside the call are made again.
     rows_of : callable, optional
-        Returns the journal that knows with what the call began that begins at a time; by default
+        Returns the journal with the initial values of the call that begins at a time; by default
         the recorder's.
 
     Returns
@@ -463,7 +462,7 @@ def restored(
     Raises
     ------
     ArgumentError
-        No call lies there, too little is left of it, or it computes something else now.
+        There is no call, too little of it is left, or its results differ now.
     """
     call = call_at(recorder, tape, t, where)
     last = max((event.t for event in _inside(tape, call.begin)), default=call.begin)
@@ -479,18 +478,17 @@ def restored(
         facts = told[:8] == event[:8] and len(told.deltas) == len(event.deltas)
         if not facts or not all(map(_is_the_same, told.deltas, event.deltas)):
             raise ArgumentError(
-                f"{where}: the call at t={call.begin} was run again, and {event.name} came out "
-                f"otherwise at t={event.t}; so its arrays are not shown. Something that is not on "
-                "the tape has changed."
+                f"{where}: the call at t={call.begin} was run again, but {event.name} differs at "
+                f"t={event.t}, so its arrays are not shown. Something has changed that is not on "
+                "the tape."
             )
     return again
 
 
 def history_of_call(tape: Tape, call: Call) -> int | None:
-    """Return how many bytes hold all arrays of a call, with some room; not many more than allowed.
+    """Return a limit in bytes that is enough for all arrays of a call, but at most 2 GB above it.
 
-    A tape that is looked at and dropped may take as much as a training step of a model of some
-    million weights.
+    A temporary tape may need as much memory as a training step of a model with millions of weights.
     """
     if tape.history is None:
         return None
@@ -513,12 +511,12 @@ def _is_the_same(told: Delta, again: Delta) -> bool:
 def initial_values(
     recorder: Recorder, tape: Tape, call: Call, where: str
 ) -> tuple[list[Any], dict[Variable, np.ndarray]]:
-    """Return what a call was fed, and what the variables were when it began.
+    """Return the inputs of a call and the values of its variables when it began.
 
     Raises
     ------
     ArgumentError
-        It is not on the tape any more.
+        They are no longer on the tape.
     """
     inputs = list(tape.names_at(call.begin).get("inputs", ()))
     journal = recorder.journal if recorder.tape is tape else None
@@ -528,7 +526,7 @@ def initial_values(
     return inputs, values
 
 
-# --- running again --------------------------------------------------------------------------------
+# --- running a call again -------------------------------------------------------------------------
 
 
 def rerun(
@@ -538,7 +536,7 @@ def rerun(
     overrides: Sequence[Override] = (),
     where: str = "set",
 ) -> Tape:
-    """Run a call again and return the tape of it, with the past before it at its beginning.
+    """Run a call again and return its tape, which begins with the past before the call.
 
     See `called_again`.
     """
@@ -555,29 +553,30 @@ def called_again(
     journal: Journal | None = None,
     history: int | None = 0,
 ) -> Recorder:
-    """Run a call again and return the recorder that heard it; on its tape comes the past first.
+    """Run a call again and return its recorder, whose tape begins with the past before the call.
 
     Parameters
     ----------
     recorder : Recorder
-        That heard the program.
+        The recorder of the program.
     tape : Tape
-        On which the call was recorded, its begin at least.
+        A tape with at least the begin of the call.
     call : Call
     overrides : sequence of Override
-        At which times which tensors become another. Without any the events come out the same.
+        The changes by time. Without any, the events are the same as before.
     where : str
-        The command that is told in an error.
+        The command to name in an error.
     journal : Journal, optional
-        Which knows with what the call began; by default the recorder's, if the tape is its own.
+        The journal with the initial values of the call; by default the recorder's, if the tape is
+        its own.
     history : int or None
-        How many bytes the new tape keeps; by default as many as the old one. Otherwise the event
-        before the call tells all weights.
+        The number of bytes that the new tape keeps, 0 for the limit of the old one. Other values
+        also add all weights to the event before the call.
 
     Raises
     ------
     ArgumentError
-        What the call was fed is not on the tape any more; or an override does not fit.
+        The inputs of the call are no longer on the tape, or an override does not fit.
     """
     if journal is None and recorder.tape is tape:
         journal = recorder.journal
@@ -594,7 +593,7 @@ def called_again(
     again.memory.know_twins_of(recorder.memory, call.begin)
     again.memory.values.update(known)
     again.continue_from(tape, call.begin)
-    if history != 0 and call.begin:  # to be looked at: earlier calls told what the weights are
+    if history != 0 and call.begin:  # earlier calls with the weights may be dropped
         last = again.tape[call.begin - 1]
         weights = tuple(Delta("weights", v.name, x) for v, x in values.items())
         again.tape.amend(last._replace(deltas=(*last.deltas, *weights)))
@@ -620,10 +619,10 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the values that the variables of a call had at its begin, and what was told of them.
+    """Return the values of a call's variables at its begin, and those recorded before it.
 
-    Two variables may have one name, two rates for example. So the journal is asked first; the tape
-    knows values by their names.
+    The journal comes first, because two variables may have the same name (two rates, for example),
+    and the tape stores values by name.
     """
     n = None if journal is None else journal.row_of_call(call.function, call.begin)
     if journal is not None and n is not None:
@@ -642,7 +641,7 @@ def _values_of(
 
 
 def _is_of(observer: Any, call: Call) -> bool:
-    """Return whether an observer follows a call that is paused."""
+    """Return whether an observer records this call, which is paused."""
     return isinstance(observer, FunctionRecorder) and observer.began_at == call.begin
 
 
@@ -666,7 +665,7 @@ def _values_by_name(
         values.update(told)
     if not all(_is_array(value) for value in values.values()):
         raise ArgumentError(_too_late(call.begin, where))
-    # A number that fell is no array any more; the variable is given one.
+    # A number that fell to a scalar is not an array any more; variables need arrays.
     then = {v: np.asarray(value) for v, value in values.items() if value is not None}
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
     known = {
@@ -679,9 +678,9 @@ def _values_by_name(
 
 def _of_one_name(call: Call, where: str) -> str:
     return (
-        f"{where}: two variables of {call.function.name} have one name, so the tape cannot "
-        "tell them apart, and their values are kept for the last calls only. Give their "
-        "layers names of their own."
+        f"{where}: two variables of {call.function.name} have the same name, so the tape cannot "
+        "distinguish them, and their values are kept only for the last calls. Give their layers "
+        "different names."
     )
 
 
@@ -691,14 +690,14 @@ def _is_array(value: Any) -> bool:
 
 def _too_late(t: int, where: str) -> str:
     return (
-        f"{where}: the call at t={t} cannot be run again: only the figures of its arrays are left. "
-        "Keep more: set history 1GB."
+        f"{where}: the call at t={t} cannot be run again, because only statistics of its arrays "
+        "are left. Keep more: set history 1GB."
     )
 
 
 @contextmanager
 def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
-    """Let variables have other values inside the block; afterwards they are what they were."""
+    """Give variables other values inside the block, and restore them afterwards."""
     before = {variable: variable.get_value(borrow=True) for variable in values}
     try:
         take_over((variable, np.asarray(array)) for variable, array in values.items())

@@ -159,7 +159,7 @@ def test_settings():
     assert said(text, "set history 1KB")[0].startswith(
         "history 1,024 bytes, of events and arrays; "
     )
-    assert "only the figures of its arrays are left" in said(text, "set again")[0]
+    assert "only statistics of its arrays are left" in said(text, "set again")[0]
     assert bytes_of("2 kb") == 2048
     with pytest.raises(ArgumentError, match="expected a size"):
         bytes_of("-1")

@@ -275,7 +275,7 @@ def test_it_ends_where_the_rows_of_a_generator_are_gone(monkeypatch):
     text = piped(
         generated, "c", "goto batch 2", "goto batch 17", "set lr = 0", "rerun",
     )  # fmt: skip
-    assert "its rows are gone" in said(text, "goto batch 2")[0]
+    assert "its inputs are gone" in said(text, "goto batch 2")[0]
     assert said(text, "rerun")[0].startswith("timeline 2: 3 calls computed")
 
 

@@ -133,7 +133,7 @@ def test_what_cannot_be_changed_changes_nothing():
 def test_figures_alone_are_not_enough():
     recorder = recorded(dropout_model(), statistics_only=True)
     call = call_at(recorder, recorder.tape, begins(recorder.tape)[0])
-    with pytest.raises(ArgumentError, match="only the figures of its arrays are left"):
+    with pytest.raises(ArgumentError, match="only statistics of its arrays are left"):
         rerun(recorder, recorder.tape, call)
 
 

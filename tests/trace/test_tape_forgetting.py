@@ -214,7 +214,7 @@ def test_fallen_arrays_are_computed_again_and_verified():
         assert same(again.names_at(event.t)["result"], whole.names_at(event.t)["result"])
         shown += 1
     assert shown >= 2
-    assert all("only the figures of its arrays are left" in text for text in refused)
+    assert all("only statistics of its arrays are left" in text for text in refused)
     assert same(weights, model.get_weights())
 
 
