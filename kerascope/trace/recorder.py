@@ -1,34 +1,33 @@
-"""Recorder: an observer that writes what the stages of the engine record on a tape, as `Event`s.
+"""The recorder: an observer of the engine's stages that writes `Event`s on a tape.
 
 ::
 
     recorder = Recorder()
-    recorder.listeners.append(print)          # hears each event as soon as it exists
+    recorder.listeners.append(print)          # prints each event at once
     with observing(recorder):
         model.fit(x, y)
     recorder.close()
     recorder.tape.names_at(61)["tensor_map"]
 
 Each kind of stage has a `StageRecorder`, which knows the stage's events and the names in its
-source: those of building (`recorder_build.py`), of compiling (`recorder_compile.py`), of a call of
-a function (`recorder_function.py`), and here those of the runs over epochs and batches. The clock
-and the spans are in `event_writer.py`.
+source: for building (`recorder_build.py`), compiling (`recorder_compile.py`) and the call of a
+function (`recorder_function.py`), and in this module for the loops over epochs and batches. The
+clock and the spans are in `event_writer.py`.
 
-A "B" is told before the thing happens wherever the order is known beforehand: for stages, for the
-ops of a function (the schedule lists them), for the layer calls of a graph run (by depth). So a
-listener that blocks there stops the program in front of the op, and may put other arrays into the
-slots (`recorder.stage.names["values"]`). When the engine says that an op is done, its "E" comes
-with the value, and then the next "B". What the engine records only when it is over (a layer's
-`build`, an epoch's last callbacks, the sweep through one layer) has "B" and "E" one after the
-other.
+A "B" is recorded before the thing happens if the order is known beforehand: for stages, for the ops
+of a function (from the schedule), and for the layer calls of a graph run (by depth). So a listener
+that blocks there stops the program before the op, and may change the arrays in the slots
+(`recorder.stage.names["values"]`). When the engine reports that an op is done, its "E" with the
+value is recorded, and then the next "B". If the engine only reports the end (a layer's `build`, an
+epoch's last callbacks, the backward pass through one layer), "B" and "E" follow each other.
 
 A span that fails, or is abandoned, still ends: its "E" has the name `error`. So a tape is balanced
 when the recorder is closed, whatever happened.
 
-What the engine does not record and so is on no tape: calls of layers inside another layer's `call`
-while symbols are built (of a function's ops the scopes record them, see `function_plan.py`), a
-callback's own begin and end, and `set_value` itself (`weight.set` is told at the next call of a
-function that reads the variable).
+The engine does not report some things, so no tape has them: calls of layers inside another layer's
+`call` during symbolic building (for a function's ops, the scopes identify them, see
+`function_plan.py`), the begin and end of single callbacks, and `set_value` itself (`weight.set` is
+recorded at the next call of a function that reads the variable).
 
 Lesson: chapter 12.
 """
@@ -90,35 +89,33 @@ from kerascope.trace.stepper import Passage
 
 
 class Recorder(EventWriter):
-    """Writes events on a tape.
+    """An observer that writes events on a tape.
 
     Parameters
     ----------
     level : {"detail", "op", "node", "phase", "act"}
-        The finest grain that is told; the names that finer events would bring come with the next
-        event that is told.
+        The finest grain to record. The names of finer events are added to the next recorded event.
     statistics_only : bool
-        Keep the figures of arrays and not their numbers.
+        Keep the statistics of arrays instead of their values.
     history : int or None
-        How many bytes the tape keeps, of events and arrays.
+        The limit of the tape in bytes, for events and arrays.
 
     Attributes
     ----------
     tape : Tape
     listeners : list of callable
-        Each is called with each event; it may block, and it may raise, which stops the program.
+        Each is called with each event. It may block, and an error that it raises stops the program.
     when_settled : callable or None
-        Called when calls of which nobody heard were put on the tape.
-    run : UnrecordedRun or None
-        Of calls that are under way, of which it does not hear.
+        Called when skipped calls were put on the tape.
+    open_run : UnrecordedRun or None
+        The current run of calls without events.
     stage : Stage or None
-        The stage that had the last event: its `names` are the live ones, and its `frame` the
-        paused one.
+        The stage that yielded the last event: `names` has its live names, `frame` its paused frame.
 
     Raises
     ------
     ArgumentError
-        There is no such level.
+        The level is unknown.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -126,11 +123,11 @@ class Recorder(EventWriter):
         self.journal = Journal(self)
         self.open_run: UnrecordedRun | None = None
         self.when_settled: Callable[[], None] | None = None
-        self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that hear
+        self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that run
         self.tape.expand_mark = expand_mark
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage; what `observing` calls."""
+        """Receive an event of a stage, as an observer."""
         if self.open_run is not None and not isinstance(event, Stage):
             self.settle()
         self.stage = stage
@@ -144,16 +141,16 @@ class Recorder(EventWriter):
             self._leave(stage, event)
 
     def close(self) -> None:
-        """End all spans that are open still; call it when the watching is over."""
+        """End all open spans; call it when recording is over."""
         self.settle()
         super().close()
 
-    # --- calls of which it need not hear ----------------------------------------------------------
+    # --- calls without events ---------------------------------------------------------------------
 
     def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
-        """Return the events of a call that was heard, and of a batch around it; [] if none is kept.
+        """Return the events of a recorded call, and of a batch around it; [] if none are kept.
 
-        Those around it have only what can be said of all batches.
+        The events of the batch contain only what is the same for all batches.
         """
         _, count, began = self.memory.lengths.get(function, (None, 0, 0))
         events: list[Event] = self.tape[began : began + count] if count else []
@@ -164,7 +161,7 @@ class Recorder(EventWriter):
         return events
 
     def _around_a_call(self, callbacks: list[str]) -> list[Event]:
-        """Return the events of a batch besides those of the call in it."""
+        """Return the events of a batch without those of the call in it."""
         known = tuple(callbacks)
         if known not in self._around:
             again = self.scratch_recorder(None)
@@ -173,19 +170,19 @@ class Recorder(EventWriter):
         return self._around[known]
 
     def scratch_recorder(self, history: int | None) -> Recorder:
-        """Return a recorder that knows the same, but no values, and has a tape of its own."""
+        """Return a recorder that knows the same models and functions, with a tape of its own."""
         again = type(self)(self.level, history=history)
         again.memory = self.memory.without_values()
         again.describer = again.memory.describer
         return again
 
     def feed_of(self, epoch: int, batch: int) -> Any:
-        """Return what gave a batch, with the order of its epoch; None if that is not known.
+        """Return the feed of a batch, with the order of its epoch; None if it is not known.
 
         Parameters
         ----------
         epoch, batch : int
-            The times when the two began.
+            The times at which the two began.
         """
         found = self.feeds.get(epoch)
         return self.journal.feed_at(batch) if found is None else found
@@ -198,7 +195,7 @@ class Recorder(EventWriter):
         call: Callable[[], list[Any]],
         callbacks: list[str],
     ) -> None:
-        """Tell a whole batch, as the loop would; `call` records what is inside, and returns it."""
+        """Record a whole batch as the loop would; `call` records the call and returns outputs."""
         called = place_of_use(fit_events, Function.stage)
         self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()
@@ -206,10 +203,10 @@ class Recorder(EventWriter):
         self.end_batch(outs)
 
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
-        """Return what takes the next batches of a `fit` without hearing of them, up to a time.
+        """Return an object that trains on the next batches of a `fit` without events, up to a time.
 
-        None if it has to hear of the next one: where the events of a call cannot be counted
-        beforehand, or something is told at each batch that is known only when it is heard.
+        Return None if the next batch must be recorded: because the events of a call cannot be
+        counted beforehand, or because its callbacks may cause events.
         """
         fit = self.observers[-1] if self.observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
@@ -223,7 +220,7 @@ class Recorder(EventWriter):
         return None if run is None else Batches(self.journal, run, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
-        """Return what computes a call of a function without hearing of it, or None as above."""
+        """Return a function that computes a call without events, or None if it must be recorded."""
         if self.open_run is not None and self.open_run.is_in_batch:
             self.settle()
         fit = self.observers[-1] if self.observers else None
@@ -240,13 +237,13 @@ class Recorder(EventWriter):
         return None if run is None else partial(run.journal.take, run, fed)
 
     def _number_of_call(self, function: Function) -> int:
-        """Return how many training calls of its model have come before; -1 if it is none."""
+        """Return the number of a training call of its model; -1 for other calls."""
         facts = self.memory.facts(function)
         if self.spans or facts is None or function.name != "train_function":
             return -1
         name, run, t = str(facts.model.name), self.open_run, self.tape.next_time
-        untold = len(run) if run is not None and run.trains == name else 0
-        return runs_of(self.tape, t).number(name, t) + untold
+        skipped = len(run) if run is not None and run.trains == name else 0
+        return runs_of(self.tape, t).number(name, t) + skipped
 
     def _begin_run(
         self, function: Function, callbacks: list[str] | None, passage: Passage
@@ -280,9 +277,9 @@ class Recorder(EventWriter):
         return run
 
     def settle(self) -> None:
-        """Put what stands for the calls on the tape; the next event comes behind them.
+        """Put the mark of the skipped calls on the tape, before the next event.
 
-        If callbacks hear just now of the end of a batch, it is told as far as it has come.
+        If the callbacks of the last batch are running, this batch is recorded up to this point.
         """
         run, self.open_run = self.open_run, None
         if run is None:
@@ -296,12 +293,12 @@ class Recorder(EventWriter):
         if len(run):
             self.tape.append(run.mark(0, len(run)))
         if events:
-            self._stand_in_callbacks(run, events)
+            self._open_callbacks(run, events)
         if self.when_settled is not None:
             self.when_settled()
 
-    def _stand_in_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
-        """Tell a batch up to where its callbacks hear of its end."""
+    def _open_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
+        """Record a batch up to the point where its callbacks run."""
         run.is_open = run.records_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(run.callbacks or ())]:
@@ -319,7 +316,7 @@ class Recorder(EventWriter):
         fit.batch, fit.callbacks_call_nothing = run.journal.rows[-1].number, False
 
     def record_end_of_batch(self, run: UnrecordedRun) -> None:
-        """Tell that the callbacks of an unheard batch are done, and the batch with them."""
+        """Record the end of the callbacks of a skipped batch, and of the batch."""
         if self.open_run is run:
             self.settle()
         if not run.is_open:
@@ -343,12 +340,12 @@ class Recorder(EventWriter):
             self._open_act(observer)
             observer.level_of_spans = len(self.spans)
             observer.started()
-        except BaseException as error:  # a listener stopped the program: the stage will say nothing
+        except BaseException as error:  # a listener stopped the program; the stage never ends
             self._fail(observer, error)
             raise
 
     def _open_act(self, observer: StageRecorder) -> None:
-        """Open the act "build" if a stage of it begins at the top; close it if another does."""
+        """Open the act "build" before a stage that builds, or close it before any other stage."""
         if observer.builds and not self.spans:
             self.begin("build", "build", place_in_script(observer.first_made_at()))
         elif not observer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
@@ -380,20 +377,20 @@ class Recorder(EventWriter):
         if raised is not None:
             raise raised
 
-    # --- what else it knows -----------------------------------------------------------------------
+    # --- models and live objects ------------------------------------------------------------------
 
     def know(self, model: Any) -> None:
-        """Take note of a model whose functions are made already and may be called by themselves."""
+        """Register a model whose functions exist already and may be called directly."""
         self.memory.know(model)
 
     def live(self, t: int, name: str) -> Any:
-        """Return the living object for which a name stands at a time; None if it is gone.
+        """Return the live object of a name at a time; None if it no longer exists.
 
         Parameters
         ----------
         t : int
         name : str
-            A name at that time, or the own name of a tensor, node or layer.
+            A name at that time, or the name of a tensor, node or layer.
         """
         names = self.tape.names_at(t)
         if name in names:
@@ -405,9 +402,9 @@ class Recorder(EventWriter):
         return None
 
     def override(self, name: str, value: Any) -> None:
-        """Put another array in the place of one that the paused function has computed.
+        """Replace an array that the paused function has computed.
 
-        A listener may call it. It is told as the event "override".
+        A listener may call it. It is recorded as the event "override".
         """
         observer = self.observers[-1] if self.observers else None
         if not isinstance(observer, FunctionRecorder):
@@ -425,35 +422,35 @@ def _are_arrays(fed: Any) -> bool:
 
 
 class FitRecorder(StageRecorder):
-    """The loop over epochs and batches.
+    """Records the loop over epochs and batches.
 
     Attributes
     ----------
     batch : int or None
-        The number of the batch that is heard.
+        The number of the current batch; None between batches and for skipped batches.
     callbacks_call_nothing : bool
-        Whether in the batches that were heard nothing was told while callbacks heard of their ends.
+        Whether the callbacks at the ends of the recorded batches caused no events.
     """
 
     batch: int | None = None
     callbacks_call_nothing = False
     _epoch_began_at = -1
-    _told_at_end = 0  # how many events there were when the last batch's callbacks began
+    _recorded_at_end = 0  # number of events when the last batch's callbacks began
 
     def started(self) -> None:
-        """Begin."""
+        """Record the begin of a `fit`."""
         model = self.stage.subject
         self.memory.know(model)
         self._has_begun = False
         self.begin("fit", model.name, model=self.ref(model))
 
     def event(self, event: Any) -> None:
-        """Tell of an epoch or a batch."""
+        """Record the begin or end of an epoch or a batch."""
         memory = self.memory
         if isinstance(event, EpochBegun):
             hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
             self._has_begun, self._epoch_began_at = True, self.recorder.tape.next_time
-            # A subclassed model has its metrics only now: its graph was made of the data.
+            # A subclassed model gets its metrics only now, because the data determine its graph.
             facts = {"metrics": list(self.stage.subject.metrics_names)}
             self.begin("epoch", f"epoch {event.epoch}", epoch=event.epoch, facts=facts)
             self._begin_callbacks(*hooks)
@@ -464,7 +461,7 @@ class FitRecorder(StageRecorder):
             self._note_order()
             self.recorder.begin_batch(event.batch_index, event.size, event.ins_batch, where)
         elif isinstance(event, BatchEnded):
-            self.callbacks_call_nothing = self.recorder.tape.next_time == self._told_at_end
+            self.callbacks_call_nothing = self.recorder.tape.next_time == self._recorded_at_end
             self.batch = None
             self.recorder.end_batch(event.outs)
         elif isinstance(event, EpochEnded):
@@ -474,17 +471,17 @@ class FitRecorder(StageRecorder):
             self.end(epoch_logs=logs, result=logs)
 
     def _note_order(self) -> None:
-        """Take note of the order in which the rows of this epoch come, which the feed has drawn."""
+        """Store the order of the rows in this epoch, which the feed has drawn."""
         feeds, feed = self.recorder.feeds, self.stage.names.get("feed")
         if self._epoch_began_at not in feeds and isinstance(feed, Feed):
             feeds[self._epoch_began_at] = getattr(feed.batches_again(), "__self__", None)
 
     def function_returned(self, function: Function) -> None:
-        """Hear that a function has returned: after the train function come the callbacks."""
-        is_its_own = self.recorder.spans[-1][0] == "batch"  # and not called by a callback
+        """Begin the callbacks of a batch when its train function has returned."""
+        is_its_own = self.recorder.spans[-1][0] == "batch"  # it was not called by a callback
         if is_its_own and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")
-            self._told_at_end = self.recorder.tape.next_time
+            self._recorded_at_end = self.recorder.tape.next_time
 
     def _begin_callbacks(self, *hooks: str) -> None:
         names = names_of_callbacks(self.stage.names.get("callbacks"), *hooks)
@@ -492,14 +489,14 @@ class FitRecorder(StageRecorder):
 
 
 def _gives_its_loss(plan: FunctionPlan) -> bool:
-    """Tell whether the first that comes out of a function is the loss of its model."""
+    """Return whether the first output of a function is the loss of its model."""
     outputs = plan.function.outputs
     loss = plan.facts.losses.get("total_loss") if plan.facts is not None else None
     return bool(outputs) and outputs[0] is loss
 
 
 def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:
-    """Return which callbacks of a list hear of some moments."""
+    """Return the methods of callbacks that override some of the hooks."""
     return [
         f"{type(callback).__name__}.{hook}"
         for hook in hooks
@@ -509,10 +506,10 @@ def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:
 
 
 class CallRecorder(StageRecorder):
-    """evaluate, predict, and a layer or model that is called on arrays."""
+    """Records `evaluate`, `predict`, and calls of a layer or model on arrays."""
 
     def started(self) -> None:
-        """Begin; a call on arrays brings its inputs."""
+        """Record the begin, with the inputs of a call on arrays."""
         subject, memory = self.stage.subject, self.memory
         ref = self.ref(subject)
         if self.stage.name == "eager_call":
@@ -529,12 +526,12 @@ class CallRecorder(StageRecorder):
             self.begin(self.stage.name, subject.name, model=ref, facts=facts)
 
     def event(self, event: Any) -> None:
-        """Tell of weights that were made."""
+        """Record weights that were made."""
         if isinstance(event, LayerBuilt):
             record_built(self, event, event.layer.made_at)
 
     def finished(self) -> None:
-        """End with what came out."""
+        """Record the end with the results."""
         results = tuple(
             self.memory.copied(x if isinstance(x, np.generic) else np.asarray(x))
             for x in to_list(self.stage.result)

@@ -1,8 +1,8 @@
-"""What is recorded while a model is built: layers are called, Nodes made, networks run on symbols.
+"""Recording the building of models: layer calls, new Nodes, and networks that run on symbols.
 
-And while its graph is mapped: visits, marks, depths. A `Node`'s visit is a span from the moment at
-which the walk reaches it until all that it needs has been visited: the open visits are the
-`nodes_in_progress`. Lessons: chapters 6, 8, 9 and 10.
+It also records how the graph is mapped: visits, marks and depths. A `Node`'s visit is a span from
+the moment at which the walk reaches it until all nodes that it depends on have been visited. The
+open visits are the `nodes_in_progress`. Lessons: chapters 6, 8, 9 and 10.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from kerascope.trace.training_info import ids_of_calls, keys_by_node
 
 
 class IgnoredStage(StageRecorder):
-    """A stage that only starts others; these are told."""
+    """A stage that only starts other stages, which are recorded; it has no events itself."""
 
     builds = True
 
     def started(self) -> None:
-        """Tell nothing."""
+        """Record nothing."""
 
     def event(self, event: Any) -> None:
-        """Tell nothing."""
+        """Record nothing."""
 
 
 class LayerCallRecorder(StageRecorder):
-    """A layer is called on symbols: its weights are made, its ops, and a Node."""
+    """Records the call of a layer on symbols: the new weights, ops and Node."""
 
     builds = True
 
     def first_made_at(self) -> tuple[str, int] | None:
-        """Return the line of the first layer that will be introduced."""
+        """Return the script's line that made the first layer to be recorded."""
         seen = self.memory.seen_layers
         layers = (*(node.outbound_layer for node in self._given()), self.stage.subject)
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
     def started(self) -> None:
-        """Begin the call; record of the layers that were made for it."""
+        """Record the begin of the call, after the layers that were made for it."""
         self.called_at = line_outside_the_package()
         layer = self.stage.subject
         for node in self._given():
@@ -61,7 +61,7 @@ class LayerCallRecorder(StageRecorder):
         self.begin("layer.call", layer.name, layer=self.ref(layer), inputs=inputs, made_at=made_at)
 
     def event(self, event: Any) -> None:
-        """Tell of the weights and of the Node."""
+        """Record new weights, or the Node."""
         if isinstance(event, LayerBuilt):
             record_built(self, event, self.called_at)
         elif isinstance(event, NodeCreated):
@@ -69,7 +69,7 @@ class LayerCallRecorder(StageRecorder):
             self._record_node(event.node, self.recorder.where(self.stage, self.called_at))
 
     def finished(self) -> None:
-        """End the call with what came out."""
+        """Record the end of the call with its outputs."""
         result = self.stage.result
         if isinstance(result, Node):
             result = result.output_tensors[0]
@@ -81,12 +81,12 @@ class LayerCallRecorder(StageRecorder):
         return call.tensors if call is not None else apply.inputs if apply is not None else []
 
     def _given(self) -> list[Node]:
-        """Return the nodes of the inputs with which a model begins."""
+        """Return the nodes of the inputs of a model."""
         histories = [x._keras_history for x in self._inputs() if x._keras_history is not None]
         return [history.node for history in histories if isinstance(history.layer, InputLayer)]
 
     def _introduce(self, layer: Any, node: Node | None = None) -> None:
-        """Tell of a layer when it is first met: its making is no stage."""
+        """Record a layer when it first appears, because making it is not a stage."""
         if layer in self.memory.seen_layers:
             return
         self.memory.seen_layers.add(layer)
@@ -106,7 +106,7 @@ class LayerCallRecorder(StageRecorder):
             result = made[0] if len(made) == 1 else made
             op = apply.op.name
             where = self.recorder.where(self.stage, self.called_at)
-            if apply.frames:  # else it is the layer's, and the engine is walked through
+            if apply.frames:  # else the layer made it, at a line of the engine
                 where = where._replace(made=place_of_op(where, apply).made)
             self.recorder.record("op.create", apply.name, where, named(op=op, result=result))
 
@@ -128,7 +128,7 @@ class LayerCallRecorder(StageRecorder):
 
 
 def record_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
-    """Tell that a layer has made its weights, because of a line of the script."""
+    """Record that a layer has made its weights, with the line of the script that caused it."""
     recorder, layer = observer.recorder, event.layer
     memory = recorder.memory
     where = recorder.where(observer.stage, line)
@@ -152,17 +152,17 @@ def own_word(weight: str, layer: str) -> str:
 
 
 class RunRecorder(StageRecorder):
-    """A network runs on new tensors, by falling depth, and its `tensor_map` fills.
+    """Records a network that runs on new tensors by falling depth, filling its `tensor_map`.
 
-    The order is known, so each call of a layer is told before it is made.
+    The order is known, so each layer call is recorded before it happens.
     """
 
     builds = True
 
     def started(self) -> None:
-        """Begin with an empty `tensor_map`."""
+        """Record the begin, with a `tensor_map` that has only the inputs."""
         network = self.stage.subject
-        self._ids = call_ids(network)  # which may map the graph: that is recorded
+        self._ids = call_ids(network)  # this may map the graph, which is recorded
         self.keys = keys_by_node(self._ids)
         self._coming = [
             (depth, node)
@@ -184,7 +184,7 @@ class RunRecorder(StageRecorder):
         )
 
     def event(self, event: Any) -> None:
-        """Tell what entered `tensor_map`, then which layer is called next."""
+        """Record a new entry of `tensor_map`, and begin the next layer."""
         if isinstance(event, InputFed):
             entry = Delta("tensor_map", self.keys[event.tensor], self._entry(event.tensor))
             self.record("tmap.set", entry.key, entry, facts={"tensor": event.tensor.name})
@@ -249,7 +249,7 @@ class RunRecorder(StageRecorder):
         self.recorder.end(names, self.recorder.where(self.stage, made_at))
 
     def finished(self) -> None:
-        """End the run with the network's outputs."""
+        """Record the end with the network's outputs."""
         outputs, _, _ = self.stage.result
         self.end_all(result=tuple(self._value(y) for y in outputs))
 
@@ -261,12 +261,12 @@ AT_A_VISIT = ("tensor", "layer", "node", "node_index", "depth", "current_depth",
 
 
 class MapRecorder(StageRecorder):
-    """One of the three steps in which a graph is mapped."""
+    """Records one of the three steps in which a graph is mapped."""
 
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Begin the step; it records for which network, if one is made of it."""
+        """Record the begin of the step, with the network if the graph belongs to one."""
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -274,11 +274,11 @@ class MapRecorder(StageRecorder):
 
 
 class WalkRecorder(MapRecorder):
-    """The walk from the outputs back: each Node is visited, marked, finished."""
+    """Records the walk back from the outputs: each Node is visited, marked and finished."""
 
     def started(self) -> None:
-        """Begin with nothing found."""
-        self._is_old = "marks" in self.stage.names  # Keras 1's walk leaves them
+        """Record the begin with nothing found."""
+        self._is_old = "marks" in self.stage.names  # as in the walk of Keras 1
         own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
         empty.update((name, {}) for name in ("layer_indices", *own))
@@ -288,7 +288,7 @@ class WalkRecorder(MapRecorder):
         self.begin_map(**empty)
 
     def event(self, event: Any) -> None:
-        """Tell of one node."""
+        """Record a visit, a skip, a mark or the end of a node."""
         names, node = self.stage.names, event.node
         made_at = node.outbound_layer.made_at
         now = [*named(**self._names_at(event))]
@@ -309,14 +309,14 @@ class WalkRecorder(MapRecorder):
             self.recorder.end(tuple(now), self.recorder.where(self.stage, made_at))
 
     def _names_at(self, event: Any) -> dict[str, Any]:
-        """Return the names as Keras has them: its walk calls itself, so each visit has its own."""
+        """Return the names as in Keras, whose walk is recursive: each visit has its own names."""
         if isinstance(event, NodeFinished):
             return self._visits.pop()
         names, snapshot, node = self.stage.names, self.memory.describer.snapshot, event.node
         told = {name: names[name] for name in AT_A_VISIT if name in names}
         if isinstance(event, NodeVisited):
             told["tensor_index"] = event.tensor._keras_history.tensor_index
-        if "mark" in told:  # Keras 1's hold an id, here the node's name
+        if "mark" in told:  # in Keras 1 an id, here the node's name
             told["mark"] = str(told["mark"]).replace(str(id(node)), node.name)
         described = {name: snapshot(value) for name, value in told.items()}
         if isinstance(event, NodeVisited):
@@ -346,15 +346,15 @@ class WalkRecorder(MapRecorder):
 
 
 class DepthRecorder(MapRecorder):
-    """Each node gets its depth: the longest path to an output."""
+    """Records how each node gets its depth: the longest path to an output."""
 
     def started(self) -> None:
-        """Begin with what the walk found."""
+        """Record the begin with the result of the walk."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
         self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 
     def event(self, event: Any) -> None:
-        """Tell of one node."""
+        """Record the depth of a node."""
         if not isinstance(event, DepthAssigned):
             return
         node, layer = event.node, event.node.outbound_layer
@@ -373,10 +373,10 @@ class DepthRecorder(MapRecorder):
 
 
 class CheckRecorder(MapRecorder):
-    """The nodes stand in rows by their depth; every tensor can be computed from the inputs."""
+    """Records the nodes by depth, and that every tensor can be computed from the inputs."""
 
     def started(self) -> None:
-        """Tell the rows."""
+        """Record the begin with the nodes of each depth."""
         graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
         self.begin_map(
@@ -395,7 +395,7 @@ class CheckRecorder(MapRecorder):
                 self.record("depth.put", node.name, row, made_at=node.outbound_layer.made_at)
 
     def event(self, event: Any) -> None:
-        """Tell that the calls of one depth can be computed."""
+        """Record that the calls of one depth can be computed."""
         names = self.stage.names
         complete = names["layers_with_complete_input"]
         new = range(self._complete, len(complete))
@@ -406,7 +406,7 @@ class CheckRecorder(MapRecorder):
         self.record("check.depth", f"depth {depth}", *added, nodes=nodes)
 
     def finished(self) -> None:
-        """End with the ids of all calls."""
+        """Record the end with the ids of all calls."""
         graph_map = self._map
         facts: dict[str, Any] = {
             "calls": {n.name: i for n, i in ids_of_calls(self._inputs, graph_map).items()},

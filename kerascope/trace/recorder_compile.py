@@ -1,7 +1,7 @@
-"""What is recorded while a model is compiled and its train function made: nothing is computed.
+"""Recording compile and the making of a train function; no numbers are computed.
 
-The reverse *sweep* is told here, op by op, last one first; the reverse *values* come with each
-batch. Lessons: chapters 12 (compile), 13 (the gradient sweep) and 14 (update tuples).
+The backward *sweep* is recorded here, op by op from the last one; the gradients' *values* come with
+each batch. Lessons: chapters 12 (compile), 13 (the gradient sweep) and 14 (update tuples).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from kerascope.trace.training_info import Sweep, TrainingInfo, facts_of_model
 
 
 class CompileRecorder(StageRecorder):
-    """Losses and metrics become tensors; the total loss is their weighted sum."""
+    """Records how losses and metrics become tensors, and the total loss their weighted sum."""
 
     def started(self) -> None:
-        """Begin with the losses."""
+        """Record the begin, with the losses first."""
         model = self.stage.subject
         self.memory.know(model)
         self.terms: list[LossTerm] = []
@@ -33,7 +33,7 @@ class CompileRecorder(StageRecorder):
         self._in_metrics = False
 
     def event(self, event: Any) -> None:
-        """Tell of one term."""
+        """Record a loss, penalty or metric term."""
         ref = self.ref
         if isinstance(event, LossTerm):
             function = getattr(event.function, "__name__", type(event.function).__name__)
@@ -60,14 +60,14 @@ class CompileRecorder(StageRecorder):
             self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
-        """Return where we are, with the user's lines that made a term from the model's outputs."""
+        """Return the engine's line, and the user's lines that made a term from the outputs."""
         outputs = self.stage.subject.outputs
         applies = applies_in_order([term], fed=outputs)
-        own = [apply for apply in applies if apply.scope.made_at is None]  # of no layer
+        own = [apply for apply in applies if apply.scope.made_at is None]  # not made by a layer
         return place_of_ops(self.recorder.where(self.stage), own)
 
     def finished(self) -> None:
-        """End with what the model has now."""
+        """Record the end with the model's losses and metrics."""
         model = self.stage.subject
         self.memory.loss_terms[model] = self.terms
         owner, optimizer = model.total_loss.owner, type(model.optimizer).__name__
@@ -78,10 +78,10 @@ class CompileRecorder(StageRecorder):
 
 
 class TrainFunctionRecorder(StageRecorder):
-    """The train function is made; what the sweep and the optimizer say is gathered."""
+    """Records how a train function is made, with facts from the sweep and the optimizer."""
 
     def started(self) -> None:
-        """Begin, if there is a function to be made."""
+        """Record the begin, if a function will be made."""
         model = self.stage.subject
         self.memory.know(model)
         self.facts: TrainingInfo | None = None
@@ -92,7 +92,7 @@ class TrainFunctionRecorder(StageRecorder):
             self.begin("function", "make_train_function", model=self.ref(model))
 
     def finished(self) -> None:
-        """Tell the pairs of states and of the count of steps, and what the function is."""
+        """Record the updates of states and iterations, and the function's inputs and outputs."""
         f, ref = self.stage.result, self.ref
         if self.facts is None:
             return
@@ -123,10 +123,10 @@ class TrainFunctionRecorder(StageRecorder):
 
 
 class UpdatesRecorder(StageRecorder):
-    """The optimizer writes down pairs (v, new_v)."""
+    """Records the optimizer's update pairs (v, new_v)."""
 
     def started(self) -> None:
-        """Begin with the loss and the parameters."""
+        """Record the begin with the loss and the parameters."""
         names = self.stage.names
         params = [self.ref(p) for p in names.get("params", ())]
         given = {} if names.get("loss") is None else {"loss": self.ref(names["loss"])}
@@ -136,7 +136,7 @@ class UpdatesRecorder(StageRecorder):
         self._first = True
 
     def event(self, event: Any) -> None:
-        """Tell the pairs of one parameter, with the names of the optimizer's source."""
+        """Record the pairs of one parameter, with the names of the optimizer's source."""
         if not isinstance(event, ParameterUpdate):
             return
         names, recorder, ref = self.stage.names, self.recorder, self.ref
@@ -172,16 +172,16 @@ class UpdatesRecorder(StageRecorder):
         self.record("update.pair", v.name, pair)
 
     def finished(self) -> None:
-        """End with the pairs."""
+        """Record the end with the pairs."""
         pairs = [(v.name, new_v) for v, new_v in self.stage.result if isinstance(new_v, Tensor)]
         self.end_all(result=[(name, self.ref(new_v)) for name, new_v in pairs])
 
 
 class GradientsRecorder(StageRecorder):
-    """The reverse sweep; the ops of one layer together make a `grad.node`."""
+    """Records the backward sweep; the ops of one layer together make a `grad.node`."""
 
     def started(self) -> None:
-        """Begin; the gradient of the loss is still to be made."""
+        """Record the begin; the gradients do not exist yet."""
         maker = self.enclosing(TrainFunctionRecorder)
         self._sweep = Sweep(maker.facts if maker is not None else None)
         self._swept: dict[Apply, Apply] = maker.swept if maker is not None else {}
@@ -192,7 +192,7 @@ class GradientsRecorder(StageRecorder):
         self.begin("gradients", str(getattr(loss, "name", "loss")), **given, wrt=wrt, grads={})
 
     def event(self, event: Any) -> None:
-        """Tell the seed and every swept op."""
+        """Record the gradient of the loss, or a swept op."""
         if isinstance(event, Seeded):
             key = self.memory.describer.key(event.loss)
             self._sweep.seed(event)
@@ -236,7 +236,7 @@ class GradientsRecorder(StageRecorder):
                           facts=facts)  # fmt: skip
 
     def _note_derivative(self, event: Swept, sums: list[Tensor]) -> None:
-        """Remember which ops belong to whose derivative."""
+        """Store for each gradient op the op that it is the derivative of."""
         made = (*event.terms, *sums, *event.output_grads)
         stack = [x.owner for x in made if x is not None]
         while stack:
@@ -247,5 +247,5 @@ class GradientsRecorder(StageRecorder):
             stack.extend(x.owner for x in op.inputs)
 
     def finished(self) -> None:
-        """End with the gradients asked for."""
+        """Record the end with the gradients."""
         self.end_all(result=[None if g is None else self.ref(g) for g in self.stage.result or ()])

@@ -1,7 +1,7 @@
-"""What is recorded of one call of a function: its ops in phases and nodes, then the commit.
+"""Recording one call of a function: its ops in phases and nodes, then the commit.
 
 All new values are computed (phase "update") before any variable is written (phase "commit"). An op
-is told before it is performed, with its inputs, and afterwards, with its output.
+is recorded before it is performed, with its inputs, and afterwards, with its output.
 
 Lesson: chapter 14.
 """
@@ -42,7 +42,7 @@ LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
 
 
 class FunctionRecorder(StageRecorder):
-    """Follows one call of a function."""
+    """Records one call of a function."""
 
     def __init__(self, recorder: Any, stage: Stage) -> None:
         super().__init__(recorder, stage)
@@ -54,25 +54,25 @@ class FunctionRecorder(StageRecorder):
             record_spoilt_constants(plan, memory)
         self.plan: FunctionPlan = plan
         self._inner = plan.inner  # by place in the schedule
-        self._inside = NO_CALLS  # those that are open
+        self._inside = NO_CALLS  # the open inner calls
         self._keeps_arrays = not memory.statistics_only
         self._figures_of = memory.figures.of
         self._kept = self._kept_array if self._keeps_arrays else self._kept_figures
-        self._tells_ops = recorder.records("op")
+        self._records_ops = recorder.records("op")
         self._expected: PlannedStep | None = None
         self._index = 0
         self._phase = ""
         self._group: Group | None = None
         self._depth: int | None = None
         self._values: list[Any] = []
-        self._fed: dict[int, np.ndarray] = {}  # the caller's arrays by their ids
-        self._copies: dict[int, Any] = {}  # by slot, of arrays that belong to the caller
+        self._fed: dict[int, np.ndarray] = {}  # the caller's arrays by id
+        self._copies: dict[int, Any] = {}  # copies of the caller's arrays by slot
         self._arrays: dict[str, Any] = {}  # by key of tensor_map
         self._gradients: dict[str, Any] = {}  # by the names of the parameters
-        self._terms: dict[int, Any] = {}  # by slot, of gradients that are sums
+        self._terms: dict[int, Any] = {}  # the terms of summed gradients by slot
         self._is_paused = self._is_committed = False
-        self.was_overridden = False  # whether somebody put another array into it
-        self.seen: dict[Variable, Any] = {}  # which variables were told to be set
+        self.was_overridden = False  # whether an array in it was replaced
+        self.seen: dict[Variable, Any] = {}  # variables recorded as set, with the values before
         self._made_at: tuple[str, int] | None = None
         self._around = ("", "")  # act and phase
         self._written: dict[Variable, Delta] = {}  # by variable, after the commit
@@ -83,7 +83,7 @@ class FunctionRecorder(StageRecorder):
     # --- start ------------------------------------------------------------------------------------
 
     def started(self) -> None:
-        """Begin with what is fed, and record which variables have been set since the last call."""
+        """Record the begin with the inputs, and the variables that were set since the last call."""
         function, memory = self.function, self.memory
         self.recorder.journal.begin_recorded(function)
         self.began_at = self.recorder.tape.next_time
@@ -118,7 +118,7 @@ class FunctionRecorder(StageRecorder):
     # --- ops --------------------------------------------------------------------------------------
 
     def event(self, event: Any) -> None:
-        """Tell that an op is done, and which comes next; or that a variable was written."""
+        """Record the end of an op and the begin of the next one, or a variable that was written."""
         if not isinstance(event, Step):
             if isinstance(event, Update):
                 self._record_update(event)
@@ -133,7 +133,7 @@ class FunctionRecorder(StageRecorder):
         self._expect(self._index + 1)
 
     def _end_op(self, planned: PlannedStep) -> None:
-        if not (self._tells_ops or planned.brings):
+        if not (self._records_ops or planned.brings):
             return
         recorder, values, outputs = self.recorder, self._values, planned.step.outputs
         deltas: tuple[Delta, ...]
@@ -143,7 +143,7 @@ class FunctionRecorder(StageRecorder):
             deltas = (planned.op, new_delta(("result", None, results[0])))
             if planned.is_term:
                 self._terms[slot] = results[0]
-            if planned.is_plain and self._tells_ops:
+            if planned.is_plain and self._records_ops:
                 recorder.end_op(planned.where, deltas)
                 return
         else:
@@ -157,7 +157,7 @@ class FunctionRecorder(StageRecorder):
         if planned.via:
             terms = ((label, self._terms.get(slot)) for label, slot in planned.via)
             deltas += (Delta("via", None, tuple(terms)),)
-        if not self._tells_ops:
+        if not self._records_ops:
             recorder.note(*deltas[2:])
             return
         recorder.end_op(planned.where, deltas)
@@ -170,7 +170,7 @@ class FunctionRecorder(StageRecorder):
         return self.memory.payload(array)
 
     def _kept_array(self, slot: int, array: Any) -> Any:
-        """Return what is kept of an op's output; a view of the caller's array is copied."""
+        """Return the output of an op to keep; a view of the caller's array is copied."""
         if array.__class__ is not np.ndarray:
             return self.memory.payload(array)
         fed = self._fed
@@ -203,7 +203,7 @@ class FunctionRecorder(StageRecorder):
         return new_delta((name, key, array))
 
     def _expect(self, index: int) -> None:
-        """Begin the op that will be performed next; after the last one, the commit."""
+        """Begin the op that will be performed next, or after the last one the commit."""
         steps, values = self.plan.steps, self._values
         count = len(steps)
         while index < count:
@@ -229,7 +229,7 @@ class FunctionRecorder(StageRecorder):
             self._phase = planned.phase
             where = planned.around._replace(
                 user_file="", user_line=0
-            )  # a layer's line made no phase
+            )  # a phase has no line of a layer
             self.recorder.begin(planned.phase, planned.phase, where)
         if planned.group is not self._group:
             self._leave_group()
@@ -237,7 +237,7 @@ class FunctionRecorder(StageRecorder):
                 self._enter_group(planned.group, planned.around)
         if self._inner[self._index] is not self._inside:
             self._enter_inner(self._inner[self._index], planned.around)
-        if not self._tells_ops:
+        if not self._records_ops:
             return
         if self._keeps_arrays:
             values, copies = self._values, self._copies
@@ -248,8 +248,8 @@ class FunctionRecorder(StageRecorder):
             self.recorder.begin_op(planned.name, planned.where, planned.deltas, NO_FACTS)
 
     def _find(self, step: Step) -> PlannedStep:
-        """Return the plan of an op that was not expected: a listener has changed a condition."""
-        if self._expected is not None and self._tells_ops:
+        """Return the plan of an unexpected op, after a listener has changed a condition."""
+        if self._expected is not None and self._records_ops:
             self.end(error=ErrorRef("skipped", "its condition changed"))
         elif self._expected is None:
             self._leave_phase()
@@ -262,14 +262,14 @@ class FunctionRecorder(StageRecorder):
         return planned
 
     def current(self, slot: int) -> Any:
-        """Return the array in a slot of the call that is paused; None if there is none now."""
+        """Return the array in a slot of the paused call; None if it has none now."""
         if not self._is_paused or self._is_committed:
             return None
         copies = self._copies
         return copies[slot] if slot in copies else self._values[slot]
 
     def override(self, slot: int, array: np.ndarray) -> None:
-        """Put another array into a slot of the call that is paused."""
+        """Replace the array in a slot of the paused call."""
         self.was_overridden = True
         old = self._values[slot]
         self._new = array if self._new is old else self._new
@@ -300,7 +300,7 @@ class FunctionRecorder(StageRecorder):
         recorder.begin(group.kind, group.name, where, names)
 
     def _enter_inner(self, path: Path, where: Where) -> None:
-        """Leave the calls inside the node that are over, and enter those that begin."""
+        """End the inner calls that are over, and begin the next ones."""
         inside, self._inside = self._inside, path
         same = sum(one is other for one, other in zip(inside, path, strict=False))
         recorder, memory = self.recorder, self.memory
@@ -343,7 +343,7 @@ class FunctionRecorder(StageRecorder):
             self.recorder.end(() if result is None else named(result=result))
 
     def _result_of_phase(self) -> Any:
-        """Return what a pass comes to: forward the model's outputs, then the loss."""
+        """Return the result of a phase: the model's outputs of "forward", the loss of "loss"."""
         if self._phase == "loss":
             return self._total_loss
         if self._phase != "forward" or self.plan.facts is None:
@@ -358,7 +358,7 @@ class FunctionRecorder(StageRecorder):
 
     def _record_update(self, event: Update) -> None:
         v, memory = event.variable, self.memory
-        if not self._is_committed:  # all have been written when the first is told
+        if not self._is_committed:  # all are written when the first is reported
             self._is_committed = True
             self._line_of_updates = self.recorder.where(self.stage)
             for variable in self.old:
@@ -375,7 +375,7 @@ class FunctionRecorder(StageRecorder):
         self.recorder.record("update.apply", v.name, self._line_of_updates, deltas)
 
     def finished(self) -> None:
-        """End with the outputs, of which the caller owns the arrays."""
+        """Record the end with copies of the outputs, because the caller owns the arrays."""
         memory, result = self.memory, self.stage.result
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
@@ -388,7 +388,7 @@ class FunctionRecorder(StageRecorder):
             around.function_returned(self.function)
 
     def _end_in_journal(self, events: int, outs: list[Any]) -> None:
-        """Say to the journal what it keeps of a call: it may be computed again."""
+        """Add the call to the journal, so that it can be computed again."""
         recorder = self.recorder
         journal, spans = recorder.journal, list(recorder.spans)
         if not journal.covers_recorded_calls:
@@ -402,15 +402,15 @@ class FunctionRecorder(StageRecorder):
         journal.end_recorded(run, row, self.was_overridden)
 
 
-# --- what a call begins with ----------------------------------------------------------------------
+# --- the begin of a call --------------------------------------------------------------------------
 
 
 def fed_copies(
     stage: Stage, schedule: Schedule
 ) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
-    """Return copies of the arrays that came in, by slot, and the caller's own, by their ids.
+    """Return copies of the inputs by slot, and the caller's own arrays by id.
 
-    Where they do not fit, the function will say so; here they are then left out.
+    If the inputs do not fit, both are empty; the function will report the error.
     """
     given = stage.names.get("inputs", ())
     if not isinstance(given, (list, tuple)) or len(given) != len(schedule.inputs):
@@ -427,7 +427,7 @@ def fed_copies(
 def variables_set(
     schedule: Schedule, memory: Memory
 ) -> list[tuple[Variable, np.ndarray, np.ndarray | None]]:
-    """Return the variables with a value that was not told yet, and what was told last."""
+    """Return the variables whose current value was not recorded, with the value recorded last."""
     values, found = memory.values, []
     for _, v in schedule.variables:
         array, before = v.get_value(borrow=True), values.get(v)
@@ -440,7 +440,7 @@ def variables_set(
 def names_at_start(
     plan: FunctionPlan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
 ) -> dict[str, Any]:
-    """Return the names of a call: empty containers that will fill, and what is known already."""
+    """Return the names at the begin of a call: values known already, and empty containers."""
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
     names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
@@ -466,9 +466,9 @@ def names_at_start(
 
 
 def record_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
-    """Let an op begin with the constants that it reads and that are not finite, by their names.
+    """Add non-finite constants to the begin of each op that reads them.
 
-    Nothing else records of a constant, and so nothing else says that a NaN comes in with it.
+    No other event has a constant, so no other event shows that a NaN comes in with it.
     """
     schedule = plan.function.schedule
     spoilt = {slot: x for slot, x in schedule.fixed if count_nan(x) or count_inf(x)}
@@ -489,7 +489,7 @@ def names_of_group(
     memory: Memory,
     values: list[Any],
 ) -> tuple[Delta, ...]:
-    """Return the names with which the ops of a call, or of a parameter's update, begin."""
+    """Return the names at the begin of a layer's call or of a parameter's update."""
     if group.deltas is None:
         group.deltas = _always_of(group, memory)
     if group.variable is None:
@@ -509,7 +509,7 @@ def names_of_group(
 
 
 def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
-    """Return the names that are the same at each call of a function."""
+    """Return the names of a group that are the same at each call of the function."""
     ref, names = memory.describer.ref, {}
     if group.depth is not None:
         names["depth"] = group.depth
@@ -518,20 +518,20 @@ def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
     return named(**names)
 
 
-# --- another array in a paused call ---------------------------------------------------------------
+# --- overriding an array of a paused call ---------------------------------------------------------
 
 
 def override(call: FunctionRecorder, name: str, value: Any) -> None:
-    """Put an array into the slot of a tensor; what is computed from now on sees it.
+    """Replace the array of a tensor; later ops of the call use the new one.
 
     Parameters
     ----------
     call : FunctionRecorder
-        That is paused.
+        The paused call.
     name : str
         A tensor of the function, or a key of `tensor_map`.
     value : array_like
-        Of the same shape; it is copied, and takes the same type.
+        An array of the same shape. It is copied and converted to the same dtype.
 
     Raises
     ------
@@ -551,12 +551,12 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
     old = call.current(slot)
     if old is None:
         raise ArgumentError(
-            f"set {name}: it has no array now; expected a tensor that has been computed and is "
+            f"set {name}: it has no array now. Choose a tensor that has been computed and is "
             f"still needed."
         )
     new = np.array(value, dtype=old.dtype)
     if new.shape != old.shape:
-        raise ShapeError(f"set {name}: array of shape {new.shape}; expected {old.shape}.")
+        raise ShapeError(f"set {name}: expected shape {old.shape}, got {new.shape}.")
     call.override(slot, new)
     kept = call.recorder.memory.payload(new)
     deltas = [

@@ -1,34 +1,34 @@
-"""Selectors: what `break` and `until` name. A selector is a test on events.
+"""Selectors: the tests on events that `break` and `until` take.
 
 ==================  ===============================================================================
 `dense_2`           the layer is called; `dense_2@1` only its second call; globs: `dense_*`
 `dense_2:bwd`       gradients go through it
-`layer:depth`       the layer, where its name alone would mean something else
+`layer:depth`       the layer, if its name alone would mean something else
 `depth 2`           the network depth 2 begins
 `op:dot`            an op of this name is made or performed
 `tensor:a/out*`     the op of this tensor is made or performed
 `weight:*_W`        the weight is created, set or updated
-`phase:commit`      a phase or an act begins; where no layer has that name, `commit` says it too,
-                    and so do `make_train_function` and names of Keras's source: `get_gradients`
+`phase:commit`      a phase or an act begins; `commit` is enough if no layer has that name, also
+                    `make_train_function` and names of Keras's source: `get_gradients`
 `event:map.skip`    events of this kind; `event:layer.build dense_2` only those of this name
 `batch 17`          also `epoch 3`, `fit 2`, `epoch 1 batch 17`; of one model `batch 17 of D`
-`lstm_1 step 7`     the loop of this layer has been performed: what its step 7 gave is shown
-`train.py:12`       what a line of the user's script makes: a layer, but not each of its ops; in
-                    a layer's `call`, a loss or a Lambda an op, where it is made and where it is
-                    computed; or a line of the engine that is walked through
+`lstm_1 step 7`     the loop of this layer has been performed; the result of its step 7 is shown
+`train.py:12`       a line of the user's script makes something: a layer, but not each of its ops;
+                    in a layer's `call`, a loss or a Lambda an op, both when it is made and when it
+                    is computed; or a line of the engine runs
 `run:dense_2`       any of these, but only where numbers are computed; `build:` only where
                     symbols are made: models built, compiled, their functions made
 `*`                 every event
 ==================  ===============================================================================
 
-A selector means the begin of a span, and `:ret` behind it the end, where the value is. What takes
-no time is both. `*` means begins and ends.
+A selector means the begin of a span, and with `:ret` its end, where the value is. Something that
+takes no time is both. `*` means begins and ends.
 
-The name of an event on an op is that of its tensor; the op's own name ("dot") is the delta "op".
-`tensor:loss`, or `tensor:total_loss`, is the op that brings the loss of a batch; only its end says
-so, and so its end is meant.
+The event of an op has the name of its tensor; the op's own name ("dot") is the delta "op".
+`tensor:loss`, or `tensor:total_loss`, is the op that computes the loss of a batch. Only its end has
+this information, so it means the end.
 
-This is the grammar; `parse_selector` makes a `Selector` of a text.
+This is the grammar; `parse_selector` turns a text into a `Selector`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
 TIMES = ("run", "build")
 LOSS_NAMES = ("loss", "total_loss")
 FUNCTIONS = ("make_train_function", "train_function", "test_function", "predict_function")
-OF_THE_SOURCE = {  # what functions of Keras's source are here
+OF_THE_SOURCE = {  # functions of Keras's source and their names here
     "build_map_of_graph": "build_map",
     "get_gradients": "gradients",
     "fit_loop": "epoch",
@@ -76,9 +76,9 @@ EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train
 
 
 class KnownNames(NamedTuple):
-    """Names that exist, to find misspelt ones. What is empty is not known, and not checked.
+    """Names that exist, to detect misspelt ones. Empty collections are not checked.
 
-    `layers_so_far` are not all: a name that is none of them may come to be a layer's.
+    `layers_so_far` are not all: other names may become names of layers.
     """
 
     layers: Collection[str] = ()
@@ -95,7 +95,7 @@ NOTHING_KNOWN = KnownNames()
 class BatchAddress(NamedTuple):
     """The address of a batch, an epoch or a `fit`: "fit 2 epoch 1 batch 17 of D".
 
-    Fits count from 1, epochs and batches from 0. What is not said is None, and no model is "".
+    Fits count from 1, epochs and batches from 0. Missing numbers are None, a missing model is "".
     """
 
     fit: int | None = None
@@ -108,7 +108,7 @@ NO_ADDRESS = BatchAddress()
 
 
 def parse_address(text: str, where: str) -> BatchAddress | None:
-    """Return the address of a batch; None if a text is none.
+    """Return the address in a text; None if the text is not an address.
 
     Examples
     --------
@@ -132,24 +132,24 @@ class Selector:
     Attributes
     ----------
     text : str
-        As it was written.
+        The text that the user wrote.
     what : str
         "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "fit",
         "line", "step" or "all".
     pattern : str
-        A name, or a glob of names; of a line the file; of an event the kind.
+        A name or a glob of names; for a line the file, for an event the kind.
     name : str
-        Of an event: what it speaks of.
+        For an event: the name that it is about.
     number : int
-        Of a depth, a batch, an epoch, a line or a step of a loop.
+        The number of a depth, a batch, an epoch, a line or a step of a loop.
     at_end : bool
         Whether it means the end of a span.
     backward : bool
-        Whether the gradients of a layer are meant.
+        Whether it selects the gradients of a layer.
     time : {"", "run", "build"}
-        Whether only what computes is meant, or only what makes symbols.
+        "run" for events with numbers only, "build" for events with symbols only.
     address : BatchAddress
-        Of a batch, an epoch or a `fit`.
+        The address of a batch, an epoch or a `fit`.
     """
 
     text: str
@@ -163,7 +163,7 @@ class Selector:
     address: BatchAddress = NO_ADDRESS
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether an event is meant; the events before it tell the op that ends there."""
+        """Return whether it selects an event; earlier events are needed for the op of an end."""
         if self.time and is_of_run(event) != (self.time == "run"):
             return False
         if self.what == "all":
@@ -173,12 +173,12 @@ class Selector:
         return _TESTS[self.what](self, event, events)
 
     def at_the_end(self) -> Selector:
-        """Return the same selector, for the ends of spans."""
+        """Return the same selector for the ends of spans."""
         return replace(self, at_end=True)
 
 
 def phase_meant(word: str) -> str | None:
-    """Return the phase, the act or the function of a model that a word means; None if none.
+    """Return the phase, the act or the function of a model that a word names, or None.
 
     Examples
     --------
@@ -193,8 +193,7 @@ def phase_meant(word: str) -> str | None:
 def op_name(event: Event, events: History = ()) -> str:
     """Return the name of an event's op.
 
-    It is the delta "op" of the event or of the begin that belongs to it; failing these, the end of
-    the tensor's name.
+    It is the delta "op" of the event or of its begin, or else the end of the tensor's name.
     """
     named = value_of_span(event, events, "op") if events else value_of_event(event, "op")
     if isinstance(named, str):
@@ -203,7 +202,7 @@ def op_name(event: Event, events: History = ()) -> str:
 
 
 def number_of(event: Event) -> int | None:
-    """Return the number at the end of an event's name: 17 of "batch 17"."""
+    """Return the number at the end of an event's name: 17 for "batch 17"."""
     digits = re.search(r"[0-9]{1,18}$", event.name)
     return int(digits.group()) if digits else None
 
@@ -218,7 +217,7 @@ SYMBOLIC_KINDS = frozenset(_SYMBOLIC.split())
 
 
 def is_of_run(event: Event) -> bool:
-    """Return whether an event is of a run, where numbers are computed; else symbols are made."""
+    """Return whether an event belongs to a run with numbers; otherwise it is about symbols."""
     is_made = event.kind == "function" and event.name.startswith("make_")
     return (
         event.kind not in SYMBOLIC_KINDS and event.act not in ("build", "compile") and not is_made
@@ -226,9 +225,9 @@ def is_of_run(event: Event) -> bool:
 
 
 def network_depth_of(event: Event) -> int | None:
-    """Return at which depth of the network an event lies, if it says so.
+    """Return the network depth of an event, or None if it has none.
 
-    It does if it is the span of a depth, or has a delta "depth".
+    Spans of a depth and events with a delta "depth" have one.
     """
     if event.kind == "depth":
         return number_of(event)
@@ -237,7 +236,7 @@ def network_depth_of(event: Event) -> int | None:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatchcase(name, pattern)  # a name may hold brackets itself
+    return name == pattern or fnmatchcase(name, pattern)  # a name may contain brackets
 
 
 def _is_of_layer(selector: Selector, event: Event, events: History) -> bool:
@@ -302,7 +301,7 @@ def _is_at(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
-    """Return whether the `fit` and the epoch around are those of an address."""
+    """Return whether the enclosing `fit` and epoch are those of an address."""
     fit, epoch = around.get("fit"), around.get("epoch")
     if fit is None or address.model not in ("", model_of_fit(fit)):
         return False
@@ -318,7 +317,7 @@ def _is_loop(selector: Selector, event: Event, events: History) -> bool:
     is_backward = event.phase == "backward"
     if event.kind != "op" or "scan" not in op_name(event, events):
         return False
-    around = event.name.removeprefix("gradients/").split("/")[:-1]  # of a wrapper's layer, both
+    around = event.name.removeprefix("gradients/").split("/")[:-1]  # both names in a wrapper
     is_meant = any(_fits(name, selector.pattern) for name in around)
     return is_backward == selector.backward and is_meant
 

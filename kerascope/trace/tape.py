@@ -1,6 +1,6 @@
-"""`with trace() as tape:`: record all that the engine does inside the block.
+"""`with trace() as tape:`: record everything that the engine does inside the block.
 
-The tape itself is in `tape_store.py`, what writes on it in `recorder.py`.
+The tape itself is in `tape_store.py`, and the recorder in `recorder.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAST: list[Tape] = []  # one at most
 
 
 def last_tape() -> Tape | None:
-    """Return the tape that `trace` made last; None if it made none."""
+    """Return the tape of the last `trace`, or None."""
     return _LAST[0] if _LAST else None
 
 
@@ -42,23 +42,23 @@ def trace(
 ) -> Iterator[Tape]:
     """Record every stage that runs inside the `with` block; the block receives the tape.
 
-    In the finest grain the first call of each function is heard, and of the others little is kept:
-    they are executed again when somebody reads of them (`trace/journal.py`). So the data that were
-    fed must not be changed in place before that.
+    At the finest grain only the first call of each function is recorded at once. Later calls are
+    executed again when their events are read (`trace/journal.py`). So do not change the data in
+    place before you have read them.
 
     Parameters
     ----------
     model : Model, optional
-        Whose functions exist already and are going to be called by themselves. A model that is
-        built, compiled or fitted inside the block is known anyway. Or a model of another library:
-        what runs of it in the block is recorded.
+        A model whose functions exist already and are called directly. A model that is built,
+        compiled or fitted inside the block is recorded anyway. For a model of another library, the
+        recording covers its calls in the block.
     level : {"detail", "op", "node", "phase", "act"}
-        The finest grain that is recorded.
+        The finest grain to record.
     statistics_only : bool, optional
-        Keep of each array its figures and not its numbers. If nothing is said that is done of
-        models of other libraries alone.
+        Keep the statistics of arrays instead of their values. By default only for models of other
+        libraries.
     history : int or None
-        How many bytes are kept, of events and arrays; None is no limit.
+        The limit in bytes for events and arrays; None is no limit.
 
     Examples
     --------
@@ -118,9 +118,9 @@ class TracingObserver:
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return what takes the next batches; None if the next one has to be heard."""
+        """Return an object that takes the next batches; None if the next one must be recorded."""
         return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return what computes a call; None if it has to be heard."""
+        """Return a function that computes a call; None if it must be recorded."""
         return self.recorder.call_of(function, fed, ANYTHING)

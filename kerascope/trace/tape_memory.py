@@ -1,15 +1,15 @@
-"""How many bytes a tape holds, and what goes when that is too much.
+"""The memory of a tape: counting its bytes, and what is dropped when the budget is exceeded.
 
-Two things take memory. The arrays of the oldest events fall to statistics first. The events
-themselves, a few hundred bytes each, may take half of the limit; then the oldest stretches of what
-ran are forgotten.
+First the arrays of the oldest events are replaced by their statistics. The events themselves, a few
+hundred bytes each, may take half of the limit. Beyond that, the oldest runs of events are
+forgotten.
 
-In the place of a run lies one event of the kind "forgotten". Its time is the last one of the
-run, and its deltas say everything about it that is needed to go on from there: with which time
-it begins, which spans are open where it ends, and the names in each of them. So the times of all
-other events stay what they were, and the names at them are right.
+A mark, an event of kind "forgotten", replaces such a run. Its time is the last one of the run. Its
+deltas have all that is needed to continue from there: the first time of the run, the open spans at
+its end, and the names in each of them. So the times of all other events stay the same, and the
+names at them are correct.
 
-What was built and compiled is forgotten last: it is little, and pictures are drawn from it.
+Events of building and compiling are forgotten last, because they are few and pictures need them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from kerascope.trace.tape_names import Scopes
 # --- the budget -----------------------------------------------------------------------------------
 
 
-# Measured on training loops: what an event, one of its names and an array's own head take.
+# Measured on training loops: the size of an event, of a name in it, and of an array's header.
 EVENT_BYTES, DELTA_BYTES, ITEM_BYTES, HEAD_BYTES = 240, 180, 64, 112
-LEAST_FOR_EVENTS = 4 * 2**20  # so much is kept of the events, however small the limit is
+LEAST_FOR_EVENTS = 4 * 2**20  # kept of the events even if the limit is smaller
 STARTS = ("function", "update.apply", "weight.create", "weight.set")
-LONGER = 4  # how many times as long the arrays stay with which a call begins
+LONGER = 4  # how many times longer the initial arrays of a call are kept
 _CONTAINERS = (tuple, list, dict)
 
 
 def bytes_of(event: Event) -> int:
-    """Return about how many bytes an event takes, without arrays and the items of containers."""
+    """Return the approximate size of an event, without arrays and the items of containers."""
     return EVENT_BYTES + DELTA_BYTES * len(event.deltas)
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays that a delta's value holds, alone or in containers."""
+    """Yield the arrays in a delta's value, alone or in containers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, dict):
@@ -54,39 +54,39 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 
 
 class Budget:
-    """Counts the bytes of events, and of arrays: each array once however many events hold it.
+    """Counts the bytes of events and of arrays; an array counts once, however many events hold it.
 
     Parameters
     ----------
     limit : int or None
-        Bytes of both together; None is no limit.
+        The limit in bytes for both together; None is no limit.
 
     Attributes
     ----------
     bytes : int
-        Of the numbers in arrays.
+        The bytes of array data.
     bytes_of_events, most_for_events : int
-        Of the events themselves; and how much of that is too much.
+        The bytes of the events themselves, and the limit for these.
     """
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.bytes = self.bytes_of_events = 0
         self.most_for_events = max((limit or 0) // 2, LEAST_FOR_EVENTS)
-        self._holders: dict[int, int] = {}  # id of an array -> how many deltas hold it
-        self._figures: dict[int, Any] = {}  # of arrays that some events hold no more
+        self._holders: dict[int, int] = {}  # number of deltas that hold an array, by its id
+        self._figures: dict[int, Any] = {}  # statistics of arrays that some events no longer hold
         self._queue: deque[int] = deque()  # times of the events that hold arrays
-        self._starts: deque[int] = deque()  # the same of those from which a call can be run again
+        self._starts: deque[int] = deque()  # the same for events from which a call can run again
         self._now = 0
 
     @property
     def held(self) -> int:
-        """Bytes of events, arrays and what lies around them."""
+        """The bytes of events, arrays and their headers."""
         return self.bytes_of_events + self.bytes + HEAD_BYTES * len(self._holders)
 
     @property
     def has_too_many_events(self) -> bool:
-        """Whether the events themselves take too much."""
+        """Whether the events themselves exceed their limit."""
         return self.limit is not None and self.bytes_of_events > self.most_for_events
 
     @property
@@ -98,7 +98,7 @@ class Budget:
         return arrays > self.limit - min(self.bytes_of_events, self.limit // 2)
 
     def take(self, events: Iterable[Event]) -> bool:
-        """Count events and their arrays; return whether that may be too much."""
+        """Count events and their arrays; return whether the budget may be exceeded."""
         size, holders, sizes = 0, self._holders, self.bytes
         for event in events:
             deltas = event.deltas
@@ -124,7 +124,7 @@ class Budget:
                     for array in arrays_in(value):
                         found = True
                         sizes += self._hold(array)
-            if found and event.kind != FORGOTTEN:  # of what is forgotten the names stay whole
+            if found and event.kind != FORGOTTEN:  # the names in a mark keep their arrays
                 self._now = event.t
                 is_start = event.kind in STARTS and (event.ph == BEGIN or event.kind != "function")
                 (self._starts if is_start else self._queue).append(event.t)
@@ -132,7 +132,7 @@ class Budget:
         return self.limit is not None and (self.has_too_many_events or self.held > self.limit)
 
     def let_go(self, event: Event) -> None:
-        """Count an event and its arrays no more."""
+        """Stop counting an event and its arrays."""
         deltas = event.deltas
         self.bytes_of_events -= EVENT_BYTES + DELTA_BYTES * len(deltas)
         for _, _, value in deltas:
@@ -150,10 +150,10 @@ class Budget:
                             self._release(array)
 
     def oldest(self) -> int | None:
-        """Return the time of the event whose arrays fall next, and forget it.
+        """Remove and return the time of the event whose arrays are replaced next.
 
-        It is the oldest; but what a call begins with stays longer, so that what the call has
-        computed can be computed again.
+        It is the oldest one, but the initial arrays of calls are kept longer, so that computed
+        arrays can be computed again.
         """
         queue, starts = self._queue, self._starts
         if starts and (not queue or self._now - starts[0] > LONGER * (self._now - queue[0])):
@@ -161,12 +161,12 @@ class Budget:
         return queue.popleft() if queue else None
 
     def forget_times(self, is_gone: Callable[[int], bool]) -> None:
-        """Wait no more for the arrays of events that are forgotten."""
+        """Remove the times of forgotten events from the queues."""
         self._queue = deque(t for t in self._queue if not is_gone(t))
         self._starts = deque(t for t in self._starts if not is_gone(t))
 
-    def fallen(self, event: Event) -> Event:
-        """Return the event with statistics in the place of its arrays, and let go of these."""
+    def with_statistics(self, event: Event) -> Event:
+        """Return the event with statistics instead of arrays, and stop counting its arrays."""
         left_of = self._left_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
@@ -177,14 +177,14 @@ class Budget:
         return event._replace(deltas=deltas)
 
     def _left_of(self, array: np.ndarray) -> Any:
-        """Return the figures of an array; computed once, however many events hold it."""
+        """Return the statistics of an array, computed once for all events that hold it."""
         place = id(array)
         if place not in self._figures:
             self._figures[place] = _left_of(array)
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
-        """Count an array once more; return the bytes that it adds."""
+        """Count an array once more; return the bytes that this adds."""
         holders, place = self._holders, id(array)
         holders[place] = holders.get(place, 0) + 1
         return _size(array) if holders[place] == 1 else 0
@@ -201,18 +201,18 @@ class Budget:
 
 
 def _size(array: np.ndarray) -> int:
-    """Return the bytes that an array keeps alive: a view keeps the whole of what it looks at."""
+    """Return the bytes that an array keeps alive: for a view, those of its base."""
     base = array.base
     return base.nbytes if isinstance(base, np.ndarray) else array.nbytes
 
 
 def without_arrays(value: Any) -> Any:
-    """Return a delta's value with the statistics of each array in its place."""
+    """Return a delta's value with statistics instead of arrays."""
     return replaced(value, np.ndarray, _left_of)
 
 
 def _left_of(array: np.ndarray) -> Any:
-    """Return what is left of an array: its statistics; of one without axes the number."""
+    """Return the statistics of an array; for a scalar array, the number itself."""
     if not array.ndim:
         return array[()]
     return statistics_of(array) if array.dtype.kind in "fiub" else str(array.dtype)
@@ -226,15 +226,15 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 
 
 def is_of_a_run(event: Event) -> bool:
-    """Return whether an event tells of something that ran, not of what was built or compiled."""
+    """Return whether an event belongs to a run, not to building or compiling."""
     is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
     return not is_made and event.kind != SKIPPED
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
-    """Return which events have to go to save so many bytes: how many from the first, and a test.
+    """Return which of the first events to forget to save some bytes: their number, and a test.
 
-    These are the oldest of what ran; where that is not enough, the oldest of all.
+    These are the oldest events of runs, or if these are not enough the oldest events of any kind.
     """
     for is_to_go in (is_of_a_run, _always):
         missing = excess
@@ -247,11 +247,11 @@ def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[
 
 
 def _always(event: Event) -> bool:
-    return event.kind != SKIPPED  # such a mark takes next to nothing
+    return event.kind != SKIPPED  # a mark takes almost no memory
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:
-    """Return the beginning of a tape with one mark for each run of events that go."""
+    """Return the beginning of a tape with one mark for each run of events to forget."""
     kept: list[Event] = []
     scopes = Scopes()
     first: int | None = None
@@ -272,7 +272,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the event that stands for a run, behind whose last event the scopes are."""
+    """Return the mark of a run, with the scopes after its last event."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),
@@ -286,7 +286,7 @@ def _mark(first: int, last: Event, scopes: Scopes) -> Event:
 
 
 def describe_mark(mark: Event) -> str:
-    """Return what to say when somebody asks for what is forgotten."""
+    """Return the error text for a time whose events are forgotten."""
     return (
         f"{mark.name} are forgotten: the history was full. To keep more, begin with "
         "`set history 1GB`"

@@ -1,15 +1,15 @@
 """The names at a time, rebuilt from the deltas of a tape's events.
 
-Names live in scopes, one for each open span, as local variables do:
+Names are in scopes, one for each open span, like local variables:
 
-- the names that a "B" event brings are its span's own;
-- what comes behind an `overridden` of an event was set by the user there, for the whole call of
-  the function: it changes names where they are, at a "B" too;
-- an "I" or "E" event changes a name in the innermost open scope that has it; if none has, it is
-  made in the innermost one. So does a key that is put into a container, in a "B" too;
-- when a span has ended its names are gone: at the "E" event itself they are there still, and its
-  value is called `result`, or what stopped it `error`;
-- the `weights` are those of the whole session and never go.
+- the names in a "B" event belong to its span;
+- names after an `overridden` in an event were set by the user, for the whole call of the function:
+  they change existing names, even in a "B";
+- an "I" or "E" event changes a name in the innermost open scope that has it, or else makes it in
+  the innermost scope. A key that is put into a container does the same, even in a "B";
+- when a span has ended, its names are gone. At the "E" event itself they still exist, its result
+  has the name `result`, and an error the name `error`;
+- the `weights` belong to the whole session and never go.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from kerascope.trace.snapshots import REMOVED
 
 GLOBAL_NAMES = ("weights",)
 OF_THE_END = ("result", "error")
-OVERRIDDEN = "overridden"  # what the user has set, by its names
+OVERRIDDEN = "overridden"  # the values that the user has set, by name
 
 
 class Scopes:
-    """The open scopes after some event; `feed` moves on by one event.
+    """The open scopes after some event; `feed` advances them by one event.
 
     Attributes
     ----------
     spans : list of Event
-        The "B" events of the open spans, outermost first.
+        The "B" events of the open spans, the outermost first.
     """
 
     def __init__(self) -> None:
         self.spans: list[Event] = []
         self._scopes: list[dict[str, Any]] = [{}]
-        self._owned: list[set[str]] = [set()]  # containers of each scope that are ours to change
+        self._owned: list[set[str]] = [set()]  # containers that may be changed in place
         self._ended = False
 
     def copy(self) -> Scopes:
-        """Return scopes that can be moved on without changing these; containers are shared."""
+        """Return scopes that can advance without changing these; containers are shared."""
         other = Scopes()
         other.spans = list(self.spans)
         other._scopes = [dict(scope) for scope in self._scopes]
         other._owned = [set() for _ in self._scopes]
         for owned in self._owned:
-            owned.clear()  # from now on neither may change a container that both hold
+            owned.clear()  # neither may change a shared container in place
         other._ended = self._ended
         return other
 
     def names(self) -> dict[str, Any]:
-        """Return all names, inner ones before outer ones of the same name."""
+        """Return all names; an inner name hides an outer one."""
         merged: dict[str, Any] = {}
         for scope in self._scopes:
             merged.update(scope)
         return {name: _copied(value) for name, value in merged.items()}
 
     def feed(self, event: Event) -> None:
-        """Move on to the state at one more event."""
+        """Advance to the state at one more event."""
         if event.kind == FORGOTTEN:
             self._restore(event)
             return
-        if event.kind == SKIPPED:  # the tape has looked at the batch that tells what is new
+        if event.kind == SKIPPED:  # the tape has expanded the batch with new names
             return
         self._close_ended()
         if event.ph == BEGIN:
@@ -78,7 +78,7 @@ class Scopes:
             self._ended = True
 
     def record_weight(self, name: str, value: Any) -> None:
-        """Take note of what a weight is that was set."""
+        """Store the value of a weight that was set."""
         self._put(Delta("weights", name, value), begins=False)
 
     def _close_ended(self) -> None:
@@ -88,9 +88,9 @@ class Scopes:
             self._ended = False
 
     def contents(self) -> tuple[list[Event], list[dict[str, Any]]]:
-        """Return the open spans and the names in each of them, the outermost first.
+        """Return the open spans, and the names in each of them, the outermost first.
 
-        Before them come the names outside of all spans.
+        The first dict has the names outside of all spans.
         """
         scopes = self._scopes[:-1] if self._ended else self._scopes
         return list(self.spans), [
@@ -98,7 +98,7 @@ class Scopes:
         ]
 
     def _restore(self, mark: Event) -> None:
-        """Take over what the mark of a forgotten run tells."""
+        """Restore the scopes from the mark of a forgotten run."""
         told = {delta.name: delta.value for delta in mark.deltas}
         self.spans = list(told["spans"])
         self._scopes = [dict(scope) for scope in told["scopes"]]
@@ -134,7 +134,7 @@ class Scopes:
 
 
 def _enter(container: Any, key: Any, value: Any) -> None:
-    """Put a value into a dict under a key, or into a list at a place; or take it out."""
+    """Put a value into a dict or a list, or remove it if it is `REMOVED`."""
     if isinstance(container, list):
         if value is REMOVED:
             del container[key]

@@ -135,7 +135,7 @@ class Tape:
             if budget.has_too_many_events:
                 self._forget()
             if budget.has_too_many_arrays:
-                self._let_fall()
+                self._reduce_arrays()
         self._count_at = len(kept) + COUNTED_TOGETHER - 1
 
     @property
@@ -145,7 +145,7 @@ class Tape:
             self._count()
         return self._counted
 
-    def _let_fall(self) -> None:
+    def _reduce_arrays(self) -> None:
         """Replace the arrays of the oldest events by statistics until the budget is kept."""
         budget, events = self._counted, self._events
         # Checkpoints hold arrays too. Live names are needed only from the last one on.
@@ -154,7 +154,7 @@ class Tape:
             t = budget.oldest()
             if t is None:
                 return
-            events.put(budget.fallen(events[t]))
+            events.put(budget.with_statistics(events[t]))
 
     def _forget(self) -> None:
         """Forget the oldest events, up to a quarter of the budget for events."""
@@ -184,7 +184,7 @@ class Tape:
         self.landmarks = Landmarks()
         self._checkpoints = {old: s for old, s in self._checkpoints.items() if old < t}
         if budget.has_too_many_arrays:
-            self._let_fall()
+            self._reduce_arrays()
 
     @property
     def next_time(self) -> int:
