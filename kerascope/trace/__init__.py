@@ -1,11 +1,11 @@
-"""Walking and recording what the engine does; pure data, nothing is printed here.
+"""Walking through the engine's work and recording it, as pure data. Nothing is printed here.
 
-`walking.py` goes through a forward pass step by step with real arrays.
+`walking.py` walks through a forward pass step by step with real arrays.
 
-The recorder (`recorder.py`) follows a program, each of its stages with a recorder of its own, and
-writes `Event`s (`events.py`) on a tape (`tape_store.py`); the stepper (`stepper.py`) moves among
-them. `RunState` (`run_state.py`) is what the events so far say of a run. `report.py` and
-`reporting.py` turn them into `Record`s (`records.py`), for `kerascope trace`.
+The recorder (`recorder.py`) observes a program, with one recorder for each stage, and writes
+`Event`s (`events.py`) on a tape (`tape_store.py`). The stepper (`stepper.py`) moves between them.
+`RunState` (`run_state.py`) is the state of a run after some events. `report.py` and `reporting.py`
+turn events into `Record`s (`records.py`), for `kerascope trace`.
 
 The package is also a function, `with kerascope.trace() as tape:`; see `tape.trace`.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 
 class _Package(ModuleType):
-    """A package that can be called, and records then."""
+    """A package that can be called to record."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record every stage that runs inside a `with` block; see `tape.trace`."""

@@ -420,7 +420,7 @@ def line_of_use(function: Any, used: Any) -> int:
     True
     >>> line_of_use(Function._events, open)
     Traceback (most recent call last):
-    LookupError: Function._events does not use open
+    LookupError: Function._events does not use open. Name its user.
     """
     for instruction in dis.get_instructions(function):
         is_name = instruction.opname.startswith("LOAD_")
@@ -428,7 +428,7 @@ def line_of_use(function: Any, used: Any) -> int:
             line = instruction.positions.lineno
             if line is not None:
                 return line
-    raise LookupError(f"{function.__qualname__} does not use {used.__qualname__}")
+    raise LookupError(f"{function.__qualname__} does not use {used.__qualname__}. Name its user.")
 
 
 FILE = short(Function._events.__code__.co_filename)  # the engine's file that calls ops

@@ -1,16 +1,16 @@
-"""Whether the gradient of a loss is the slope of the loss: by central differences.
+"""Checking that the gradient of a loss is its slope, by central differences.
 
-The loss is computed with one number moved up and down, by the ops of the graph, one after the other
-in float64, whatever the types of its tensors are: a step of 1e-5 would drown in the roundings of
-float32. An op that gives float32 all the same is named, and then the steps are larger and the
-demands smaller. What is drawn stays as it was drawn, and behind `stop_gradient` nothing moves.
+The loss is computed with one value moved up and down. All ops of the graph run in float64, whatever
+the dtypes of its tensors, because a step of 1e-5 would be lost in float32 rounding. If an op
+returns float32 nevertheless, it is named, and steps and tolerances are larger. Random draws keep
+their values, and nothing moves behind a `stop_gradient`.
 
-A slope is measured with several steps, and is right if the gradient agrees with one of them: the
-step may have gone over the bend of a relu. Where the slopes to both sides differ however small the
-step is, there is none, and nothing is said.
+A slope is measured with several steps. It is right if the gradient agrees with one of them, because
+a step may cross the bend of a relu. If the slopes on the two sides differ even for small steps,
+there is no slope, and nothing is reported.
 
-If the gradient is wrong somewhere, each op between the weights and the loss is asked for its own
-gradient, with random numbers for what arrives from above; so the wrong one is found.
+If the gradient is wrong, the gradient of each op between the weights and the loss is checked with
+random incoming gradients. This finds the wrong op.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 
-LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: those of the largest slope, and others
-DOUBLE, SINGLE = 2.2e-16, 1.2e-7  # roundings
-STEPS = {DOUBLE: (1e-4, 1e-5, 1e-6, 1e-7), SINGLE: (1e-1, 3e-2, 1e-2)}  # of a number's size
+LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: with the largest slopes, and others
+DOUBLE, SINGLE = 2.2e-16, 1.2e-7  # relative rounding errors
+STEPS = {DOUBLE: (1e-4, 1e-5, 1e-6, 1e-7), SINGLE: (1e-1, 3e-2, 1e-2)}  # relative to a value's size
 LEAST_SIZE = 0.1
-LARGE = 2_000_000  # numbers in a graph
+LARGE = 2_000_000  # values in a graph
 RELATIVE = {DOUBLE: 1e-4, SINGLE: 5e-2}
-OF_TENSOR = {DOUBLE: 1e-6, SINGLE: 2e-2}  # of the largest slope by a number of the same tensor
+OF_TENSOR = {DOUBLE: 1e-6, SINGLE: 2e-2}  # relative to the largest slope in the same tensor
 ROUNDINGS = 64
 
 Values = Mapping[Tensor, Any]
 
 
 class Slope(NamedTuple):
-    """The slope by one number, or in one direction.
+    """The slope along one value of a tensor, or along one direction.
 
     Attributes
     ----------
     place : tuple of int or None
-        Of the number in its tensor; None for a direction of all numbers at once.
+        The index of the value; None for a direction of all values at once.
     symbolic, measured : float
     noise : float
-        What roundings make of it, at most.
+        The largest effect of rounding.
     verdict : {"right", "wrong", "bend"}
     """
 
@@ -66,13 +66,13 @@ class Slope(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """By how much they differ, as a share of the larger one."""
+        """The difference of the two slopes, relative to the larger one."""
         larger = max(abs(self.symbolic), abs(self.measured), self.noise)
         return abs(self.symbolic - self.measured) / larger if larger else 0.0
 
 
 class WeightCheck(NamedTuple):
-    """What was found by one tensor.
+    """The slopes of one tensor.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ class WeightCheck(NamedTuple):
 
     @property
     def worst(self) -> Slope | None:
-        """That which is farthest off; of those that are wrong, if any is."""
+        """The slope with the largest difference, a wrong one if there is any."""
         wrong = [one for one in self.slopes if one.verdict == "wrong"]
         sound = [one for one in self.slopes if one.verdict == "right"]
         return max(wrong or sound, key=lambda one: one.apart, default=None)
 
     @property
     def is_wrong(self) -> bool:
-        """Whether any slope is another one."""
+        """Whether any slope is wrong."""
         return any(one.verdict == "wrong" for one in self.slopes)
 
 
@@ -103,7 +103,7 @@ class WrongOp(NamedTuple):
     ----------
     apply : Apply
     position : int
-        Of the input.
+        The position of the input.
     found : WeightCheck
     """
 
@@ -116,22 +116,22 @@ class WrongOp(NamedTuple):
 
 
 class DoubleGraph:
-    """A graph that is computed in float64, again and again, with some numbers moved.
+    """A graph that is computed in float64, repeatedly and with some values moved.
 
     Parameters
     ----------
     outputs : list of Tensor
     leaves : mapping of Tensor to array
-        What is fed, and what the variables are.
+        The fed arrays and the values of the variables.
     cut : list of Tensor, optional
-        Tensors inside that are moved, and not computed.
+        Inner tensors that are moved instead of computed.
     """
 
     def __init__(self, outputs: list[Tensor], leaves: Values, cut: Sequence[Tensor] = ()) -> None:
         fed = [x for x in leaves if not isinstance(x, Variable)]
         inputs = list(dict.fromkeys([*cut, *fed]))
         self.schedule = Schedule(inputs, outputs)
-        self.single: dict[str, None] = {}  # ops that give float32
+        self.single: dict[str, None] = {}  # ops that return float32
         self._stopped: dict[Any, Any] = {}
         given = [leaves[x] if x in leaves else np.zeros(()) for x in inputs]
         values = self.schedule.start([double(x) for x in given])
@@ -141,12 +141,12 @@ class DoubleGraph:
         self._perform(self.schedule.steps, self.values)
 
     def of(self, tensor: Tensor) -> Any:
-        """Return the numbers of a tensor; None if it was not computed."""
+        """Return the values of a tensor; None if it was not computed."""
         slot = self.schedule.slots.get(tensor)
         return None if slot is None else self.values[slot]
 
     def mover(self, tensor: Tensor, results: Sequence[Tensor]) -> Callable[[Any], list[Any]]:
-        """Return what computes the results if a tensor has other numbers."""
+        """Return a function that computes the results for other values of a tensor."""
         start = self.schedule.slots[tensor]
         reached, steps = {start}, []
         for step in self.schedule.steps:
@@ -179,16 +179,16 @@ class DoubleGraph:
 
 
 def double(x: Any) -> Any:
-    """Return numbers in float64, if they are floats."""
+    """Return an array in float64 if it has another float dtype."""
     is_other = getattr(getattr(x, "dtype", None), "kind", "") == "f" and x.dtype != np.float64
     return x.astype(np.float64) if is_other else x
 
 
 def perform_doubled(op: Any, arrays: list[Any]) -> tuple[list[Any], bool]:
-    """Return what an op gives, in float64, and whether it has rounded that to less."""
+    """Return the outputs of an op in float64, and whether the op rounded them to less."""
     if isinstance(op, Cast) and is_float(op.dtype):
         return [np.asarray(arrays[0]).astype(np.float64)], False
-    if isinstance(op, Scan):  # its program is written for its types; interpreted it takes any
+    if isinstance(op, Scan):  # its program has fixed dtypes; interpreted it takes any
         result = ScanOnce.perform(op, *arrays)  # type: ignore[arg-type]
         result = op._chosen(result) if isinstance(op, PartOfScan) else result
     else:
@@ -214,22 +214,22 @@ def slopes_by(
     rounding: float,
     is_large: bool = False,
 ) -> list[Slope]:
-    """Return slopes by some numbers of a tensor, and in one direction of all.
+    """Return the slopes along some values of a tensor, and along one direction of all.
 
     Parameters
     ----------
     array : np.ndarray
-        The numbers of the tensor.
+        The values of the tensor.
     symbolic : np.ndarray
         The gradient.
     measure : callable
-        Returns the loss if the tensor has other numbers.
+        Returns the loss for other values of the tensor.
     seed : int
-        Of the choice.
+        The seed of the random choice.
     rounding : float
         DOUBLE or SINGLE.
     is_large : bool
-        Whether to measure takes so long that one number has to do, besides the direction.
+        Whether measuring is so slow that only one value and the direction are measured.
     """
     chance = np.random.default_rng(seed)
     symbolic = np.zeros(np.shape(array)) if symbolic is None else np.asarray(symbolic)
@@ -264,11 +264,11 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure a slope along `unit`, by its own length where one number moves."""
+    """Measure the slope along `unit`; for a single value, per unit of that value."""
     length = float(unit[place]) if place is not None else 1.0
     wanted = float((symbolic * unit).sum()) / length
     scale = largest * (1.0 if place is not None else float(np.abs(unit).sum()))
-    if place is None:  # roundings and neglected terms add up like random ones
+    if place is None:  # rounding and neglected terms add up like random numbers
         scale = largest * float(np.sqrt((unit**2).sum()))
     nearest, bends = None, []
     for share in STEPS[rounding]:
@@ -289,19 +289,19 @@ def _slope(
 
 
 def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
-    """Tell whether the slopes to both sides differ however small the step is.
+    """Return whether the slopes on the two sides differ even for small steps.
 
-    Where the loss is smooth, they differ by a tenth if the step is a tenth.
+    If the loss is smooth, a tenth of the step gives a tenth of the difference.
     """
     (before, _), (last, noise) = bends[-2:]
     return last > 2 * noise and last > 0.5 * before and last > 1e-3 * abs(measured)
 
 
-# --- the whole, and each op -----------------------------------------------------------------------
+# --- all weights, and each op ---------------------------------------------------------------------
 
 
 def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> LossCheck:
-    """Compare the gradient of a loss by some weights with differences.
+    """Compare the gradient of a loss with differences for some weights.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Lo
     value = graph.of(loss)
     if not np.isfinite(value).all():
         raise ArgumentError(
-            f"the loss is {value}, which has no slope. Find where that comes from: catch nan,inf."
+            f"The loss is {value}, which has no slope. Find where that comes from: catch nan,inf."
         )
     rounding = SINGLE if graph.single else DOUBLE
     is_large = sum(map(np.size, graph.values)) > LARGE
@@ -340,13 +340,13 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Lo
 
 
 class LossCheck(NamedTuple):
-    """What was found by all weights.
+    """The results for all weights.
 
     Attributes
     ----------
     checked : list of WeightCheck
     single : list of str
-        The ops that give float32, for which the demands are smaller.
+        The ops that return float32, for which tolerances are larger.
     """
 
     checked: list[WeightCheck]
@@ -354,7 +354,7 @@ class LossCheck(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the gradient by any weight is wrong."""
+        """Whether the gradient of any weight is wrong."""
         return any(one.is_wrong for one in self.checked)
 
 
@@ -366,7 +366,7 @@ def wrong_ops(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> list[W
     for seed, apply in enumerate(reversed(applies)):
         outputs = [graph.of(y) for y in apply.outputs]
         if any(y is None for y in outputs):
-            continue  # of a branch that was not chosen
+            continue  # in a branch that was not chosen
         found += _wrong_inputs(apply, outputs, graph, leaves, seed)
     return found
 
@@ -380,7 +380,7 @@ def _can_be_asked(apply: Apply) -> bool:
 def _wrong_inputs(
     apply: Apply, outputs: list[Any], graph: DoubleGraph, leaves: Values, seed: int
 ) -> Iterator[WrongOp]:
-    """Yield the inputs by which the gradient of one op is wrong."""
+    """Yield the inputs for which the gradient of one op is wrong."""
     chance = np.random.default_rng(seed)
     sent = [chance.normal(size=np.shape(y)).astype("float32") for y in outputs]
     arriving = [as_tensor(w.astype(y.dtype)) for w, y in zip(sent, apply.outputs, strict=True)]
@@ -402,15 +402,15 @@ def _wrong_inputs(
 
 
 def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a term; one whose shape is another is wrong all over, and NaN says so."""
+    """Return a term, or NaN for one with a wrong shape."""
     return np.asarray(term) if np.shape(term) == shape else np.full(shape, np.nan)
 
 
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return the sum of what an op gives, each number times its own, if an input is another."""
-    if isinstance(apply.op, GivenGradient):  # it gives its first input, computed from the others
+    """Return a function of one input, the weighted sum of an op's outputs; and if it is float32."""
+    if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])
         moved = cut.mover(x, [y])

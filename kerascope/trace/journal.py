@@ -843,13 +843,13 @@ class Journal:
             fed = run.batches_again(row.number)
             if _checksum(fed) != row.checksum:
                 raise ArgumentError(
-                    f"{_label(run, row)}: its data were changed in place since then. Call `fit` "
+                    f"{_label(run, row)}: the data were changed in place since then. Call `fit` "
                     "with a copy of them, so that they stay the same."
                 )
             return fed
         if row.fed is None:
             raise ArgumentError(
-                f"{_label(run, row)}: its inputs are gone. The feed cannot repeat them, and only "
+                f"{_label(run, row)}: the inputs are gone. The feed cannot repeat them, and only "
                 f"the last {self._most_held:,} bytes of inputs are kept."
             )
         return list(row.fed)

@@ -1,7 +1,7 @@
-"""What a loop computes step by step: of an LSTM, of `K.foldl`, of any op that scans.
+"""The steps of a loop: of an LSTM, of `K.foldl`, of any op that scans.
 
-A loop is one op, and one event. Its steps are gone through again, by the interpreter, on what the
-op was given; so nothing is recorded of them beforehand.
+A loop is one op with one event. Its steps are computed again by the interpreter, from the op's
+recorded inputs, so nothing is recorded for them beforehand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kerascope.trace.timelines import call_at, restored
 
 @dataclass(frozen=True)
 class LoopAt:
-    """A loop that was performed: its name, its op, what it was given."""
+    """A loop that was performed: its name, its op, and its inputs."""
 
     name: str
     op: Scan
@@ -35,7 +35,7 @@ class LoopAt:
 
     @property
     def count(self) -> int:
-        """How many steps it has."""
+        """The number of its steps."""
         sequences = self.arrays[: len(self.op.inner.sequences)]
         return number_of_steps(sequences, self.op.least_steps)
 
@@ -46,11 +46,11 @@ class LoopStep(NamedTuple):
     Attributes
     ----------
     number : int
-        The place in the sequences; a loop backwards begins with the last.
+        The index in the sequences; a backward loop begins with the last one.
     given : dict of str to array
-        What it reads of the sequences, and the states before it.
+        Its entries of the sequences, and the states before it.
     made : dict of str to (str, array)
-        What each op inside gives, with the op's name.
+        The outputs of the ops inside, with the op's name.
     states : dict of str to array
         The states after it.
     """
@@ -62,7 +62,7 @@ class LoopStep(NamedTuple):
 
     @property
     def spoilt(self) -> str:
-        """The first op that gives what is not finite though it was given finite numbers, or ""."""
+        """The first op whose output is not finite although the step's inputs are, or ""."""
         if not all(map(_is_finite, self.given.values())):
             return ""
         return next((name for name, (_, x) in self.made.items() if not _is_finite(x)), "")
@@ -78,19 +78,19 @@ def loop_at(recorder: Recorder | None, tape: Tape, t: int, name: str = "") -> Lo
     Parameters
     ----------
     recorder : Recorder or None
-        That heard the program.
+        The recorder of the program.
     tape : Tape
     t : int
     name : str
-        Of the layer or the op, if another is meant than the last one.
+        The name of the layer or the op; by default the last loop.
 
     Raises
     ------
     ArgumentError
-        There is none, or what it was given is not known any more.
+        There is no such loop, or its inputs are no longer known.
     """
     if recorder is None:
-        raise ArgumentError("steps: the model is not here, so its loops cannot be gone through.")
+        raise ArgumentError("steps: the steps of a loop need its model, which is not here.")
     call = call_at(recorder, tape, t, "steps")
     loops = {
         planned.name: planned.step.apply.op
@@ -122,7 +122,7 @@ def _given(recorder: Recorder, tape: Tape, event: Event) -> Sequence[Any]:
     if begin is not None and not _are_arrays(arrays):
         arrays = value_of_event(restored(recorder, tape, begin.t, "steps")[begin.t], "inputs")
     if not _are_arrays(arrays):
-        raise ArgumentError(f"steps: what {event.name} was given is not known any more.")
+        raise ArgumentError(f"steps: the inputs of {event.name} are no longer known.")
     return arrays
 
 
@@ -131,7 +131,7 @@ def _are_arrays(given: Any) -> TypeGuard[tuple[Any, ...]]:
 
 
 def steps_of(loop: LoopAt) -> Iterator[LoopStep]:
-    """Go through the steps of a loop, in the order in which they are performed."""
+    """Yield the steps of a loop in the order in which they are performed."""
     inner = loop.op.inner
     n, m = len(inner.sequences), len(inner.sequences) + len(inner.states)
     n_outputs = len(inner.results.outputs)
@@ -160,7 +160,7 @@ class _Names(NamedTuple):
 
 
 def _names_of(inner: InnerGraph) -> _Names:
-    """Return names that tell the tensors of a step apart, without what all begin with."""
+    """Return distinct names for the tensors of a step, without their common prefix."""
     taken: dict[str, None] = {}
 
     def own(x: Tensor) -> str:

@@ -20,11 +20,11 @@ class LayerCall(NamedTuple):
     depth : int or None
         None for an input.
     inputs, outputs : list of Tensor
-        With their numbers.
+        Tensors with their values.
     tensors : list of Tensor
         The symbolic tensors of the model for which the outputs were computed.
     passes : tuple of ModelPass
-        What ran inside: the passes through nested models, in a wrapper perhaps several.
+        The passes through nested models during the call; a wrapper may have several.
     """
 
     node: Node
@@ -36,14 +36,14 @@ class LayerCall(NamedTuple):
 
 
 class ModelPass(NamedTuple):
-    """One run of one model: its calls in the order in which they ran."""
+    """One run of one model, with its calls in order."""
 
     network: Network
     calls: list[LayerCall]
 
 
 def call_of(event: Any, passes: Sequence[ModelPass]) -> LayerCall | None:
-    """Return the call that an event of a forward pass reports; None if it reports none."""
+    """Return the call that an event of a forward pass reports, or None."""
     if isinstance(event, InputFed):
         node = event.tensor._keras_history.node
         return LayerCall(node, None, [], [event.computed], [event.tensor], ())

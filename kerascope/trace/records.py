@@ -1,7 +1,7 @@
-"""A record: one thing that happened, as plain data. A story is a list of them.
+"""A record: one thing that happened, as plain data. A report is a list of records.
 
-`report.py` makes them of events. A printer (`viz/story.py`) decides how a record looks; nothing
-here knows about lines or colours.
+`report.py` makes them from events. A printer (`viz/story.py`) decides how a record looks; records
+know nothing about lines or colours.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class Record:
         "section" (a new chapter), "begin" (a heading inside one), or what the line is about:
         "layer", "visit", "depth", "pair", "tensor", ...
     depth : int
-        How far it is nested: 0 for a section.
+        The nesting level: 0 for a section.
     name : str
-        Of what it speaks: a layer, a node, a tensor, a variable.
+        The layer, node, tensor or variable that it is about.
     cells : tuple of str
-        What happened, in pieces that belong below those of the records around it.
+        The text in pieces, for the columns of a table.
     facts : mapping
-        The same and more as data: strings, numbers, lists of them.
+        The same and more as data: strings, numbers, and lists of these.
     alarm : bool
-        True where a number is NaN or infinite, or something failed.
+        Whether a number is NaN or infinite, or something failed.
     """
 
     phase: str
@@ -60,12 +60,12 @@ class Record:
 
     @property
     def text(self) -> str:
-        """What happened, in one string."""
+        """The cells as one string."""
         return "  ".join(cell for cell in self.cells if cell)
 
 
 def listed(items: Iterable[Any], most: int = 12) -> str:
-    """Return names joined by commas; of a long list only the beginning and the end.
+    """Return names joined by commas; the middle of a long list is left out.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What `kerascope trace` says: records of a run, a fold over its events.
+"""The records of `kerascope trace`: a fold over the events of a run.
 
-Each kind of event has a function, marked with `@reports`, that turns it into records. What was
-before it is in the `RunState`. Here are those of building, compiling and making the train function;
-those of training and of calls, and how a run is watched, are in `reporting.py`.
+Each kind of event has a function, marked with `@reports`, that turns it into records. The state
+before it is in the `RunState`. This module has the functions for building, compiling and making the
+train function; those for training and calls, and `reporting`, are in `reporting.py`.
 
 Lessons: chapters 6, 8 and 9 (building), 12 (compile), 13 (the gradient sweep) and 14 (update
 tuples).
@@ -45,10 +45,10 @@ Handler = Callable[[Any, Event, Any], None]
 
 
 class EventHandlers(dict[tuple[str, str], Handler]):
-    """The function of each kind of event; calling it returns the decorator that adds one."""
+    """The function for each kind of event; calling it returns a decorator that adds one."""
 
     def __call__(self, kind: str, *ends: str) -> Callable[[Handler], Handler]:
-        """Return a decorator for the function of a kind; `ends` are "B", "E" or nothing for "I"."""
+        """Return a decorator for the function of a kind; `ends` are "B", "E", or empty for "I"."""
 
         def add(function: Handler) -> Handler:
             self.update(((kind, ph), function) for ph in ends or (INSTANT,))
@@ -58,7 +58,7 @@ class EventHandlers(dict[tuple[str, str], Handler]):
 
 
 class Reporter:
-    """Turns events into records: keeps the state of the run, and calls the function of each kind.
+    """Turns events into records: updates the state of the run, and calls the kind's function.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Reporter:
         self.write = write
 
     def __call__(self, event: Event) -> None:
-        """Take the next event."""
+        """Process the next event."""
         span = self.state.feed(event)
         handle = self.handlers.get((event.kind, event.ph))
         if handle is not None:
@@ -91,7 +91,7 @@ class Reporter:
         self, phase: str, kind: str, depth: int, name: str, *cells: str,
         alarm: bool = False, **facts: Any,
     ) -> None:  # fmt: skip
-        """Hand on a record."""
+        """Make a record and pass it to `write`."""
         self.write(Record(phase, kind, depth, name, cells, facts, alarm))
 
 
@@ -138,12 +138,12 @@ class RunReport(Reporter):
         self.calls: Counter[str] = Counter()
         self.batch: Any = None
         self.epochs: list[Counter[bool]] = []  # batches of the open epochs: shown and others
-        self.shows_batch = False  # the last one
+        self.shows_batch = False  # whether the last batch is shown
         self.made_at: dict[str, str] = {}  # the line that made a layer, by the layer's name
-        self.swept: list[str] = []  # ops of the layer that the gradient sweep is in
-        self.reached: list[tuple[str, int]] = []  # where they sent to, and the contributions there
+        self.swept: list[str] = []  # ops of the current layer in the gradient sweep
+        self.reached: list[tuple[str, int]] = []  # tensors that got a term, with the number
         self.penalties: list[str] = []
-        self.maker = ""  # the optimizer whose heading is still to come
+        self.maker = ""  # the optimizer whose heading is not printed yet
         self._section: Any = None
         self._begun: set[Any] = set()
         self._repeated: Record | None = None
@@ -151,7 +151,7 @@ class RunReport(Reporter):
         self._failure: tuple[Any, int] = (None, 0)  # the error, and the depth that it has reached
 
     def __call__(self, event: Event) -> None:
-        """Take the next event."""
+        """Process the next event."""
         error = value_of_event(event, "error") if event.ph == END else None
         if error is None or (event.kind == "op" and error.kind == "skipped"):
             super().__call__(event)
@@ -168,7 +168,7 @@ class RunReport(Reporter):
             self._fail("eager_call" if is_eager else name, event, error)
 
     def _fail(self, name: str, event: Event, error: Any) -> None:
-        """Report an error once, under the innermost stage that it leaves."""
+        """Report an error once, under the innermost stage that it passes through."""
         last, depth = self._failure
         self._failure = error, event.depth
         if error != last or event.depth >= depth:
@@ -183,7 +183,7 @@ class RunReport(Reporter):
     # --- records ----------------------------------------------------------------------------------
 
     def section(self, owner: Any, phase: str, name: str, title: str) -> None:
-        """Open a section unless it is open; the section of one event (its time) goes on."""
+        """Open a section unless it is open; the same event never opens two."""
         if self._section == owner:
             return
         self._section = owner
@@ -195,7 +195,7 @@ class RunReport(Reporter):
     def array(
         self, phase: str, kind: str, depth: int, name: str, array: Any, *cells: str, **facts: Any
     ) -> None:
-        """Emit the figures of an array."""
+        """Emit the statistics of an array."""
         found = figures_of(array)
         facts.update(found.facts)
         self.emit(phase, kind, depth, name, *found.cells, *cells, alarm=not found.is_sound, **facts)
@@ -208,10 +208,10 @@ class RunReport(Reporter):
         self.emit("fit", kind, depth, name, *cells, *words, alarm=not are_finite(known.values()),
                   **facts)  # fmt: skip
 
-    # --- calls of one line ------------------------------------------------------------------------
+    # --- calls in one line ------------------------------------------------------------------------
 
     def call(self, name: str, words: Iterable[str], is_sound: bool) -> None:
-        """Emit a call in one line, or count it if the call before was of the same thing."""
+        """Emit a call in one line, or count it if the call before had the same name."""
         self.section("calls", "call", "calls", "other calls of models, layers and functions")
         cells, last = tuple(words), self._repeated
         record = Record("call", "called", 1, name, cells, {"results": list(cells)}, not is_sound)
@@ -263,12 +263,12 @@ class RunReport(Reporter):
 
 
 def figures_of(array: Any) -> Statistics:
-    """Return the figures of an array, or those that are left of it."""
+    """Return the statistics of an array; a value that is `Statistics` stays the same."""
     return array if isinstance(array, Statistics) else statistics_of(array)
 
 
 def are_finite(values: Iterable[Any]) -> bool:
-    """Return whether all values are finite; figures count as the array that they are of."""
+    """Return whether all values are finite, from arrays or their statistics."""
     return all(
         value.is_sound if isinstance(value, Statistics)
         else np.asarray(value).dtype.kind not in "f" or bool(np.isfinite(value).all())
@@ -287,7 +287,7 @@ def _building(report: RunReport) -> int:
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether layers are called on symbols by the user, and not by a graph or on arrays."""
+    """Return whether the user calls layers on symbols, not a graph and not on arrays."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 
@@ -341,7 +341,7 @@ def _node(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _with_shapes(tensors: Any) -> str:
-    """Return names and shapes; where several have one name, each has the call that made it."""
+    """Return names and shapes; equal names are followed by the call that made each tensor."""
     times = Counter(name for name, *_ in tensors)
     return listed(
         f"{name} of {call} {shape}" if call and times[name] > 1 else f"{name} {shape}"
@@ -358,7 +358,7 @@ def _inner_run(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _depth_of_run(report: RunReport) -> int:
-    """Return the depth of the run of a graph: one more than the calls of layers around it."""
+    """Return the depth of a graph's run: one more than the number of layer calls around it."""
     kinds = [span.begin.kind for span in report.state.spans]
     place = len(kinds) - kinds[::-1].index("run_internal_graph")
     return kinds[:place].count("layer.call") + 1
@@ -474,7 +474,7 @@ def _penalty(report: RunReport, event: Event, _: Any) -> None:
 
 @reports("loss", END)
 def _penalties(report: RunReport, event: Event, _: Any) -> None:
-    """Emit all penalties in one line: the terms of the loss are complete, the metrics follow."""
+    """Emit all penalties in one line, when the loss terms are complete and metrics follow."""
     if report.penalties:
         names, report.penalties = report.penalties, []
         _in_compile(report, "penalties", "penalties", "regularizers", listed(names))
@@ -533,7 +533,7 @@ def _swept_op(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _emit_swept(report: RunReport) -> None:
-    """At level "op", emit where the op before sends its gradient."""
+    """At level "op", emit the tensors to which the last op sends its gradient."""
     if report.level == "op" and report.swept:
         (name, op), report.swept = report.swept, []
         said = [x if k == 1 else f"{x} (contribution {k} is added)" for x, k in report.reached]
@@ -581,7 +581,7 @@ def _emit_pair(report: RunReport, name: str, role: str, new_v: Any) -> None:
 
 
 def emit_train_function(report: RunReport, event: Event, begin: Event) -> None:
-    """Emit the inputs, outputs and remaining updates of a train function that was made."""
+    """Emit the inputs, outputs and remaining updates of a new train function."""
     report.calls[value_of_event(begin, "model").name] = 0
     updates = value_of_event(event, "updates")
     for (name, new_v), role in zip(updates, event.facts.get("roles", ()), strict=False):

@@ -1,4 +1,4 @@
-"""What `kerascope trace` says of training and of calls, and who watches a run for it.
+"""The records of training and calls for `kerascope trace`, and the observer that makes them.
 
 ::
 
@@ -6,9 +6,9 @@
     with reporting(RunReport(records.append)):
         model.fit(x, y)
 
-`reporting` records the block with a tape that keeps nothing, so each record is there as soon as its
-event is. A train function is shown in full for its first batches, by a `BatchReport`. Later ones,
-and calls that need a line alone, run as programs: they have no events.
+`reporting` records the block on a tape that keeps no events, so each record appears as soon as its
+event does. The first batches of a train function are shown in full, by a `BatchReport`. Later
+batches, and calls that are shown in one line, run as compiled programs without events.
 
 Lesson: chapter 14 (update tuples, and a batch in full).
 """
@@ -142,7 +142,7 @@ def _run_done(report: RunReport, event: Event, span: RunSpan) -> None:
 
 
 def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str] = ()) -> None:
-    """Emit the results of a call in one line: figures of arrays, or values of metrics."""
+    """Emit the results of a call in one line: statistics of arrays, or values of metrics."""
     result = value_of_event(event, "result")
     results = list(result) if isinstance(result, tuple) else [result]
     words = [f"{key}={figure(x)}" for key, x in zip(metrics, results, strict=False)]
@@ -154,13 +154,13 @@ def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str
 
 
 class BatchReport:
-    """One call of a train function, shown in full: rows appear when they are computed.
+    """One call of a train function, shown in full; each row appears when it is computed.
 
     Parameters
     ----------
     report : RunReport
     span : RunSpan
-        Of the call.
+        The span of the call.
     """
 
     def __init__(self, report: RunReport, span: RunSpan) -> None:
@@ -190,12 +190,12 @@ class BatchReport:
             self._alarm("NaN or Inf", "not made here: it came with", listed(brought))
 
     def _alarm(self, name: str, *words: str, **facts: Any) -> None:
-        """Keep the row of a number that is not finite; it comes in front of the updates."""
+        """Store the row of a number that is not finite; it is emitted before the updates."""
         emit = partial(self.report.emit, "forward", "not_finite", 2, name, *words, alarm=True)
         self._alarms.append(partial(emit, **facts))
 
     def begin(self, phase: str) -> None:
-        """Emit the heading of a phase, unless it is the last one."""
+        """Emit the heading of a phase, unless it is the current one."""
         if phase != self._phase:
             self._phase = phase
             if phase in ("update", "commit"):
@@ -267,7 +267,7 @@ class BatchReport:
         self.report.array("backward", kind, 3, name, array, *words, tensor=own_name(event.name))
 
     def _new_value(self, name: str, array: Any, event: Event) -> None:
-        """Emit how far a variable will move; a change in the forward pass waits for the updates."""
+        """Emit how far a variable will move; changes in the forward pass wait for the updates."""
         old = self.report.state.weights.get(name)
         if isinstance(old, Statistics) or np.asarray(array).dtype.kind not in "f" or old is None:
             return
@@ -306,7 +306,7 @@ class BatchReport:
                          **facts)  # fmt: skip
 
     def end(self) -> None:
-        """Emit the rows that wait, if no variable was written."""
+        """Emit the waiting rows, if no variable was written."""
         self._emit_changes()
         _emit_all(self._alarms)
 
@@ -335,11 +335,11 @@ def _commit(report: RunReport, event: Event, _: Any) -> None:
         report.batch.commit(event)
 
 
-# --- a run that is reported -----------------------------------------------------------------------
+# --- reporting a run ------------------------------------------------------------------------------
 
 
 class Clock(Tape):
-    """A tape that counts the time and keeps no event."""
+    """A tape that counts events and keeps none."""
 
     def append(self, event: Event) -> None:
         """Count an event."""
@@ -348,7 +348,7 @@ class Clock(Tape):
 
 @contextmanager
 def reporting(report: RunReport) -> Iterator[None]:
-    """Report what runs inside the `with` block."""
+    """Report everything that runs inside the `with` block."""
     observer = _Reporting(report)
     try:
         with observing(observer):
@@ -367,7 +367,7 @@ class _Reporting(TracingObserver):
         self.recorder.listeners.append(report)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return what trains on the next batches and counts them; None if one is shown."""
+        """Return an object that trains on the next batches without events; None if one is shown."""
         observers = self.recorder.observers
         fit = observers[-1] if observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
@@ -378,7 +378,7 @@ class _Reporting(TracingObserver):
         return CountedBatches(function, self.report)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return what computes a call; None if it is shown in full."""
+        """Return a function that computes a call without events; None if it is shown in full."""
         names = [y.name for y in function.outputs]
         trains = function.name == "train_function"
         known = self.recorder.memory.facts(function) if trains else None
@@ -425,7 +425,7 @@ class CountedBatches:
         Raises
         ------
         RepeatWithEvents
-            It fails; with events the error says where.
+            The call failed. With events, the error gets its place.
         """
         try:
             outs = self._compute(fed)

@@ -1,11 +1,10 @@
-"""Which row of a batch, and which sample of the data: of a NaN, of the largest loss.
+"""Rows of a batch and samples of the data: where a NaN is, and which has the largest loss.
 
-The first axis of what is fed is that of the batch. `tensors_with_rows` follows it from there
-through ops that keep each row apart: elementwise ones, products with a weight, reductions over
-other axes. Any other op is performed again on the numbers of the batch, with the rows in another
-order: if the output has the same order along an axis, that is the axis of the rows. Where that
-fails too, nothing is said. Which sample a row is the feed knows, through its shuffling; a generator
-does not say.
+The first axis of the inputs is that of the batch. `tensors_with_rows` follows it through ops that
+keep rows apart: elementwise ops, products with a weight, reductions over other axes. Any other op
+is performed again on the batch with the rows in another order. If the output has the same order
+along an axis, that is the axis of the rows. If this fails too, no row is reported. The feed knows
+the sample of each row, even after shuffling, but a generator does not.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ ELEMENTWISE = (
 )
 REDUCTIONS = (reduction.Reduction, reduction.CountOver, broadcasting.Sum)
 WITH_AXES = (shaping.ExpandDims, shaping.Squeeze)
-FORWARD_ONLY_FIRST = (convolution.Convolve, linalg.Dot)  # rows times a weight
+FORWARD_ONLY_FIRST = (convolution.Convolve, linalg.Dot)  # rows multiplied by a weight
 POOLS = (pooling.MaxPool, pooling.AveragePool)
 
 
@@ -53,9 +52,9 @@ POOLS = (pooling.MaxPool, pooling.AveragePool)
 
 
 def tensors_with_rows(plan: FunctionPlan) -> set[Tensor]:
-    """Return the tensors of a model's function whose first axis is that of the batch, for certain.
+    """Return the tensors whose first axis is certainly that of the batch.
 
-    Empty for a function that is no model's: what its inputs are, nobody has said.
+    Empty for a function that belongs to no model, because its inputs may be anything.
     """
     if plan.facts is None:
         return set()
@@ -76,7 +75,7 @@ def _may_have_rows(x: Tensor) -> bool:
 
 
 def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
-    """Tell whether each row of an op's output stands where the same row of its inputs does."""
+    """Return whether each row of an op's output is at the position of the same input row."""
     op, inputs, out = apply.op, apply.inputs, apply.outputs[0]
     own = [x in known for x in inputs]
     if not any(own) or not out.ndim:
@@ -97,7 +96,7 @@ def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
 
 
 def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
-    """Tell the same of ops that compute nothing."""
+    """Return the same for ops that only move values."""
     if isinstance(op, broadcasting.SumTo):
         return all(own) and inputs[0].ndim == inputs[1].ndim
     if isinstance(op, broadcasting.BroadcastLike):
@@ -117,7 +116,7 @@ def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> 
 
 
 def _are_aligned(inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
-    """Tell whether broadcasting puts row upon row, and brings in no other axis in their place."""
+    """Return whether broadcasting aligns the rows and adds no other axis in their place."""
     return all(
         x.ndim == out.ndim if has_rows else x.ndim < out.ndim or x.shape[0] == 1
         for x, has_rows in zip(inputs, own, strict=True)
@@ -133,12 +132,12 @@ class BatchAt(NamedTuple):
     Attributes
     ----------
     begin : Event
-        Of its span.
+        The begin of its span.
     number, size : int
     call : Event or None
         The begin of the call of the train function.
     samples : array of int or None
-        Which sample each row is, if the feed can say.
+        The sample of each row, if the feed knows it.
     """
 
     begin: Event
@@ -162,7 +161,7 @@ class BatchAt(NamedTuple):
 
 
 def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
-    """Return the batch of `fit` in which a time lies; None outside of batches."""
+    """Return the batch of `fit` that contains a time; None outside of batches."""
     if not 0 <= t < len(tape):
         return None
     event = tape[t]
@@ -180,9 +179,9 @@ def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
 
 
 def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[int]] | None:
-    """Return in which rows of its batch an op's output is not finite; None if nobody can say.
+    """Return the batch and rows in which an op's output is not finite; None if none are known.
 
-    Of a call that begins, the rows of what it is fed.
+    For the begin of a call, return the rows of its inputs.
     """
     batch = batch_at(recorder, tape, event.t)
     plan = _plan_of(recorder, batch)
@@ -205,7 +204,7 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
 
 
 def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
-    """Return the axis of the rows in each tensor of a call, up to an op that has been performed."""
+    """Return the axis of the rows in each tensor of a call, up to a performed op."""
     axes: dict[Any, int] = dict.fromkeys(tensors_with_rows(plan), 0)
     steps = {planned.name: planned.step for planned in plan.steps}
     begun: Any = None
@@ -227,9 +226,9 @@ def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) 
 def _axes_kept(
     step: Step, inputs: list[Any], axes: list[int | None], outs: list[Any], size: int
 ) -> list[int | None]:
-    """Return along which axis of each output an op has the rows of its inputs; None if none.
+    """Return the axis of the rows in each output of an op, or None.
 
-    An axis may be that of the rows and of what is in them, as where time steps are flattened.
+    An axis may combine rows with other axes, as when time steps are flattened.
     """
     op = step.apply.op
     is_sure = (is_own(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
@@ -246,7 +245,7 @@ def _axes_kept(
 
 
 def _turned(x: np.ndarray, axis: int, size: int) -> np.ndarray:
-    """Return an array with each row in the place of the one behind it."""
+    """Return an array with each row moved to the position of the next one."""
     return np.roll(x, x.shape[axis] // size, axis)
 
 
@@ -262,9 +261,9 @@ def _list_of(value: Any) -> list[Any]:
 
 
 def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarray] | None:
-    """Return the loss of each row of the batch around a time, with its weight, summed over outputs.
+    """Return the weighted loss of each row of the batch around a time, summed over outputs.
 
-    None where it was not computed yet, or where a loss has no number for each row.
+    None if it is not computed yet, or if a loss has no value for each row.
     """
     batch = batch_at(recorder, tape, t)
     plan = _plan_of(recorder, batch)
@@ -283,7 +282,7 @@ def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarra
 
 
 def _names_of_losses(plan: FunctionPlan) -> set[str]:
-    """Return for each output the name of the last op that has a loss for each row."""
+    """Return for each output the name of the last op whose result is a loss for each row."""
     if plan.facts is None:
         return set()
     with_rows = tensors_with_rows(plan)

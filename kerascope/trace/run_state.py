@@ -1,7 +1,7 @@
-"""RunState: what the events so far say of a run: its open spans, its values, its weights.
+"""RunState: the state of a run after the events so far: open spans, values, weights.
 
-A fold over events: `feed` takes them in their order, and nothing else is read. `kerascope trace`
-(`report.py`) and the captions of the playing page choose their words by it.
+`feed` takes the events in order, and nothing else is read. `kerascope trace` (`report.py`) and the
+captions of the playing page choose their words by it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RunState:
     spans : list of RunSpan
         The open spans, the outermost first.
     values, gradients : dict of str to array
-        Of the last call of a function: outputs of calls and complete gradients, by name.
+        Outputs of calls and complete gradients of the last call of a function, by name.
     weights : dict of str to array
         The last value of each variable.
     loss : object

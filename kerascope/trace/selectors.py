@@ -336,7 +336,7 @@ def _is_line(selector: Selector, event: Event, events: History) -> bool:
 
 
 def is_file(path: str, pattern: str) -> bool:
-    """Return whether a path is meant by its end: "example.py" or "examples/example.py"."""
+    """Return whether a path ends with a pattern: "example.py" or "examples/example.py"."""
     return path == pattern or path.replace("\\", "/").endswith("/" + pattern.replace("\\", "/"))
 
 
@@ -356,22 +356,22 @@ PREFIXES = ("op", "tensor", "weight", "phase", "event", "layer")
 
 
 def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "break") -> Selector:
-    """Return the selector that a text means.
+    """Parse the text of a selector.
 
     Parameters
     ----------
     text : str
-        As in the table above, without a condition.
+        A selector as in the table above, without a condition.
     known : KnownNames
-        A name that is not among them is refused; a glob never is. Leave out what is still growing,
-        as the layers of a model that is being built.
+        The existing names. Other names are refused, but globs never are. Leave out names that may
+        still be added, such as the layers of a model that is being built.
     where : str
-        The command that is told in an error.
+        The command to name in an error.
 
     Raises
     ------
     ArgumentError
-        The text means nothing, or a name is unknown.
+        The text is not a selector, or a name is unknown.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "b
     selector = replace(selector, time=timed[1] if timed else "")
     if {"bwd", "fwd"} & suffixes and selector.what not in ("layer", "step"):
         raise ArgumentError(
-            f"{where}: in {whole!r} stands :bwd or :fwd; only a layer has them: dense_2:bwd."
+            f"{where}: {whole!r} has :bwd or :fwd, which only layers have: dense_2:bwd."
         )
     _check_name(selector, known, where)
     at_end = selector.at_end or "ret" in suffixes
@@ -452,27 +452,27 @@ def _parse(text: str, whole: str, where: str, layers: Collection[str]) -> Select
 
 def _number(text: str, word: str, where: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ArgumentError(f"{where}: {word} {text}: expected a whole number from 0: {word} 2.")
+        raise ArgumentError(f"{where}: {word}: expected a whole number from 0, got {text!r}.")
     return int(text)
 
 
 def _what_is_wrong(text: str, prefix: str, name: str) -> str:
     if not text:
-        return f"got nothing to stop at; expected {EXAMPLES}."
+        return f"a place to stop at is missing. Use {EXAMPLES}."
     if text in COUNTED:
         return f"{text!r} lacks its number: {text} 2."
     if text.isdigit():
-        return f"got the number {text}; a line is named with its file: train.py:{text}."
+        return f"the number {text} needs a file for a line: train.py:{text}."
     if prefix in PREFIXES and not name:
-        return f"behind {prefix + ':'!r} a name is missing. Expected {EXAMPLES}."
+        return f"a name is missing after {prefix + ':'!r}. Use {EXAMPLES}."
     near = ""
     if prefix:
         near = did_you_mean(prefix, (*PREFIXES, *TIMES)) or did_you_mean(name, SUFFIXES)
-    return f"cannot read {text!r}. {near}Expected {EXAMPLES}."
+    return f"cannot read {text!r}. {near}Use {EXAMPLES}."
 
 
 def may_be_known(selector: Selector, known: KnownNames) -> bool:
-    """Return whether a name exists; a glob does, and any where none of its kind is known."""
+    """Return whether a name may exist: it is known, a glob, or no names of its kind are known."""
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
         return True
@@ -489,13 +489,11 @@ def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
     there, name = names_for(selector, known), selector.pattern
     listed = ", ".join(sorted(there)[:12]) + (", ..." if len(there) > 12 else ".")
     near = guess(selector, known)
-    raise ArgumentError(
-        f"{where}: unknown {selector.what} {name!r}. {near}Expected one of {listed}"
-    )
+    raise ArgumentError(f"{where}: unknown {selector.what} {name!r}. {near}Use one of: {listed}")
 
 
 def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
-    """Return the names of the kind that a selector means."""
+    """Return the known names of the kind that a selector takes."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
         "step": known.layers,
@@ -524,7 +522,7 @@ def guess(selector: Selector, known: KnownNames) -> str:
             if name in others:
                 return f"Did you mean '{kind}:{name}'? "
     there = sorted(names_for(selector, known))
-    if name in there:  # spelt well; it only never came
+    if name in there:  # spelt correctly, but it never appeared
         return ""
     same = [other for other in there if other.lower() == name.lower()]
     return f"Did you mean {same[0]!r}? " if same else did_you_mean(name, there)

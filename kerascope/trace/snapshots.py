@@ -1,9 +1,9 @@
-"""What a tape keeps of live things: plain descriptions that mean the same tomorrow.
+"""Descriptions of live objects on a tape: plain data that stays valid.
 
-A tape may outlive the model that it tells of, and is saved to a file. So it holds no layer, node or
-tensor, but frozen descriptions of them (`LayerRef`, `NodeRef`, `TensorRef`), and of containers
-copies with names for keys. Arrays are kept by reference: the engine never writes into an array that
-a function has computed or committed.
+A tape may outlive its model, and can be saved to a file. So it holds no layer, node or tensor, but
+frozen descriptions of them (`LayerRef`, `NodeRef`, `TensorRef`), and copies of containers with
+names as keys. Arrays are kept by reference, because the engine never writes into an array that a
+function has computed or committed.
 
 Lesson: chapter 12.
 """
@@ -27,7 +27,7 @@ from kerascope.printable import printable, printable_lines
 
 
 class Removed(Enum):
-    """The value of a delta whose key was taken out of its container."""
+    """The value of a delta whose key was removed from its container."""
 
     REMOVED = "removed"
 
@@ -40,7 +40,7 @@ REMOVED = Removed.REMOVED
 
 @dataclass(frozen=True, slots=True)
 class TensorRef:
-    """A symbolic tensor: its name, shape and type."""
+    """A symbolic tensor: its name, shape and dtype."""
 
     name: str
     shape: tuple[int | None, ...]
@@ -52,7 +52,7 @@ class TensorRef:
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
-    """A call of a layer: its key "dense_1_ib-0", the layer's name, and which call it is."""
+    """A call of a layer: its key "dense_1_ib-0", the layer's name, and the call's index."""
 
     name: str
     layer: str
@@ -86,7 +86,7 @@ class ErrorRef:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """Anything else: its class and what it is called."""
+    """Any other object: its class and its name."""
 
     kind: str
     name: str
@@ -99,7 +99,7 @@ REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
 
 
 class Describer:
-    """Makes descriptions, each object's once, and finds the objects again as long as they live."""
+    """Makes one description for each object, and finds the live object of a description."""
 
     def __init__(self) -> None:
         self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -120,7 +120,7 @@ class Describer:
         if found is None:
             found = _described(thing)
             self._refs[thing] = found
-            # The description is kept beside the weak reference so that its id stays its own.
+            # The description is stored with the weak reference, so that its id stays unique.
             self._objects[id(found)] = (found, weakref.ref(thing))
         return found
 
@@ -137,7 +137,7 @@ class Describer:
         return key
 
     def live(self, value: Any) -> Any:
-        """Return what a description, or a container of them, stands for; None for what is gone."""
+        """Return the live object of a description, or None; in containers, for each one."""
 
         def living(described: Any) -> Any:
             _, reference = self._objects.get(id(described), (None, None))
@@ -146,15 +146,15 @@ class Describer:
         return replaced(value, REFS, living)
 
     def snapshot(self, value: Any, keys: Mapping[Any, str] | None = None) -> Any:
-        """Return a deep copy in which every live object is described.
+        """Return a deep copy with descriptions in place of live objects.
 
         Parameters
         ----------
         value : object
-            A name's value at a stop.
+            The value of a name.
         keys : mapping, optional
-            Keys for some objects: the ids of pictures in a `tensor_map`. By default nodes and
-            layers go by their names and tensors by `key`.
+            Keys for some objects, such as the ids of calls in a `tensor_map`. By default nodes and
+            layers have their names as keys, and tensors `key`.
         """
         if isinstance(value, dict):
             return {self._key(k, keys): self.snapshot(item, keys) for k, item in value.items()}
@@ -212,7 +212,7 @@ def error_ref(error: BaseException | None) -> ErrorRef:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values of deltas are the same, arrays bit for bit.
+    """Return whether two values of deltas are equal, arrays bit for bit.
 
     Examples
     --------

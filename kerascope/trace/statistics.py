@@ -1,18 +1,18 @@
-"""What a reader sees of an array: its type and shape, its size, and where its numbers lie.
+"""Statistics of arrays: dtype and shape, norm, minimum, mean and maximum.
 
-`f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine numbers. All figures
-are computed in float64 and rounded to three or four digits, so that a transcript is the same on
-every machine.
+`f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine values. All figures are
+computed in float64 and rounded to three or four digits, so a transcript is the same on every
+machine.
 
-First the `Statistics` of one array. Then those of many small ones together: what a recorder keeps
-of a small array costs more in calls of NumPy than in numbers, so the arrays of one call of a
-function wait for each other, and one `reduceat` finds the least element of each. Their `Statistics`
-exist at once; the numbers come when the call is over, or when somebody reads one of them. Until
-then the arrays are held, and no longer.
+First come the `Statistics` of one array, then those of many small arrays together. For a small
+array the calls of NumPy cost more than the arithmetic, so the arrays of one function call wait for
+each other, and one `reduceat` finds the minimum of each. Their `Statistics` exist at once. The
+values are computed when the call is over, or when one of them is read. The arrays are held until
+then and no longer.
 
-Last the questions of conditions and watches to any value, an array, a number, a container of them,
-or the `Statistics` that are left of an array whose numbers the tape let fall: is a number missing,
-how large is it.
+At the end are the functions for conditions and watches: does a value contain NaN, and how large is
+it? The value may be an array, a number, a container of these, or the `Statistics` that replaced an
+array.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from typing import Any
 import numpy as np
 
 FEW = 32
-TINY = 1e-280  # the squares of smaller numbers may have vanished
-LARGE = 2**14  # elements; of more the figures are found in pieces
-PIECE = 8192  # elements; BLAS shares longer products out among threads, which take long to wake
-ROUNDING = 1e-12  # relative; the same numbers added up in another order differ by less
-NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
+TINY = 1e-280  # the squares of smaller numbers may underflow
+LARGE = 2**14  # elements; larger arrays are processed in pieces
+PIECE = 8192  # elements; BLAS starts threads for longer products, which takes time
+ROUNDING = 1e-12  # relative; sums in another order differ by less
+NOISE = 1e-6  # relative to the largest element; smaller means are rounding error
 
 
 class PendingStatistics:
-    """Base of figures that are asked for when somebody reads them first.
+    """Base of statistics that are computed when one of their fields is first read.
 
     Attributes
     ----------
     source : object
-        Who knows them: `source.row(place)` returns all fields in order.
+        The object that computes them: `source.row(place)` returns all fields in order.
     place : int
     """
 
     __slots__ = ("place", "source")
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field that is not set yet; all of them are set now."""
+        """Compute and set all fields, and return one of them."""
         fields = type(self).__slots__
         if name not in fields:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            raise AttributeError(f"{type(self).__name__}: expected a field, got {name!r}.")
         for field, value in zip(fields, self.source.row(self.place), strict=True):
             object.__setattr__(self, field, value)
         object.__delattr__(self, "source")
@@ -58,20 +58,19 @@ class PendingStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics(PendingStatistics):
-    """Figures of one array.
+    """Statistics of one array.
 
-    Two of them are equal if the same numbers can have both. The norm and the mean are sums, added
-    up as the numbers lie in memory: those of an array and of a transposed view of it differ by
-    rounding.
+    Two are equal if they can belong to the same values. The norm and the mean are sums in memory
+    order, so those of an array and of a transposed view of it differ by rounding.
 
     Attributes
     ----------
     kind : str
-        Type and shape: "f32[32,64]".
+        Dtype and shape: "f32[32,64]".
     norm, min, mean, max : float or None
-        Over the finite elements; None where there are none.
+        Over the finite elements; None if there are none.
     nans, infinities : int
-        How many elements are no numbers.
+        The numbers of NaN and of infinite elements.
     """
 
     kind: str
@@ -98,17 +97,17 @@ class Statistics(PendingStatistics):
 
     @property
     def _exact(self) -> tuple[Any, ...]:
-        """The figures that do not depend on an order."""
+        """The fields that do not depend on the order of summation."""
         return (self.kind, self.min, self.max, self.nans, self.infinities)
 
     @property
     def is_sound(self) -> bool:
-        """True if every element is a finite number."""
+        """Whether every element is a finite number."""
         return not self.nans and not self.infinities
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The figures one by one, for a table."""
+        """The statistics one by one, for a table."""
         alarm = tuple(
             f"{count} {word}"
             for count, word in ((self.nans, "NaN!"), (self.infinities, "Inf!"))
@@ -124,12 +123,12 @@ class Statistics(PendingStatistics):
 
     @property
     def short_cells(self) -> tuple[str, ...]:
-        """Type and shape, size, and what is wrong."""
+        """Dtype and shape, norm, and the counts of NaN and infinite elements."""
         return tuple(cell for cell in self.cells if not cell.startswith(("min=", "mean=", "max=")))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The figures as data, rounded like the text."""
+        """The statistics as data, rounded like the text."""
         figures = {"norm": self.norm, "min": self.min, "mean": self.mean, "max": self.max}
         known = {name: float(figure(x)) for name, x in figures.items() if x is not None}
         counts = {"nans": self.nans, "infinities": self.infinities}
@@ -140,7 +139,7 @@ class Statistics(PendingStatistics):
 
 
 def statistics_of(array: Any) -> Statistics:
-    """Return the figures of an array.
+    """Return the statistics of an array.
 
     Examples
     --------
@@ -155,14 +154,14 @@ def statistics_of(array: Any) -> Statistics:
 
 
 def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
-    """Return what `Statistics` is made of."""
+    """Return the fields of `Statistics` for an array."""
     kind = kind_of_shape(array.dtype, array.shape)
     if array.size > LARGE:
         return _figures_in_pieces(kind, array)
-    values = array.astype(np.float64).ravel(order="K")  # as it lies: no figure asks for the order
+    values = array.astype(np.float64).ravel(order="K")  # in memory order, which no field needs
     squares = sum_of_squares(values)  # if it is finite, every number is
     if TINY < squares < math.inf:
-        # Of a few numbers Python finds the least sooner than NumPy has begun.
+        # For a few values Python's min and max are faster than NumPy's.
         few = values.tolist() if values.size <= FEW else None
         low, high = (min(few), max(few)) if few else (float(values.min()), float(values.max()))
         mean = without_noise(float(np.add.reduce(values)) / values.size, max(-low, high))
@@ -171,7 +170,7 @@ def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
 
 
 def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
-    """Return the figures of a large array, found in pieces that stay in the processor's cache."""
+    """Return the statistics of a large array, in pieces that fit the processor's cache."""
     flat = array.ravel(order="K")
     squares = total = 0.0
     low, high = math.inf, -math.inf
@@ -196,7 +195,7 @@ def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
 
 
 def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return the figures of numbers that may be missing, infinite, vast, tiny or none at all."""
+    """Return the statistics of values that may be NaN, infinite, huge, tiny, or empty."""
     if not values.any() and values.size:
         return (kind, 0.0, 0.0, 0.0, 0.0, 0, 0)
     finite = values[np.isfinite(values)]
@@ -210,7 +209,7 @@ def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
 
 
 def sum_of_squares(array: np.ndarray) -> float:
-    """Return the sum of the squares of real numbers; `vdot` warns of nothing, `dot` would.
+    """Return the sum of squares of real numbers, without warnings.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean, or 0 where it is rounding error beside the largest element."""
+    """Return a mean, or 0 if it is rounding error relative to the largest element."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 
@@ -242,7 +241,7 @@ def norm_of(array: Any) -> float:
 
 
 def kind_of(array: Any) -> str:
-    """Return type and shape of an array.
+    """Return dtype and shape of an array in a few letters.
 
     Examples
     --------
@@ -253,9 +252,9 @@ def kind_of(array: Any) -> str:
     return kind_of_shape(array.dtype, array.shape)
 
 
-@lru_cache(maxsize=1024)  # the same few again and again, and each text is kept once
+@lru_cache(maxsize=1024)  # few kinds occur, and each text is stored once
 def kind_of_shape(dtype: np.dtype, shape: tuple[int, ...]) -> str:
-    """Return type and shape in a few letters."""
+    """Return dtype and shape in a few letters: "f32[2,3]"."""
     letter = "bool" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}"
     return f"{letter}[{','.join(map(str, shape))}]"
 
@@ -274,21 +273,21 @@ def figure(value: Any, digits: int = 4) -> str:
 # --- many small arrays at once --------------------------------------------------------------------
 
 
-MOST_ELEMENTS = 2**16  # in arrays that wait together
+MOST_ELEMENTS = 2**16  # in the arrays of one batch
 _new = Statistics.__new__
 _set_source = PendingStatistics.source.__set__  # type: ignore[attr-defined]
 _set_place = PendingStatistics.place.__set__  # type: ignore[attr-defined]
 
 
 class Batch:
-    """Arrays that wait, and their figures afterwards.
+    """Arrays whose statistics are computed together.
 
     Attributes
     ----------
     size : int
-        Number of elements that wait.
+        The number of elements in these arrays.
     is_closed : bool
-        Whether the figures are there and the arrays are not.
+        Whether the statistics are computed and the arrays released.
     """
 
     __slots__ = ("_arrays", "_careful", "_figures", "_kinds", "is_closed", "size")
@@ -302,7 +301,7 @@ class Batch:
         self.size = 0
 
     def take(self, array: np.ndarray) -> Statistics:
-        """Return the figures, to come, of an array that is not empty."""
+        """Return the statistics, computed later, of an array that is not empty."""
         found = _new(Statistics)
         _set_source(found, self)
         _set_place(found, len(self._arrays))
@@ -311,7 +310,7 @@ class Batch:
         return found
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return what `Statistics` is made of, with six digits: more than anybody reads."""
+        """Return the fields of `Statistics` with six digits, more than are ever shown."""
         if not self.is_closed:
             self.close()
         if place in self._careful:
@@ -322,7 +321,7 @@ class Batch:
         return _shortened((kind_of_shape(dtype, shape), math.sqrt(squares), low, mean, high, 0, 0))
 
     def close(self) -> None:
-        """Find all figures, and hold the arrays no more."""
+        """Compute all statistics and release the arrays."""
         arrays = self._arrays
         self._kinds = [(array.dtype, array.shape) for array in arrays]
         ends = np.cumsum([array.size for array in arrays])
@@ -342,26 +341,26 @@ class Batch:
 
 
 class Figures:
-    """The figures of arrays that nobody writes into, of each once.
+    """The statistics of arrays that do not change, each computed once.
 
-    One array comes many times: from an op, as a gradient, as a new value, as a weight.
+    One array appears many times: as an op's result, a gradient, a new value, a weight.
 
     Attributes
     ----------
     may_wait : bool
-        Whether nobody can write into arrays before `settle` is called.
+        Whether no array can change before `settle` is called.
     """
 
     def __init__(self) -> None:
         self.may_wait = False
         self._batch = Batch()
-        self._known: dict[int, Statistics] = {}  # by ids of arrays that are held here meanwhile
+        self._known: dict[int, Statistics] = {}  # by ids of arrays that are held until then
         self._held: list[np.ndarray] = []
 
     def of(self, array: np.ndarray) -> Statistics:
-        """Return the figures of an array, which come when they are read."""
+        """Return the statistics of an array, which are computed when they are read."""
         if self._batch.is_closed:
-            self._close()  # somebody has read: its arrays are held no longer, an id may come again
+            self._close()  # its arrays are released, so ids may be reused
         known = self._known.get(id(array))
         if known is not None:
             return known
@@ -378,12 +377,12 @@ class Figures:
         return found
 
     def settle(self, kept: Iterable[np.ndarray] = ()) -> None:
-        """Find the figures of all arrays that wait: from now on somebody may write into them.
+        """Compute the statistics of all waiting arrays, because arrays may change from now on.
 
         Parameters
         ----------
         kept : iterable of np.ndarray
-            Those that will come again and into which nobody writes.
+            Arrays that will appear again and do not change.
         """
         self.may_wait = False
         held = list(kept)
@@ -399,7 +398,7 @@ class Figures:
 
 
 def short_statistics_of(array: np.ndarray) -> Statistics:
-    """Return the figures of one array with six digits.
+    """Return the statistics of one array with six digits.
 
     Examples
     --------
@@ -423,7 +422,7 @@ def _shortened(facts: tuple[Any, ...]) -> tuple[Any, ...]:
     return (kind, norm, low, mean, high, nans, infinities)
 
 
-# --- what is in any value -------------------------------------------------------------------------
+# --- values of any kind ---------------------------------------------------------------------------
 
 
 NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
@@ -431,7 +430,7 @@ COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """Yield the arrays and numbers in a value, those in containers too; what else there is is not.
+    """Yield the arrays and numbers in a value, including those in containers.
 
     Examples
     --------
@@ -449,7 +448,7 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def count_nan(value: Any) -> int:
-    """Return how many NaN are in a value.
+    """Return the number of NaN elements in a value.
 
     Examples
     --------
@@ -462,16 +461,16 @@ def count_nan(value: Any) -> int:
 
 
 def count_inf(value: Any) -> int:
-    """Return how many infinite numbers are in a value."""
+    """Return the number of infinite elements in a value."""
     if value.__class__ is np.ndarray and is_finite(value):
         return 0
     return sum(_count(part, np.isinf, "infinities") for part in parts(value))
 
 
 def is_finite(array: np.ndarray) -> bool:
-    """Return whether one look shows that all numbers are finite; False if it takes a closer one.
+    """Return whether a quick check shows that all values are finite.
 
-    If the sum of the squares is finite, so is every number. The sum may overflow without reason.
+    If the sum of squares is finite, so is every value. The sum may also overflow for finite values.
     """
     kind = array.dtype.kind
     return kind in "iub" or (kind == "f" and math.isfinite(sum_of_squares(array)))
@@ -489,7 +488,7 @@ def _count(part: Any, test: Any, field: str) -> int:
 
 
 def has_nan(value: Any) -> bool:
-    """Return whether a NaN is in a value; in None there is none.
+    """Return whether a value contains a NaN; None contains none.
 
     Examples
     --------
@@ -500,9 +499,10 @@ def has_nan(value: Any) -> bool:
 
 
 def norm(value: Any) -> float:
-    """Return the square root of the sum of squares of all that is in a value; of nothing, NaN.
+    """Return the square root of the sum of squares of all numbers in a value; NaN if it has none.
 
-    A symbol has no norm. NaN is neither above nor below a number, so no condition holds there.
+    A symbol has no norm. NaN is neither above nor below any threshold, so conditions are false for
+    it.
 
     Examples
     --------
@@ -521,9 +521,9 @@ def _norm(part: Any) -> float:
 
 
 def relative_change(old: Any, new: Any) -> float | None:
-    """Return ‖new - old‖ / ‖old‖; None where that has no meaning.
+    """Return ‖new - old‖ / ‖old‖, or None if the values cannot be compared.
 
-    Where all was 0 it is 1 if anything has changed: all that is there is new.
+    If the old value is 0 everywhere, it is 1 for any change and 0 otherwise.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def trace(
                 yield tape
             return
         raise DtypeError(
-            f"trace: expected a model, or nothing; {got_instead(model, 'ks.trace(model)')}"
+            f"trace: expected a model or nothing, {got_instead(model, 'ks.trace(model)')}"
         )
     recorder = Recorder(level, statistics_only=bool(statistics_only), history=history)
     if model is not None:

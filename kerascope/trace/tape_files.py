@@ -1,23 +1,23 @@
-"""Tapes in files: a line of JSON for each event, and the arrays beside them in a `.npz` file.
+"""Tapes in files: a line of JSON for each event, and the arrays in a `.npz` file next to it.
 
-The first line says which format this is and how many lines follow, and holds the places in source
-and the facts that events share. In the others each field has one letter (`SHORT`), and one that is
-as one would guess from the lines before is left out. No line is ever executed: what is not plain
-data is refused, with the number of its line.
+The first line has the format and the number of lines, and the places in source and facts that
+events share. In the other lines each field has one letter (`SHORT`), and a field is left out if its
+value can be guessed from the lines before. No line is ever executed. Anything but plain data is
+refused, with the number of its line.
 
-Values of deltas are plain data, and a one-letter tag for all else:
+Values of deltas are plain data, with a one-letter tag for everything else:
 
 ===========  =======================================================
 `{"a": 3}`   array number 3 of the `.npz` file
-`{"n": ..}`  a NumPy number: its type and itself
-`{"f": ..}`  a float that JSON has no word for
+`{"n": ..}`  a NumPy number: its dtype and value
+`{"f": ..}`  a float that JSON cannot express
 `{"t": ..}`  a tuple
 `{"d": ..}`  a dict, as pairs
-`{"s": ..}`  statistics of an array; a number for those that came as that-numbered ones, from 1;
-             0 for the last ones again
+`{"s": ..}`  statistics of an array; or the number of earlier statistics, from 1; or 0 for the
+             last ones again
 `{"r": ..}`  a description: its class and its fields
-`{"x": 1}`   the mark for what was taken out of a container
-`{"e": ..}`  an event, its fields in order: a span that is open where others are forgotten
+`{"x": 1}`   the mark for a key that was removed from a container
+`{"e": ..}`  an event, with its fields in order: an open span in the mark of forgotten events
 ===========  =======================================================
 """
 
@@ -56,12 +56,12 @@ from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
 
 FORMAT, VERSION = "kerascope tape", 5
-GROWING = 4  # of files that are written piece by piece
-MOST_WAITING = 256  # events of a piece
-# Before 5 events have no facts. In 2 each place is written out, and an end is not taken to lie
-# where its begin does.
+GROWING = 4  # the version of files that are written piece by piece
+MOST_WAITING = 256  # events in a piece
+# Before version 5 events have no facts. In version 2 each place is written out, and the place of an
+# end is not guessed from its begin.
 READ = (2, 3, GROWING, VERSION)
-# Fields of an event, and the letters that stand for them in a line.
+# Fields of an event, and their letters in a line.
 SHORT = {
     **{"act": "a", "deltas": "d", "depth": "h", "grain": "g", "kind": "k", "name": "n"},
     **{"ph": "p", "phase": "s", "t": "t", "where": "w", "facts": "f"},
@@ -70,7 +70,7 @@ LONG = {letter: field for field, letter in SHORT.items()}
 
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
-    """Write events; both files are there whole or, if something fails, as they were."""
+    """Write events to a file. If something fails, both files stay as they were."""
     with ExitStack() as swaps:
         unfinished = swaps.enter_context(replacing(path))
         beside = Path(path).with_suffix(".npz")
@@ -80,10 +80,10 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
 def _piece(
     events: list[Event], version: int, beside: Path, swaps: ExitStack, **facts: Any
 ) -> bytes:
-    """Return events as lines below a header; their arrays are written into the file beside."""
+    """Return events as lines below a header, and write their arrays into the `.npz` file."""
     encoder = Encoder()
     places: dict[Where, int] = {}
-    told: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by the ids of the facts
+    told: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by id of the facts
     lines = list(_lines(events, encoder, places, told))
     parts = _Parts()
     shortened = [parts.shortened(_fields(where)) for where in places]
@@ -109,15 +109,15 @@ def _piece(
 
 
 class GrowingFile:
-    """The file of a tape that is written while the run goes on: what a killed run leaves is whole.
+    """The file of a tape that is written during the run. If the run is killed, it stays readable.
 
     It consists of pieces, each with a header, lines and a `.npz` file of its own, and ends with a
-    line that says so.
+    line with the number of pieces.
 
     Parameters
     ----------
     path : path
-        What was there is replaced, with the arrays of its pieces.
+        An existing file is replaced, with the arrays of its pieces.
 
     Examples
     --------
@@ -142,14 +142,14 @@ class GrowingFile:
         self.path.write_bytes(b"")
 
     def add(self, event: Event) -> None:
-        """Take an event; it is written with others, at the end of its batch at the latest."""
+        """Add an event. It is written with others, at the end of its batch at the latest."""
         self._waiting.append(event)
         is_end_of_batch = event.kind == "batch" and event.ph == END
         if is_end_of_batch or len(self._waiting) >= MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the waiting events."""
         if not self._waiting:
             return
         beside = _beside_piece(self.path, self._pieces)
@@ -160,12 +160,12 @@ class GrowingFile:
         self._waiting.clear()
 
     def close(self) -> None:
-        """Write what waits, and that this is all."""
+        """Write the waiting events and the last line."""
         self.flush()
         self._append(json.dumps({"format": FORMAT, "pieces": self._pieces}).encode() + b"\n")
 
     def _append(self, content: bytes) -> None:
-        with open(self.path, "r+b") as stream:  # what an error has left half written goes
+        with open(self.path, "r+b") as stream:  # removes a part that an error left unfinished
             stream.truncate(self._whole)
             stream.seek(self._whole)
             stream.write(content)
@@ -173,7 +173,7 @@ class GrowingFile:
 
 
 def _has_pieces(path: Path) -> bool:
-    """Tell whether a file is a tape in pieces: else the arrays beside it are somebody's own."""
+    """Return whether a file is a tape in pieces, so that the numbered `.npz` files belong to it."""
     try:
         with open(path, "rb") as stream:
             header = _header(stream.readline(), path.name, 1)
@@ -216,7 +216,7 @@ def _lines(
 
 
 class _Guess:
-    """What a line is taken to say where it says nothing: writer and reader guess alike."""
+    """The default values of fields that a line leaves out, the same for writer and reader."""
 
     def __init__(self, version: int) -> None:
         self.act = self.phase = ""
@@ -228,7 +228,7 @@ class _Guess:
 
     @property
     def begun(self) -> tuple[str, str] | None:
-        """Kind and name of the innermost open span: an end is taken to be its end."""
+        """Kind and name of the innermost open span; an end belongs to it by default."""
         return self._spans[-1][:2] if self._spans else None
 
     def facts(self, ph: str, kind: str) -> dict[str, Any]:
@@ -253,13 +253,12 @@ class _Guess:
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
     """Yield the events of a file that `write_events` or a `GrowingFile` wrote.
 
-    Of a file that was growing when its run was killed the whole pieces are read, and a warning says
-    so.
+    If the run of a growing file was killed, the complete pieces are read, with a warning.
 
     Raises
     ------
     ConfigError
-        A line is damaged or missing; or the arrays are missing or those of another tape.
+        A line is damaged or missing, or the arrays are missing or belong to another tape.
     """
     path = Path(path)
     raw = path.read_bytes().split(b"\n")
@@ -290,11 +289,11 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
         header = _header(raw[first], path.name, first + 1)
     if not pieces:
         raise ConfigError(f"{path.name}, line 1: its run was stopped before anything was written.")
-    warn(f"{path.name}: its run was stopped before its end; {t} events of it are there.")
+    warn(f"{path.name}: its run was stopped before its end. {t} events of it are there.")
 
 
 def _end_of_pieces(line: bytes) -> int | None:
-    """Return how many pieces a file says that it has; None for a line that says nothing of it."""
+    """Return the number of pieces in the last line of a file; None for any other line."""
     try:
         said = json.loads(line)
         return int(said["pieces"]) if said["format"] == FORMAT else None
@@ -305,12 +304,12 @@ def _end_of_pieces(line: bytes) -> int | None:
 def _events_below(
     header: dict[str, Any], raw: list[bytes], first: int, path: Path, beside: Path, t: int
 ) -> Iterator[Event]:
-    """Yield the events of the lines below a header, which stands at the place `first`."""
+    """Yield the events of the lines below the header at position `first`."""
     name = path.name
     if len(raw) != first + header["events"] + 2 or raw[-1]:
         last = max(len(raw) - (not raw[-1]), 1)
         raise ConfigError(
-            f"{name}, line {last}: the tape ends here; expected {header['events'] + 1} lines. "
+            f"{name}, line {last}: expected {header['events'] + 1} lines, but the tape ends. "
             f"It was cut off or added to."
         )
     decoder = Decoder(_arrays(path, beside, header))
@@ -321,8 +320,8 @@ def _events_below(
         try:
             event = _event(t, json.loads(line), guess, decoder, places, told)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ConfigError(f"{name}, line {number}: no event of a tape ({reason}).") from None
+            reason = f"{type(error).__name__}: {error}".rstrip(".")
+            raise ConfigError(f"{name}, line {number}: not an event ({reason}).") from None
         t = event.t + 1
         yield event
 
@@ -332,14 +331,14 @@ def _event(
     told: list[dict[str, Any]],
 ) -> Event:  # fmt: skip
     if not isinstance(fields, dict):
-        raise TypeError(f"expected an object, got {fields!r}")
+        raise TypeError(f"A line: expected an object, got {fields!r}.")
     unknown = fields.keys() - LONG.keys()
     if unknown:
-        raise ValueError(f"unknown field {min(unknown)!r}")
+        raise ValueError(f"A line: expected known fields, got {min(unknown)!r}.")
     fields = {LONG[letter]: value for letter, value in fields.items()}
     ph = fields.pop("ph")
     if ph not in (BEGIN, END, INSTANT):
-        raise ValueError(f"ph is {ph!r}")
+        raise ValueError(f"Field ph: expected B, E or I, got {ph!r}.")
     if ph == END and guess.begun and "name" not in fields:
         fields["kind"], fields["name"] = guess.begun
     kind, name = _text(fields.pop("kind")), _text(fields.pop("name"))
@@ -352,10 +351,10 @@ def _event(
     facts = guess.facts(ph, kind)
     unknown = set(fields) - set(facts)
     if unknown:
-        raise ValueError(f"unknown field {min(unknown)!r}")
+        raise ValueError(f"A line: expected known fields, got {min(unknown)!r}.")
     facts.update(fields)
     if facts["grain"] not in GRAINS:
-        raise ValueError(f"grain is {facts['grain']!r}")
+        raise ValueError(f"Field grain: expected a known grain, got {facts['grain']!r}.")
     guess.learn(ph, kind, name, facts)
     if kind == FORGOTTEN:
         t = _last_time(t, last, deltas)
@@ -366,21 +365,21 @@ def _event(
 
 
 def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
-    """Return the last time of a forgotten stretch; check what its mark tells."""
+    """Return the last time of a forgotten run, after checking its mark."""
     told = {delta.name: delta.value for delta in deltas}
     spans, scopes = told["spans"], told["scopes"]
     if type(last) is not int or last < t or told["first"] != t or deltas[0].name != "first":
-        raise ValueError(f"a forgotten stretch from {told['first']!r} to {last!r}")
+        raise ValueError(f"A forgotten run: expected its times, got {told['first']!r} to {last!r}.")
     if not all(isinstance(span, Event) for span in spans) or len(scopes) != len(spans) + 1:
-        raise ValueError("the spans of a forgotten stretch")
+        raise ValueError("A forgotten run: expected its spans.")
     if not all(isinstance(scope, dict) for scope in scopes):
-        raise ValueError("the names of a forgotten stretch")
+        raise ValueError("A forgotten run: expected its names.")
     return last
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"expected a text, got {value!r}")
+        raise TypeError(f"A name: expected a text, got {value!r}.")
     return value
 
 
@@ -398,20 +397,20 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
         is_ours = counts = False
         header = {}
     if not is_ours or not counts:
-        what = "this is no tape" if number == 1 else "no piece of a tape begins here"
-        raise ConfigError(f"{name}, line {number}: {what}; expected a file that `save` wrote.")
+        what = "a tape" if number == 1 else "a piece of a tape"
+        raise ConfigError(f"{name}, line {number}: expected {what} that `save` wrote.")
     version = header.get("version")
     if version not in READ:
         wrote = "An older" if version in range(VERSION) else "A newer"
         raise ConfigError(
-            f"{name}, line {number}: version {version!r} of the format; expected {VERSION}. "
+            f"{name}, line {number}: expected version {VERSION} of the format, got {version!r}. "
             f"{wrote} kerascope wrote it: record it again."
         )
     return header
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return what is written of a place: the five of it, or three lines and who made it."""
+    """Return a place as it is written: five fields, or three lines and the origin of an op."""
     made = where.made
     if made is None:
         return list(where[:-1])
@@ -434,23 +433,23 @@ def _checked_where(where: Any) -> Where:
 def _checked_line(value: Any) -> tuple[str, int, str]:
     file, line, function = (*value, "")[:3]
     if not isinstance(line, int):
-        raise TypeError("a line is a number")
+        raise TypeError("A line of code: expected its number.")
     return _text(file), line, _text(function)
 
 
 class _Parts:
-    """Texts and lists that many places have in common: each is written once, in the header."""
+    """Texts and lists that many places share; each is written once, in the header."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
 
     @property
     def written(self) -> list[Any]:
-        """All of them, by number."""
+        """All parts, by number."""
         return list(self._numbers)
 
     def shortened(self, value: Any) -> Any:
-        """Return a place with numbers for texts and lists: -1 - n is the n-th of them."""
+        """Return a place with numbers for texts and lists: -1 - n is part n."""
         if isinstance(value, int):
             return value
         if isinstance(value, (tuple, list)):
@@ -459,14 +458,14 @@ class _Parts:
 
 
 def _lengthened(value: Any, parts: list[Any]) -> Any:
-    """Return what was shortened; a part consists of parts before it."""
+    """Return the part for a negative number, and any other value unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value
 
 
 def _whole_parts(written: Any) -> list[Any]:
-    """Return the parts of a header, each with what its numbers stand for."""
+    """Return the parts of a header; a part may contain numbers of parts before it."""
     parts: list[Any] = []
     for part in written:
         is_text = isinstance(part, str)
@@ -479,7 +478,7 @@ def _arrays(path: Path, beside: Path, header: dict[str, Any]) -> list[np.ndarray
         return []
     try:
         if _checksum(beside) != header.get("checksum"):
-            raise ConfigError(f"{beside.name}: its arrays are not those of {path.name}.")
+            raise ConfigError(f"{beside.name}: expected the arrays of {path.name}, got others.")
         with np.load(beside, allow_pickle=False) as stored:
             return [stored[f"a{i}"] for i in range(header["arrays"])]
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -505,22 +504,22 @@ _CLASSES = {kind.__name__: kind for kind in REFS}
 
 
 class Encoder:
-    """Turns values into JSON and gathers the arrays.
+    """Turns values into JSON and collects the arrays.
 
     Attributes
     ----------
     arrays : list of np.ndarray
-        Each once, however many values hold it.
+        The arrays; each is stored once, however many values hold it.
     """
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._places: dict[int, int] = {}
-        self._statistics: dict[int, int] = {}  # by their ids; the tape keeps them alive
+        self._statistics: dict[int, int] = {}  # by id; the tape keeps them alive
         self._last: Statistics | None = None
 
     def encode(self, value: Any) -> Any:
-        """Return what JSON can write."""
+        """Return a value as plain data for JSON."""
         if value is None or (isinstance(value, (bool, int, str)) and not _is_numpy(value)):
             return value
         if isinstance(value, float) and not _is_numpy(value):
@@ -581,7 +580,7 @@ class Decoder:
         self._last: Statistics | None = None
 
     def decode(self, value: Any) -> Any:
-        """Return the value that `Encoder.encode` was given."""
+        """Return the value that `Encoder.encode` received."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
@@ -612,7 +611,7 @@ class Decoder:
         elif self.whole_number(content):
             self._last = self._statistics[content - 1]
         if self._last is None:
-            raise ValueError("statistics before the first ones")
+            raise ValueError("Statistics: expected earlier ones for a reference.")
         return self._last
 
     def _decode_numbers(self, tag: str, content: Any) -> Any:
@@ -624,17 +623,17 @@ class Decoder:
             name, number = content
             dtype = np.dtype(str(name))
             if dtype.kind not in "fiub" or not isinstance(number, (bool, int, float)):
-                raise ValueError(f"{content!r} is no number")
+                raise ValueError(f"A number: expected one of NumPy, got {content!r}.")
             return dtype.type(number)
         if tag == "f":
             if content not in ("nan", "inf", "-inf"):
-                raise ValueError(f"{content!r} is no float")
+                raise ValueError(f"A float: expected nan, inf or -inf, got {content!r}.")
             return float(content)
         raise KeyError(tag)
 
     @staticmethod
     def whole_number(value: Any) -> int:
-        """Return a place, which is no negative number."""
+        """Return a position, after checking that it is an int of at least 0."""
         if type(value) is not int or value < 0:
-            raise ValueError(f"{value!r} is no place")
+            raise ValueError(f"A position: expected 0 or more, got {value!r}.")
         return value

@@ -1,11 +1,12 @@
-"""What the tensors of a train function stand for: which layer's output, which loss, whose gradient.
+"""Meanings of a train function's tensors: layer outputs, losses, gradients.
 
-A train function is one list of ops; nothing in it says "this is dense_1's output". The model's
-graph says it (an output tensor of a Node is what enters `tensor_map`), and so do the events of
-compile, of the gradient sweep and of the optimizer, which are gathered here while they pass.
+A train function is one list of ops, which does not say that a tensor is dense_1's output. The
+model's graph does (the outputs of its Nodes are the entries of `tensor_map`), and so do the events
+of compile, of the backward pass over the ops (the sweep) and of the optimizer. They are collected
+here.
 
-`TrainingInfo` are those of one function. `Memory` is what a recorder remembers between stages: the
-facts of all functions, weights, and descriptions.
+`TrainingInfo` has the facts about one function. `Memory` is the recorder's memory between stages:
+the facts about all functions, values of weights, and descriptions.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from kerascope.trace.statistics import Figures
 
 
 class Place(NamedTuple):
-    """Where a tensor lies in the model's graph."""
+    """The place of a tensor in the model's graph."""
 
     node: Node
     depth: int
 
 
 class Arrival(NamedTuple):
-    """A complete gradient: d loss / d `wrt` is `gradient`; `is_weight` tells weights apart."""
+    """A complete gradient: `gradient` is d loss / d `wrt`, which may be a weight."""
 
     wrt: Tensor
     gradient: Tensor
@@ -49,53 +50,54 @@ class Arrival(NamedTuple):
 
 
 def without_observers(function: Any, *arguments: Any) -> Any:
-    """Call a function with no observers around: what the story itself asks is no news."""
+    """Call a function without observers, so that the recorder's own work is not recorded."""
     return Context().run(function, *arguments)
 
 
 def graph_map_of(model: Any) -> GraphMap:
-    """Return the map of a model's graph; of a subclassed model, that between its tensors."""
+    """Return the map of a model's graph; for a subclassed model, the graph between its tensors."""
     if model._is_graph_network:
         return without_observers(getattr, model, "graph_map")
     return without_observers(map_graph, model.inputs, model.outputs)
 
 
 def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
-    """Return the ids of the calls in a graph for which there is no model, or not yet."""
+    """Return the ids of the calls in a graph that belongs to no model, or not yet."""
     graph: Any = SimpleNamespace(inputs=inputs, graph_map=graph_map)
     return call_ids(graph)
 
 
 class TrainingInfo:
-    """What is known of one train function and the model that it trains.
+    """The facts about one train function and the model that it trains.
 
     Parameters
     ----------
     model : Model
         A compiled model.
     loss_terms : list of LossTerm
-        As `compile` told them; empty if nobody listened then.
+        The terms that `compile` reported; empty if it was not observed.
 
     Attributes
     ----------
     places : dict of Tensor to Place
-        Outputs of the model's nodes, by falling depth.
+        The outputs of the model's nodes, by falling depth.
     ids : dict of Node to str
         The id of each call, as in the summary and in pictures: "dense_1", "shared@1".
     calls : dict of Apply to Place
-        The ops of each node.
+        The ops of each node, with its place.
     losses, metrics : dict of str to Tensor
-        By name, the total loss last.
+        Losses and metrics by name, the total loss last.
     output_names : list of str
-        What the train function returns: the total loss, the losses of several outputs, metrics.
+        Names of the train function's outputs: the total loss, the losses of several outputs,
+        metrics.
     arrivals : list of Arrival
-        As the sweep and the optimizer told them; see `arrivals_in_order`.
+        Gradients as the sweep and the optimizer reported them; see `arrivals_in_order`.
     updates : list of ParameterUpdate
-        In the order of the parameters.
+        The optimizer's updates in the order of the parameters.
     reached_at : dict of Tensor to int
-        How many ops had been swept when the last contribution to a gradient was made.
+        The number of ops that had been swept at the last contribution to a gradient.
     contributions : dict of Tensor to list of (Apply, Tensor)
-        What each gradient is the sum of: the op that was swept, and its term.
+        The terms of each gradient, with the op that was swept for each.
     """
 
     def __init__(self, model: Any, loss_terms: list[LossTerm]) -> None:
@@ -111,7 +113,8 @@ class TrainingInfo:
         for depth, nodes in graph_map.nodes_by_depth.items():
             for node in nodes:
                 self._place(node, depth)
-        # Ops that no input reaches (BatchNormalization has some) are told from their scope.
+        # Ops that do not depend on any input (BatchNormalization has some) are found by their
+        # scope.
         self._only_calls = {
             place.node.outbound_layer.name: place
             for place in self.places.values()
@@ -132,24 +135,24 @@ class TrainingInfo:
             self.calls.update((apply, place) for apply in applies if apply in inside)
 
     def label(self, apply: Apply) -> str:
-        """Return whose op it is: a call's ("shared@1"), or the scope's in which it was made."""
+        """Return the id of the call that an op belongs to ("shared@1"), or else its scope."""
         place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
         return self.ids[place.node] if place else apply.scope.name or apply.op.name
 
     def name_of(self, tensor: Tensor) -> str:
-        """Return a tensor's name; two calls of a layer are told apart: "shared/add (shared@1)"."""
+        """Return a tensor's name, with the call of a shared layer: "shared/add (shared@1)"."""
         place = self.places.get(tensor)
         if place is None or self._only_calls.get(place.node.outbound_layer.name) is place:
             return tensor.name
         return f"{tensor.name} ({self.ids[place.node]})"
 
     def take_update(self, update: ParameterUpdate) -> None:
-        """Take note of a parameter's gradient and new values."""
+        """Store a parameter's gradient and new values."""
         self.updates.append(update)
         self.arrivals.append(Arrival(update.param, update.gradient, True))
 
     def arrivals_in_order(self) -> list[Arrival]:
-        """Return the gradients from the loss back; a layer's weights before the layer below it."""
+        """Return the gradients from the loss back; a layer's weights come before layers below."""
         last = len(self.calls) + len(self.reached_at)
         return sorted(
             self.arrivals,
@@ -157,7 +160,7 @@ class TrainingInfo:
         )
 
     def roles(self) -> dict[Variable, str]:
-        """Return the "parameter", "slot" and "iterations" variables; others are "state"."""
+        """Return the roles of variables: "parameter", "slot", "iterations"; others are "state"."""
         found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
         iterations = getattr(self.model.optimizer, "iterations", None)
         if iterations is not None:
@@ -168,17 +171,17 @@ class TrainingInfo:
 
 
 class Sweep:
-    """What a gradient sweep has said so far, op by op.
+    """The state of a gradient sweep, updated op by op.
 
     Parameters
     ----------
     facts : TrainingInfo or None
-        Of the train function that is being made; they take note of what arrives.
+        The facts about the new train function, which collect the gradients.
 
     Attributes
     ----------
     contributions : dict of Tensor to int
-        To the gradient of each tensor.
+        The number of terms so far in the gradient of each tensor.
     """
 
     def __init__(self, facts: TrainingInfo | None) -> None:
@@ -187,11 +190,11 @@ class Sweep:
         self._ops = 0
 
     def seed(self, event: Seeded) -> None:
-        """Take note of where the sweep begins."""
+        """Start the sweep at the loss."""
         self.contributions[event.loss] = 1
 
     def take(self, event: Swept) -> list[tuple[Tensor, Tensor | None, int]]:
-        """Take note of an op; return its inputs with the term for each, and its number there."""
+        """Process a swept op; return its inputs, with the term and the term's number for each."""
         self._ops += 1
         if self.facts is not None:
             for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
@@ -217,43 +220,43 @@ class Sweep:
         return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
-        """Return whose op it is, as `TrainingInfo.label` does if it can be asked."""
+        """Return the label of an op, as `TrainingInfo.label`, or its scope without facts."""
         return self.facts.label(apply) if self.facts is not None else apply.scope.name
 
 
-# --- what a recorder remembers --------------------------------------------------------------------
+# --- the recorder's memory ------------------------------------------------------------------------
 
 
 FUNCTIONS = ("train_function", "test_function", "predict_function")
-MOST_OF_TWINS = 64  # numbers that are kept for each call besides the tape
+MOST_OF_TWINS = 64  # values that are kept for each call in addition to the tape
 MOST_CALLS_OF_TWINS = 4096  # calls for which they are kept
 
 
 class Memory:
-    """What is known so far.
+    """The recorder's memory between stages: facts, values and descriptions.
 
     Parameters
     ----------
     statistics_only : bool
-        Keep the figures of arrays and not their numbers.
+        Keep the statistics of arrays instead of their values.
 
     Attributes
     ----------
     describer : Describer
     figures : Figures
-        Of arrays, if only statistics are kept.
+        The statistics of arrays, if only these are kept.
     facts_of : dict of Function to TrainingInfo
     swept_of : dict of Function to dict of Apply to Apply
-        For the ops of a gradient the op whose derivative they are.
+        For each op of a gradient, the op that it is the derivative of.
     loss_terms : dict of Model to list of LossTerm
     lengths : dict of Function to (FunctionPlan, int, int)
-        How many events its last call had, without those that told of variables that were set; and
-        when it began.
+        The number of events of a function's last call, without those of variables that were set,
+        and the time of its begin.
     values : dict of Variable to array
-        The last value of each variable that was told.
+        The last recorded value of each variable.
     seen_layers : set of Layer
     recorded_ops : set of Tensor
-        Outputs of the ops that were told when they were made.
+        Outputs of the ops that were recorded when they were made.
     """
 
     def __init__(self, statistics_only: bool) -> None:
@@ -273,7 +276,7 @@ class Memory:
         self.figures = Figures()
 
     def without_values(self) -> Memory:
-        """Return a memory that knows the same models and functions, and no values yet."""
+        """Return a memory with the same models and functions, but no values."""
         other = copy(self)
         other.statistics_only = False
         other.values = WeakKeyDictionary()
@@ -281,12 +284,12 @@ class Memory:
         other.figures = Figures()
         return other
 
-    # --- variables of one name --------------------------------------------------------------------
+    # --- variables with the same name -------------------------------------------------------------
 
     def twins(self, function: Function) -> list[Variable]:
-        """Return the variables of a function that have not a name of their own.
+        """Return the variables of a function that share their name with another.
 
-        A Dropout that is called twice has two counts of draws of one name, for example.
+        A Dropout that is called twice has two draw counts with one name, for example.
         """
         found = self._twins.get(function)
         if found is None:
@@ -297,7 +300,7 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Keep what the tape cannot tell apart of a call that begins: twins, if they are small."""
+        """Keep the values of small twins at the begin of a call; the tape stores values by name."""
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
@@ -305,24 +308,24 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the values of the twins when a call began at a time, as far as they were kept."""
+        """Return the kept values of the twins at the begin of a call; {} if none are kept."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
     def know_twins_of(self, other: Memory, t: int) -> None:
-        """Take over what another memory has kept of calls up to a time."""
+        """Copy the values that another memory has kept for calls up to a time."""
         self._twin_values = {at: x for at, x in other._twin_values.items() if at <= t}
 
     # --- models and functions ---------------------------------------------------------------------
 
     def know(self, model: Any) -> None:
-        """Remember a model, so that its functions are known when they are called."""
+        """Register a model, so that its functions are recognized when they are called."""
         if all(reference() is not model for reference in self._models):
             self._models = [r for r in self._models if r() is not None]
             self._models.append(ref(model))
 
     def facts(self, function: Function) -> TrainingInfo | None:
-        """Return what is known of a function: whose it is, and what its tensors stand for."""
+        """Return the facts about a function of a known model; None for other functions."""
         found = self.facts_of.get(function)
         if found is None:
             model = self._model_of(function)
@@ -353,8 +356,8 @@ class Memory:
     # --- values -----------------------------------------------------------------------------------
 
     def payload(self, value: Any) -> Any:
-        """Return what is kept of an array that nobody writes into, or of anything else."""
-        if value.__class__ is np.ndarray and self.statistics_only:  # what comes most
+        """Return the value to keep for an array that does not change, or for any other object."""
+        if value.__class__ is np.ndarray and self.statistics_only:  # the most frequent case
             if value.ndim and value.dtype.kind in "fiub":
                 return self.figures.of(value)
         elif not isinstance(value, (np.ndarray, np.generic)):
@@ -366,7 +369,7 @@ class Memory:
         return self.figures.of(np.asarray(value)) if value.ndim else np.asarray(value)[()]
 
     def copied(self, value: Any) -> Any:
-        """Return what is kept of an array, or a list of numbers, that somebody may write into."""
+        """Return the value to keep for an array or list that may be written into later."""
         is_writable = isinstance(value, (list, tuple, np.ndarray))
         return self.payload(np.array(value) if is_writable else value)
 
@@ -377,9 +380,9 @@ def _variables_of(function: Function) -> set[Variable]:
 
 
 def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
-    """Return which gradient and which new values belong to each parameter, told by their scopes.
+    """Return the gradient and new values of each parameter, found by the scopes of the ops.
 
-    For a function that was made before anybody listened.
+    For functions that were made without an observer.
     """
     found = []
     params = getattr(model, "_collected_trainable_weights", None) or []
@@ -396,10 +399,10 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
 
 
 def sweep_again(facts: TrainingInfo) -> None:
-    """Take note of what arrives at the outputs of calls, for a function that was made unheard.
+    """Add the gradients at the outputs of calls, for a function that was made without an observer.
 
-    The sweep is made once more. Its tensors are computed as those of the function are, op by op, so
-    each has a twin there; what has none is not noted.
+    The sweep is made again. Its tensors are computed like those of the function, op by op, so each
+    has a twin there. Tensors without a twin are left out.
     """
     heard = copy(facts)
     heard.arrivals, heard.reached_at, heard.contributions = [], {}, {}
@@ -426,7 +429,7 @@ def sweep_again(facts: TrainingInfo) -> None:
 
 
 def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
-    """Return for each tensor that one of the first is computed from that of the second.
+    """Return the tensors of the second graph that correspond to those of the first, op by op.
 
     Examples
     --------
@@ -451,7 +454,7 @@ def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
 
 
 def _unclipped(gradient: Tensor) -> Tensor:
-    """Return the gradient that an optimizer has clipped: what it computes from comes first."""
+    """Return the gradient before an optimizer clipped it, which is an op's first input."""
     while gradient.owner is not None and _scope_of(gradient) == "clip":
         gradient = gradient.owner.inputs[0]
     return gradient
@@ -466,7 +469,7 @@ def _is_gradient(x: Tensor) -> bool:
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInfo:
-    """Return the facts of a model; of one that is not compiled, those of its graph alone."""
+    """Return the facts about a model; without a total loss, only those of its graph."""
     if getattr(model, "total_loss", None) is not None:
         return TrainingInfo(model, loss_terms or [])
     graph: Any = SimpleNamespace(
@@ -484,9 +487,9 @@ def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInf
 
 
 def keys_by_node(ids: dict[Node, str]) -> dict[Tensor, str]:
-    """Return the keys of a `tensor_map`: the ids of pictures, "dense_1" or "shared@1".
+    """Return the keys of a `tensor_map`: the ids as in pictures, "dense_1" or "shared@1".
 
-    Several outputs of one call are numbered: "lstm_1:0".
+    The outputs of a call with several are numbered: "lstm_1:0".
     """
     keys = {}
     for node, name in ids.items():

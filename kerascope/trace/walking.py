@@ -1,8 +1,8 @@
 """`ks.walk(model, x)`: a forward pass step by step, with real arrays.
 
-It drives the same stage that runs a model on symbols (`run_internal_graph`), but on numbers: every
-step calls one layer, and `tensor_map` fills before the reader's eyes. Between two steps nothing is
-open: the reader may build, train or walk other models.
+It drives the stage that runs a model on symbols (`run_internal_graph`), but with arrays: every step
+calls one layer, and `tensor_map` fills step by step. Between two steps nothing is open, so you may
+build, train or walk other models.
 
 Lesson: chapter 10.
 """
@@ -40,18 +40,18 @@ class WalkStep:
     Attributes
     ----------
     node : Node
-        Which call of which layer.
+        The call of the layer.
     layer : Layer
         The layer that was called; an InputLayer when an input is fed.
     depth : int
-        The node's depth in its model; the outputs lie at 0.
+        The node's depth in its model; outputs have depth 0.
     inputs, outputs : list of np.ndarray
-        What the layer was called on, and what came out.
+        The arrays with which the layer was called, and its results.
     tensor_map : dict of str to np.ndarray
-        By tensor name, all that has been computed so far, this step's outputs among it. Where a
-        layer is called several times, its name is that of the call, as in pictures: `shared@1/add`.
+        All arrays computed so far by tensor name, including this step's outputs. If a layer is
+        called several times, the name has the id of the call, as in pictures: `shared@1/add`.
     model : Network
-        The model that is walked; an inner one in the steps of a nested model.
+        The model of the step; in a nested model's steps the inner model.
     """
 
     node: Node
@@ -69,35 +69,35 @@ class WalkStep:
 
 
 def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
-    """Go through a model's forward pass step by step, by falling depth.
+    """Walk through a model's forward pass step by step, by falling depth.
 
     Parameters
     ----------
     model : Model or path
-        A built model, or one that learns its input shape from `x`; or the file of one.
+        A built model, one that takes its input shape from `x`, or the file of a model.
     x : array_like, list of array_like, or dict by input name
-        As for `model.predict`; all samples go through together. Of a model of another library what
-        it is called on: a tuple of several, or a dict of those with names.
+        As for `model.predict`; all samples run together. For a model of another library its
+        arguments: a tuple of several, or a dict of named ones.
     nested : bool
-        Whether the steps inside nested models come too, each before the step of the model's own
+        Whether to include the steps inside nested models, before the step of the nested model's
         call.
 
     Returns
     -------
     iterator of WalkStep
-        Lazy: a layer is called when its step is asked for. A model of another library has run when
-        the first step comes, and gives `foreign.CallStep`s.
+        Lazy: a layer is called when its step is requested. A model of another library has run
+        before the first step, and yields `foreign.CallStep`s.
 
     Raises
     ------
     DtypeError
-        `model` is no model.
+        `model` is not a model.
     DataError
         The arrays do not fit the model, as in `predict`.
 
     Notes
     -----
-    The learning phase is 0 (test): Dropout lets everything pass.
+    The learning phase is 0 (test), so Dropout changes nothing.
 
     Examples
     --------
@@ -120,12 +120,12 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
 
 
 def forward_stage(model: Any, x: Any, where: str) -> tuple[Network, Stage]:
-    """Return the network of a model, and its forward pass on arrays as a stage; `where` asks.
+    """Return the network of a model, and its forward pass on arrays as a stage.
 
     Raises
     ------
     DtypeError
-        `model` is no model.
+        `model` is not a model.
     DataError
         The arrays do not fit the model, as in `predict`.
     """
@@ -154,7 +154,7 @@ def _nothing(model: Any, **options: Any) -> None:
 
 
 def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
-    """Advance the stage; eager mode is open only while it works, never while the reader looks."""
+    """Advance the stage; eager mode is open only inside a step, never between two."""
     events, steps = iter(stage), _Steps(network)
     while True:
         inner = PassCollector()
@@ -169,7 +169,7 @@ def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
 
 
 class _Steps:
-    """Turns the calls of one run of one model into steps and keeps its tensor_map."""
+    """Turns the calls of one run of one model into steps and stores its tensor_map."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -193,7 +193,7 @@ class _Steps:
         yield WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
-        """Return the tensor's name, with the id of the call for the name of the layer."""
+        """Return an unused name: the tensor's, with the call's id instead of the layer's name."""
         layer_name, call_id = node.outbound_layer.name, self._ids[node]
         name = tensor.name
         if call_id != layer_name:
@@ -202,7 +202,7 @@ class _Steps:
 
 
 def _array(tensor: Tensor) -> np.ndarray:
-    """Return a tensor's numbers as an array that nobody else can change."""
+    """Return a tensor's value as an array that cannot be changed."""
     array = np.array(value_of(tensor))
     array.flags.writeable = False
     return array

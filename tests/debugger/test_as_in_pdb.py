@@ -197,7 +197,7 @@ def test_a_bare_number_is_a_line_of_the_script_while_we_stand_in_it(debug):
     assert answer(out, "b 14") == [BLANK.format(14) + "12, 13, 15, 17."]
     assert answer(out, "b 99") == [BLANK.format(99) + "15, 17."]
     assert answer(out, "p e.name") == ["'dense_1'"]
-    assert answer(out, "b 11")[0].startswith("*** break: got the number 11; a line is named with")
+    assert answer(out, "b 11")[0].startswith("*** break: the number 11 needs a file for a line")
 
 
 def test_a_line_of_a_file_that_is_there_must_have_something_in_it(debug):

@@ -458,7 +458,7 @@ def test_batches_that_cannot_be_executed_again_for_one_reason_are_told_on_one_li
 
     lines = said(piped(changes, "c", "info batches"), "info batches")
     (why,) = [line for line in lines if "changed in place" in line]
-    assert why.startswith("batches 1, 2, 3, ... 9 (9 in all): the data that were fed to it")
+    assert why.startswith("batches 1, 2, 3, ... 9 (9 in all): the data were changed in place")
 
 
 # --- callbacks that fail, and callbacks that train ------------------------------------------------

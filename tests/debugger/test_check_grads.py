@@ -265,7 +265,7 @@ def test_the_same_numbers_are_moved_each_time():
             ["unt forward"],
             "predict_function trains nothing, so it has no gradients",
         ),
-        (fitting(lambda: Dense(1, input_shape=(6,)), x=X * np.inf), ["unt forward"], "the loss is"),
+        (fitting(lambda: Dense(1, input_shape=(6,)), x=X * np.inf), ["unt forward"], "The loss is"),
     ],
 )
 def test_where_there_is_no_gradient_that_is_said(program, go, words):

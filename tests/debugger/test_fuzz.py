@@ -129,4 +129,4 @@ def test_the_command_line_tells_the_line_of_a_cut(recorded, capsys):
     file = recorded.with_name("short.jsonl")
     file.write_bytes(b"\n".join(recorded.read_bytes().split(b"\n")[:40]))
     assert main(["replay", str(file)]) == 2
-    assert "short.jsonl, line 40: the tape ends here" in capsys.readouterr().err
+    assert "short.jsonl, line 40: expected " in capsys.readouterr().err

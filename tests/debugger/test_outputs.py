@@ -255,7 +255,7 @@ def environment(encoding):
         (["--step-all=opp"], "--step-all=opp: Did you mean 'op'? Expected one of act, phase"),
         (["--format", "jsnl"], "--format jsnl: Did you mean 'jsonl'? Expected one of text, md"),
         (["--until", "phase:comit"], "--until: unknown phase 'comit'. Did you mean 'commit'?"),
-        (["--until", ""], "--until: got nothing to stop at"),
+        (["--until", ""], "--until: a place to stop at is missing"),
         (["--until", "a, ("], "--until: "),
         (["--step-all", "--format", "svg"], "a picture has no stops"),
         (["--step-all", "-c", "c"], "nobody is asked"),

@@ -275,7 +275,7 @@ def test_it_ends_where_the_rows_of_a_generator_are_gone(monkeypatch):
     text = piped(
         generated, "c", "goto batch 2", "goto batch 17", "set lr = 0", "rerun",
     )  # fmt: skip
-    assert "its inputs are gone" in said(text, "goto batch 2")[0]
+    assert "the inputs are gone" in said(text, "goto batch 2")[0]
     assert said(text, "rerun")[0].startswith("timeline 2: 3 calls computed")
 
 
@@ -288,7 +288,7 @@ def test_it_ends_where_the_data_were_changed_in_place():
     text = piped(changes, "c", "goto batch 3", "set lr = 0", "rerun")
     lines = said(text, "rerun")
     assert lines[0].startswith("timeline 2: 9 calls computed")
-    assert lines[1].startswith("   it ends here: batch 12: the data that were fed to it are others")
+    assert lines[1].startswith("   it ends here: batch 12: the data were changed in place")
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_rows_beyond_the_budget_are_gone_and_that_is_said(monkeypatch):
     monkeypatch.setattr(journals, "HELD", 100)
     session = debugged(from_a_generator_that_fills_its_buffers_anew)
     first = int(marks_of(session)[0].deltas[0].value)
-    with pytest.raises(ValueError, match="its inputs are gone"):
+    with pytest.raises(ValueError, match="the inputs are gone"):
         session.tape.names_at(first)
 
 
@@ -117,7 +117,7 @@ def test_data_that_were_changed_in_place_are_told_not_used():
 
     session = debugged(program)
     rows += 1
-    with pytest.raises(ValueError, match=r"its data were changed in place"):
+    with pytest.raises(ValueError, match=r"the data were changed in place"):
         session.tape.names_at(marks_of(session)[-1].t)
 
 

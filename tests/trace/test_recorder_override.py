@@ -72,7 +72,7 @@ def test_overriding_with_the_same_array_changes_no_bit():
     ("name", "value", "error", "words"),
     [
         ("ex", 0, ArgumentError, "Did you mean 'exp'"),
-        ("exp", [1.0], ShapeError, r"array of shape \(1,\); expected \(2,\)"),
+        ("exp", [1.0], ShapeError, r"expected shape \(2,\), got \(1,\)"),
         ("add", [1.0, 2.0], ArgumentError, "has no array now"),
     ],
 )

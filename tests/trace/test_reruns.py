@@ -65,7 +65,7 @@ def test_without_a_change_every_call_is_the_same_bit_for_bit(name):
 def test_large_variables_of_one_name_are_refused(monkeypatch):
     monkeypatch.setattr("kerascope.trace.training_info.MOST_OF_TWINS", 0)
     recorder = recorded(ZOO[OF_ONE_NAME]())
-    with pytest.raises(ArgumentError, match="two variables of train_function have one name"):
+    with pytest.raises(ArgumentError, match="two variables of train_function have the same name"):
         rerun(recorder, recorder.tape, call_at(recorder, recorder.tape, begins(recorder.tape)[0]))
 
 

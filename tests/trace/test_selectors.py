@@ -106,7 +106,7 @@ KNOWN = KnownNames(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "got nothing to stop at"),
+        ("", "a place to stop at is missing"),
         ("12", "train.py:12"),
         ("depth", "depth 2"),
         ("depth two", "a whole number"),
@@ -116,7 +116,7 @@ KNOWN = KnownNames(
         ("dense_2:bwdd", "Did you mean 'bwd'"),
         ("dense_2:rte", "Did you mean 'ret'"),
         ("dense 2", "cannot read 'dense 2'"),
-        ("op:dot:bwd", "only a layer has them"),
+        ("op:dot:bwd", "only layers have"),
         ("phase:comit", "Did you mean 'commit'"),
         ("event:map.skp", "Did you mean 'map.skip'"),
         ("dens_2", "unknown layer 'dens_2'. Did you mean 'dense_2'"),

@@ -62,7 +62,7 @@ def test_a_tape_is_a_list_that_only_grows():
     assert [e.t for e in tape] == [0, 1]
     assert [e.t for e in tape[:1]] == [0]
     assert tape[-1].t == 1
-    with pytest.raises(ArgumentError, match="t=5; expected t=2"):
+    with pytest.raises(ArgumentError, match="expected an event of t=2, got one of t=5"):
         tape.append(event(5))
 
 
@@ -334,7 +334,7 @@ def test_a_damaged_line_is_refused_with_its_number(saved, line):
     lines = saved.read_text("utf-8").split("\n")
     lines[3] = line
     saved.write_text("\n".join(lines), "utf-8")
-    with pytest.raises(ConfigError, match=r"t\.jsonl, line 4: no event of a tape"):
+    with pytest.raises(ConfigError, match=r"t\.jsonl, line 4: not an event"):
         Tape.load(saved)
 
 
@@ -342,7 +342,7 @@ def test_a_damaged_line_is_refused_with_its_number(saved, line):
 def test_another_file_is_no_tape(saved, header):
     lines = saved.read_text("utf-8").split("\n")
     saved.write_text("\n".join([header, *lines[1:]]), "utf-8")
-    with pytest.raises(ConfigError, match="line 1: this is no tape"):
+    with pytest.raises(ConfigError, match="line 1: expected a tape"):
         Tape.load(saved)
 
 
@@ -358,7 +358,7 @@ def test_arrays_that_are_missing_damaged_or_anothers_are_refused(saved):
     beside = saved.with_suffix(".npz")
     whole = beside.read_bytes()
     beside.write_bytes(whole[:100] + b"x" + whole[101:])
-    with pytest.raises(ConfigError, match="not those of"):
+    with pytest.raises(ConfigError, match="expected the arrays of"):
         Tape.load(saved)
     beside.unlink()
     with pytest.raises(ConfigError, match="cannot be read"):
