@@ -1,21 +1,22 @@
-"""`kerascope profile script.py`: run a script, then measure the functions that it has called."""
+"""`kerascope profile script.py`: run a script, then measure the functions that it called."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from kerascope.backend.function import Function
+from kerascope.backend.program.profiling import NANO, timed
 from kerascope.cli.scripts import ScriptRun, checked_script, output_aside
 from kerascope.cli.usage import given
 from kerascope.engine.network import Network
@@ -27,11 +28,11 @@ from kerascope.viz.profile.rows import measure_roofline
 from kerascope.viz.table_layout import Cell, Column, laid_out
 
 INTERRUPTED = 130
-MOST_HEARD = 200  # functions; a script may make one for each K.eval
+MOST_CALLED = 200  # functions; a script may make one for each K.eval
 MOST_PROFILED = 6
-LEAST_SHARE = 0.01  # of the time in all functions: what took less is not measured without --all
+LEAST_SHARE = 0.01  # of the time in all functions; those below it are profiled only with --all
 NARROWEST = 60
-COMPUTE = "_compute"  # the method through which every call goes that nobody watches
+COMPUTE = "_compute"  # the method for calls without observers
 MODEL_FUNCTIONS = tuple(f"{name}_function" for name in FUNCTIONS)
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -43,6 +44,10 @@ class Calls:
 
     Attributes
     ----------
+    count : int
+        Calls that raised an error included.
+    seconds : float
+        The time of the calls that returned.
     inputs : list of array_like
         Of the last call.
     """
@@ -53,13 +58,13 @@ class Calls:
 
 
 @dataclass
-class Heard:
-    """A function that was called.
+class CalledFunction:
+    """A function that the script called.
 
     Attributes
     ----------
     model : Network or None
-        Whose it is.
+        The model that made it.
     """
 
     function: Function
@@ -68,70 +73,62 @@ class Heard:
 
     @property
     def count(self) -> int:
-        """How often it was called."""
+        """The number of calls."""
         return sum(calls.count for calls in self.calls.values())
 
     @property
     def seconds(self) -> float:
-        """How long that took."""
+        """The time of all calls."""
         return sum(calls.seconds for calls in self.calls.values())
 
     @property
     def usual(self) -> tuple[Shapes, Calls]:
-        """The shapes that came most often, and their calls."""
+        """The most frequent shapes of the inputs, and their calls."""
         return max(self.calls.items(), key=lambda item: item[1].count)
 
     @property
     def name(self) -> str:
-        """Its name, and whose it is."""
+        """The name of the function and of its model."""
         return self.function.name + (f" of {self.model.name}" if self.model is not None else "")
 
 
-class Listener:
-    """Hears which functions are called, on what, and how long that takes.
+@contextmanager
+def called_functions() -> Iterator[dict[Function, CalledFunction]]:
+    """Record the functions that are called inside the `with` block, in the order of first calls.
 
-    Nothing is stepped: a call takes two microseconds longer than without it.
-
-    Attributes
-    ----------
-    heard : dict of Function to Heard
-        By the order of their first calls.
+    Each call takes two microseconds longer. It is measured by `timed`, as each call of a profile.
     """
+    found: dict[Function, CalledFunction] = {}
+    plain = Function._compute
 
-    def __init__(self) -> None:
-        self.heard: dict[Function, Heard] = {}
+    def recorded_call(function: Function, inputs: Sequence[Any]) -> Any:
+        calls = _calls_of(found, function, inputs)
+        if calls is None:
+            return plain(function, inputs)
+        calls.count += 1
+        calls.inputs = inputs
+        nanoseconds, result = timed(perf_counter_ns, plain, function, inputs)
+        calls.seconds += nanoseconds * NANO
+        return result
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Hear all calls inside the `with` block."""
-        plain = Function._compute
+    setattr(Function, COMPUTE, recorded_call)
+    try:
+        yield found
+    finally:
+        setattr(Function, COMPUTE, plain)
 
-        def heard_call(function: Function, inputs: Sequence[Any]) -> Any:
-            calls = self._calls_of(function, inputs)
-            start = time.perf_counter()
-            try:
-                return plain(function, inputs)
-            finally:
-                if calls is not None:
-                    calls.seconds += time.perf_counter() - start
-                    calls.count += 1
-                    calls.inputs = inputs
 
-        setattr(Function, COMPUTE, heard_call)
-        try:
-            yield
-        finally:
-            setattr(Function, COMPUTE, plain)
-
-    def _calls_of(self, function: Function, inputs: Sequence[Any]) -> Calls | None:
-        heard = self.heard.get(function)
-        if heard is None:
-            if len(self.heard) >= MOST_HEARD:
-                return None
-            # Found now: a model that only a function of the script knows may be gone at its end.
-            model = owner_of(function) if function.name in MODEL_FUNCTIONS else None
-            heard = self.heard[function] = Heard(function, model)
-        return heard.calls.setdefault(tuple(map(np.shape, inputs)), Calls())
+def _calls_of(
+    found: dict[Function, CalledFunction], function: Function, inputs: Sequence[Any]
+) -> Calls | None:
+    """Return the calls to which this one is added; None if there are too many functions."""
+    if function not in found:
+        if len(found) >= MOST_CALLED:
+            return None
+        # Looked up now: a model that only a function of the script refers to may be gone later.
+        model = owner_of(function) if function.name in MODEL_FUNCTIONS else None
+        found[function] = CalledFunction(function, model)
+    return found[function].calls.setdefault(tuple(map(np.shape, inputs)), Calls())
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -144,12 +141,11 @@ def run_profile(options: Namespace) -> int:
         with given():
             check_target(output)
     script = ScriptRun(path, options.script_words, for_good=options.for_good)
-    listener = Listener()
-    start = time.perf_counter()
-    code = _run(script, listener, options.json)
-    took = time.perf_counter() - start
-    heard = sorted(listener.heard.values(), key=lambda one: -one.seconds)
-    if not heard:
+    with called_functions() as found:
+        nanoseconds, code = timed(perf_counter_ns, _run, script, options.json)
+    took = nanoseconds * NANO
+    called = sorted(found.values(), key=lambda one: -one.seconds)
+    if not called:
         if code:
             return code
         raise KerascopeError(
@@ -158,10 +154,10 @@ def run_profile(options: Namespace) -> int:
         )
     if code:
         _say(f"'{path}' did not come to its end; this is what it has called until then.")
-    chosen = _chosen(heard, options.all)
+    chosen = _chosen(called, options.all)
     roofline = measure_roofline()
     most = None if options.all else 20
-    found = [
+    profiles = [
         profile(
             one.function, list(one.usual[1].inputs), sort=options.sort, most=most,
             repeats=options.repeats, roofline=roofline,
@@ -169,32 +165,32 @@ def run_profile(options: Namespace) -> int:
         for one in chosen
     ]  # fmt: skip
     if options.json:
-        profiles = dict(zip([one.function for one in chosen], found, strict=True))
-        _print_json(path, took, heard, profiles)
+        by_function = dict(zip([one.function for one in chosen], profiles, strict=True))
+        _print_json(path, took, called, by_function)
     else:
-        _print_tables(path, took, heard, found)
+        _print_tables(path, took, called, profiles)
     for output in options.output:
-        _draw(found, output)
+        _draw(profiles, output)
     return code
 
 
-def _run(script: ScriptRun, listener: Listener, is_json: bool) -> int:
-    """Run a script and return its exit code; one that is interrupted is profiled all the same."""
+def _run(script: ScriptRun, is_json: bool) -> int:
+    """Run a script and return its exit code. A script that is interrupted is profiled, too."""
     try:
-        with listener.listening(), output_aside(is_json):
+        with output_aside(is_json):
             return script.run()
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _chosen(heard: Sequence[Heard], is_all: bool) -> list[Heard]:
-    """Return what is measured: what took most of the time, and the functions of models first."""
+def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
+    """Return the functions to profile: the slowest, only those of models if there are any."""
     if is_all:
-        return list(heard)
-    total = sum(one.seconds for one in heard)
-    of_models = [one for one in heard if one.model is not None]
-    some = [one for one in of_models or heard if one.seconds >= LEAST_SHARE * total]
-    return (some or list(heard))[:MOST_PROFILED]
+        return list(called)
+    total = sum(one.seconds for one in called)
+    of_models = [one for one in called if one.model is not None]
+    some = [one for one in of_models or called if one.seconds >= LEAST_SHARE * total]
+    return (some or list(called))[:MOST_PROFILED]
 
 
 def _say(message: str) -> None:
@@ -206,42 +202,42 @@ def _say(message: str) -> None:
 
 
 def _print_tables(
-    path: Path, took: float, heard: Sequence[Heard], found: Sequence[Profile]
+    path: Path, took: float, called: Sequence[CalledFunction], found: Sequence[Profile]
 ) -> None:
     console = Console(file=sys.stdout, highlight=False)
     width = max(console.width, NARROWEST)
-    inside = sum(one.seconds for one in heard)
+    inside = sum(one.seconds for one in called)
     share = readable_share(inside / took if took else 0.0)
     print(
         f"\n{path.name}: {readable_time(took)}, of which {readable_time(inside)} ({share}) in the "
         f"functions that it called:"
     )
-    rows = list(heard[: max(len(found), 12)])
+    rows = list(called[: max(len(found), 12)])
     for line in laid_out(_columns(rows), width):
         print("".join(text for text, _ in line))
-    if len(rows) < len(heard):
-        print(f"and {len(heard) - len(rows)} more (--all shows them)")
+    if len(rows) < len(called):
+        print(f"and {len(called) - len(rows)} more (--all shows them)")
     for one in found:
         print()
         console.print(one, width=width, no_wrap=False, crop=False)
 
 
-def _columns(heard: Sequence[Heard]) -> list[Column]:
+def _columns(called: Sequence[CalledFunction]) -> list[Column]:
     def cells(texts: list[str]) -> list[Cell]:
         return [Cell([[(text, "")]]) for text in texts]
 
     shapes = []
-    for one in heard:
+    for one in called:
         usual, _ = one.usual
         others = len(one.calls) - 1
         shapes.append(f"{', '.join(map(str, usual))}{f' and {others} more' if others else ''}")
     return [
-        Column("Function", cells([one.name for one in heard])),
-        Column("Calls", cells([f"{one.count:,}" for one in heard]), is_number=True),
-        Column("Time", cells([readable_time(one.seconds) for one in heard]), is_number=True),
+        Column("Function", cells([one.name for one in called])),
+        Column("Calls", cells([f"{one.count:,}" for one in called]), is_number=True),
+        Column("Time", cells([readable_time(one.seconds) for one in called]), is_number=True),
         Column(
             "Each",
-            cells([readable_time(one.seconds / max(one.count, 1)) for one in heard]),
+            cells([readable_time(one.seconds / max(one.count, 1)) for one in called]),
             is_number=True,
         ),
         Column("Inputs", cells(shapes)),
@@ -249,7 +245,7 @@ def _columns(heard: Sequence[Heard]) -> list[Column]:
 
 
 def _print_json(
-    path: Path, took: float, heard: Sequence[Heard], found: dict[Function, Profile]
+    path: Path, took: float, called: Sequence[CalledFunction], found: dict[Function, Profile]
 ) -> None:
     functions = [
         {
@@ -263,7 +259,7 @@ def _print_json(
             ],
             "profile": found[one.function].as_dict() if one.function in found else None,
         }
-        for one in heard
+        for one in called
     ]
     print(json.dumps({"script": path.name, "seconds": took, "functions": functions}, indent=2))
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from io import StringIO
 from statistics import median
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,9 @@ from kerascope.errors import ArgumentError
 if TYPE_CHECKING:
     from kerascope.backend.function import Function
 
-__all__ = ["Measured", "MeasuredLine", "made_up_inputs", "measure"]
+__all__ = ["Measured", "MeasuredLine", "made_up_inputs", "measure", "timed"]
+
+Result = TypeVar("Result")
 
 
 # --- a program with a clock between its statements, and one that calls nothing --------------------
@@ -588,11 +590,11 @@ def _silently(function: Function) -> Iterator[None]:
 # --- the measured loop ----------------------------------------------------------------------------
 
 
-def timed(clock: Clock, call: Callable[..., Any], *arguments: Any) -> int:
-    """Return the time of a call in nanoseconds."""
+def timed(clock: Clock, call: Callable[..., Result], *arguments: Any) -> tuple[int, Result]:
+    """Return the time of a call in nanoseconds, and its result."""
     start = clock()
-    call(*arguments)
-    return clock() - start
+    result = call(*arguments)
+    return clock() - start, result
 
 
 class _Times(NamedTuple):
@@ -621,10 +623,10 @@ def _times(
     def one_round() -> tuple[list[int], int, int | None]:
         of_statements = differences(measured(*arrays))
         put_back()
-        whole = timed(clock, plain, *arrays)
+        whole, _ = timed(clock, plain, *arrays)
         put_back()
         try:
-            return of_statements, whole, timed(clock, idle, *arrays)
+            return of_statements, whole, timed(clock, idle, *arrays)[0]
         except NOT_COMPUTED:
             return of_statements, whole, None
 
