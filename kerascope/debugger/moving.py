@@ -230,7 +230,7 @@ def ru(debugger: Shell, words: str) -> bool:
 
 @command("rr", group="backward", takes_words=False, moves=True)
 def rr(debugger: Shell, words: str) -> bool:
-    """Go back to the begin of the enclosing span.
+    """Go back to the start of the enclosing span.
 
     Usage: rr
     Example: rr
@@ -260,7 +260,7 @@ def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
 
 @command("goto", group="in time", moves=True, completes=_times)
 def goto(debugger: Shell, words: str) -> bool:
-    """Go to a time, past or future, or to the begin of a batch or an epoch.
+    """Go to a time, past or future, or to the start of a batch or an epoch.
 
     Usage: goto T | goto [fit N] [epoch N] [batch N] [of MODEL]
     Example: goto 61

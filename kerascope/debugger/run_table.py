@@ -82,7 +82,7 @@ def _merged(reasons: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> _at_once(["batch 1: it is gone.", "batch 2: it is gone.", "it is large"])
+    >>> _merged(["batch 1: it is gone.", "batch 2: it is gone.", "it is large"])
     ['batches 1, 2: it is gone.', 'it is large']
     """
     found: dict[str, list[str]] = {}

@@ -50,7 +50,9 @@ def say_row(shell: Shell, words: str) -> None:
 
 def _number(words: str, batch: BatchAt) -> int:
     if not words.strip().isdigit() or int(words) >= batch.size:
-        raise ArgumentError(f"row: expected rows 0 to {batch.size - 1}, got {words!r}.")
+        raise ArgumentError(
+            f"row: batch {batch.number} has rows 0 to {batch.size - 1}, got {words!r}."
+        )
     return int(words)
 
 
@@ -64,7 +66,7 @@ def _conspicuous_row(shell: Shell, t: int) -> tuple[int, str]:
     found = losses_by_row(session.recorder, session.tape, t)
     if found is None:
         raise ArgumentError(
-            "row: needs a row here, because the losses of the rows are not known: they are not "
+            "row: needs a number here, because the losses of the rows are not known: they are not "
             "computed yet, or not per row. `row 3` shows row 3."
         )
     losses = np.where(np.isnan(found[1]), np.inf, found[1])

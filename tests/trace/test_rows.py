@@ -173,9 +173,9 @@ def test_the_largest_loss_of_a_batch_is_told_in_the_past_too(debugged, ways):
 
 def test_outside_of_a_batch_row_says_so(debugged):
     out = debugged("row", "c", "row", "goto batch 2", "row", "row 8", "row 3", "q")
-    assert "*** row: here is no batch of fit" in out
-    assert "*** row: which one? The losses of the rows are not known here" in out
-    assert "*** row: got '8'; batch 2 has rows 0 to 7." in out
+    assert "*** row: needs a batch of fit" in out
+    assert "*** row: needs a number here, because the losses of the rows are not known" in out
+    assert "*** row: batch 2 has rows 0 to 7, got '8'." in out
     assert answer(out, "row 3")[0].startswith("row 3 of batch 2 = sample ")
 
 
