@@ -33,7 +33,7 @@ working::
 
 A message says where, what was expected, what came, and what to do::
 
-    Dense 'dense_1': input has 3 axes (None, 4, 5); expected 2. Flatten() it first.
+    Dense 'dense_1': expected an input with 2 axes, got 3 (None, 4, 5). Add Flatten() before it.
 """
 
 from __future__ import annotations

@@ -263,12 +263,12 @@ class CallbackList:
 
     @property
     def only_count_batches(self) -> bool:
-        """True if nobody hears of batches but those that `fit` adds to count and to average."""
+        """Whether no callback needs batches, except those that `fit` adds to count and average."""
         return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
     @property
-    def only_hear_of_ends(self) -> bool:
-        """True if nobody hears that a batch begins."""
+    def needs_batch_end_only(self) -> bool:
+        """Whether no callback needs the beginning of a batch."""
         return not self._batch_begin_hooks
 
     def averages_of(self, names: list[str]) -> RunningMeans | None:

@@ -1,23 +1,23 @@
-"""Arguments: "a tensor or a list of tensors", by place or by name, and those of a layer's call.
+"""Arguments of calls: a tensor or a list of them, by position or by name; tensors among arguments.
 
-Calls with several tensors may give them by place or by name: `attention(query, value, key=key)`. A
-Node must know every tensor that a call depends on, or the graph would lack edges. So the tensors
-among the further arguments of a call join its inputs: the Node lists them all in `input_tensors`,
-and in its `arguments` an `InputPlace` stands where each tensor stood. When the call is run on other
-tensors, as in a nested model, the places are filled with these.
+A call of a layer may pass tensors by position or by name: `attention(query, value, key=key)`. A
+Node must store every tensor that a call depends on, or the graph would lack edges. So the tensors
+among the further arguments are inputs too: the Node lists all of them in `input_tensors`, and its
+`arguments` contain an `InputPlace` instead of each tensor. When the call is repeated on other
+tensors, as in a nested model, those tensors replace the places.
 
-A layer needs to declare nothing: it names its arguments in `call`. What the engine does with an
-argument `value` that is a tensor:
+A layer declares nothing; the argument names of its `call` are enough. For an argument `value` that
+is a tensor:
 
-- `call(inputs, value)` gets the tensor, or the list or dict of tensors, that the caller gave;
-- `build` and `compute_output_shape` get its shape, if they have an argument `value_shape`;
-- `call` gets its mask, if it has an argument `value_mask`.
+- `call(inputs, value)` receives the tensor, or the list or dict of tensors that was passed;
+- `build` and `compute_output_shape` receive its shape, if they have an argument `value_shape`;
+- `call` receives its mask, if it has an argument `value_mask`.
 
-Keras 3 has the same convention; Keras 2 knows only one argument with a list of tensors.
+Keras 3 has the same convention. Keras 2 has a single argument, with a list of tensors.
 
-Inputs that come in a dict are listed, too; in the arguments, under the name `INPUTS`, stands the
-dict with their places, and `call` gets it with the tensors. Last come the structures in which a
-model has its inputs and outputs.
+If the inputs are a dict, their tensors are listed as well. The dict with their places is stored
+among the arguments under the name `INPUTS`, and `call` receives the dict with the tensors. The last
+section of this file is about models whose inputs and outputs are nested lists and dicts.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from kerascope.nested import dicts_in, flattened, found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
 
-# --- a tensor or a list of them; names of arguments -----------------------------------------------
+# --- a tensor or a list of tensors; names of arguments --------------------------------------------
 
-Packing = Callable[[Any], Any]  # from a list to what stood in lists and dicts
+Packing = Callable[[Any], Any]  # from a flat list to the original lists and dicts
 
 
 def to_list(x: Any) -> list[Any]:
-    """Return a list or tuple as a list, None as an empty one, anything else as a list of one."""
+    """Return a list or tuple as a list, None as an empty list, anything else in a list."""
     if x is None:
         return []
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 def unpack_singleton(items: list[Any]) -> Any:
-    """Return the only element of a list of one, else the list."""
+    """Return the element of a list of length 1; return any other list as it is."""
     return items[0] if len(items) == 1 else items
 
 
 def listed(value: Any) -> tuple[list[Any], Packing]:
-    """Return what is in lists and dicts as a list, and what makes of such a list the same again.
+    """Flatten nested lists and dicts; return the list and a function that nests such a list.
 
-    A single list of one is taken as what it contains.
+    A flat list of length 1 is nested as its only element.
     """
     found = to_list(value)
     if any(type(x) in (list, tuple, dict) for x in found):
@@ -91,11 +91,11 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 
 
 def accepts(function: Callable[..., Any], name: str) -> bool:
-    """Tell whether a function has a parameter of this name (not merely `**kwargs`)."""
+    """Return whether a function has a parameter of this name; `**kwargs` does not count."""
     function = getattr(function, "__func__", function)
     try:
         return name in _known_parameters(function)
-    except TypeError:  # an object that cannot be hashed
+    except TypeError:  # the function cannot be hashed
         return name in _parameters(function)
 
 
@@ -113,21 +113,21 @@ _known_parameters = lru_cache(maxsize=4096)(_parameters)
 def named_arguments(
     method: str, names: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any], where: str
 ) -> dict[str, Any]:
-    """Return the arguments of a method of Keras by today's names, old ones translated.
+    """Return the arguments of a Keras method by name, with old names translated.
 
     Raises
     ------
     ArgumentError
-        There are too many, one is given twice, or one has no such name.
+        There are too many arguments, one is given twice, or a name is unknown.
     """
     if len(args) > len(names):
-        raise ArgumentError(f"{where}: got {len(args)} arguments by place; expected {len(names)}.")
+        raise ArgumentError(f"{where}: expected {len(names)} arguments, got {len(args)}.")
     given = dict(zip(names, args, strict=False))
     for name, value in translate(method, kwargs).items():
         if name not in names:
             raise ArgumentError(f"{where}: unknown argument {name!r}. {did_you_mean(name, names)}")
         if name in given:
-            raise ArgumentError(f"{where}: {name!r} is given by place and by name. Leave one out.")
+            raise ArgumentError(f"{where}: {name!r} is given by position and name. Leave one out.")
         given[name] = value
     return given
 
@@ -139,37 +139,37 @@ INPUTS = ""
 
 @dataclass(frozen=True)
 class InputPlace:
-    """Stands in the arguments of a Node for its input tensor number `index`."""
+    """A reference to input tensor number `index` in the arguments of a Node."""
 
     index: int
 
     def get_config(self) -> dict[str, Any]:
-        """Return the index, ready for JSON."""
+        """Return the index as plain data for JSON."""
         return {"index": self.index}
 
 
 def with_constants(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with constants in place of arrays, also in lists and dicts."""
+    """Replace arrays by constants in the arguments, also inside lists and dicts."""
     return {name: replaced(value, np.ndarray, as_tensor) for name, value in arguments.items()}
 
 
-def taken_out(
-    arguments: dict[str, Any], first: int, joins: Callable[[Tensor], bool]
+def extract_tensors(
+    arguments: dict[str, Any], first: int, is_input: Callable[[Tensor], bool]
 ) -> tuple[list[Tensor], dict[str, Any]]:
-    """Return the tensors among the arguments, and the arguments with places in their stead.
+    """Replace tensors among the arguments by places; return the tensors and the new arguments.
 
     Parameters
     ----------
     arguments : dict
     first : int
-        Index of the first place: how many inputs there are already.
-    joins : callable
-        Tells of a tensor whether it becomes an input; others stay where they are.
+        Index of the first place: the number of inputs before these tensors.
+    is_input : callable
+        Returns whether a tensor becomes an input; other tensors remain in the arguments.
     """
     tensors: list[Tensor] = []
 
     def place_of(tensor: Tensor) -> Any:
-        if not joins(tensor):
+        if not is_input(tensor):
             return tensor
         tensors.append(tensor)
         return InputPlace(first + len(tensors) - 1)
@@ -178,16 +178,16 @@ def taken_out(
 
 
 def number_of_places(arguments: dict[str, Any]) -> int:
-    """Return how many inputs of a Node stand in its arguments, beside those of a dict."""
+    """Return the number of places among a Node's arguments, without those of `INPUTS`."""
     return sum(len(found_in(arguments[x], InputPlace)) for x in arguments if x != INPUTS)
 
 
-def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
-    """Return the arguments with item number `index` (a tensor, its mask) at each place.
+def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
+    """Replace each place in the arguments by item number `index`, such as a tensor or its mask.
 
     Examples
     --------
-    >>> filled({"value": InputPlace(1), "states": [InputPlace(2)], "training": True}, "abc")
+    >>> fill_places({"value": InputPlace(1), "states": [InputPlace(2)], "training": True}, "abc")
     {'value': 'b', 'states': ['c'], 'training': True}
     """
     return {
@@ -197,7 +197,7 @@ def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
 
 
 def restored_places(value: Any) -> Any:
-    """Return an argument that came from a configuration with its places as `InputPlace`s."""
+    """Make `InputPlace`s from the dicts that stand for them in a configuration's argument."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -208,7 +208,7 @@ def restored_places(value: Any) -> Any:
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the shape of each tensor argument for which a function has a `..._shape`."""
+    """Return the shapes of tensor arguments for the function's parameters named `..._shape`."""
     return {
         f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)
         for name, value in arguments.items()
@@ -219,16 +219,16 @@ def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> d
 def masks_by_name(
     call: Callable[..., Any], arguments: dict[str, Any], masks: Sequence[Tensor | None]
 ) -> dict[str, Any]:
-    """Return what `call` is told of masks: `mask` of the inputs, `value_mask` of an input `value`.
+    """Return the mask arguments of a `call`: `mask` for its inputs, `value_mask` for `value`.
 
     Parameters
     ----------
     call : callable
-        That of the layer.
+        The layer's `call`.
     arguments : dict
-        With places for the tensors.
+        The further arguments, with places for tensors. A mask among them is not replaced.
     masks : list of (Tensor or None)
-        Of every input tensor of the call. A mask that the caller gives himself is not replaced.
+        The mask of every input tensor of the call.
     """
     own = list(masks[: len(masks) - number_of_places(arguments)])
     candidates: dict[str, Any] = {"mask": own[0] if len(own) == 1 else own}
@@ -248,39 +248,39 @@ def _is_given(mask: Any) -> bool:
     return any(m is not None for m in mask) if isinstance(mask, list) else mask is not None
 
 
-# --- structures: how a model's inputs and outputs stand in lists and dicts, as in Keras 3 ---------
+# --- structures: a model's inputs and outputs in nested lists and dicts, as in Keras 3 -----------
 #
-# Inside, a model has them in flat lists; its structure, `{"b": 1, "a": [0]}`, says in which place
-# of what the caller sees each one stands. None is that of one tensor, or of a flat list.
+# A model stores its tensors in flat lists. The structure `{"b": 1, "a": [0]}` contains the index of
+# each tensor in the nesting that the caller uses. None means one tensor or a flat list.
 
 
 def listed_tensors(where: str, what: str, given: Any) -> tuple[Any, list[Any]]:
-    """Return tensors as a list, and their indices in the lists and dicts where they stood.
+    """Flatten a model's tensors: return their structure and the flat list.
 
     Raises
     ------
     DtypeError
-        A key of a dict is no word, or there is a place without a tensor.
+        A key of a dict is not a string, or a tensor is None.
     """
     names = [name for one in dicts_in(given) for name in one]
     if not all(isinstance(name, str) for name in names):
-        raise DtypeError(f"{where}: {what} tensors have the keys {names}; expected str.")
+        raise DtypeError(f"{where}: expected strings as keys of {what} tensors, got {names}.")
     if given is not None and found_in(given, type(None)):
         raise DtypeError(f"{where}: {what} tensors to a Model must be Keras tensors; got None.")
     return listed_with_structure(given)
 
 
 def listed_with_structure(given: Any) -> tuple[Any, list[Any]]:
-    """Return things as a list, and their indices in the lists and dicts where they stood.
+    """Flatten nested lists and dicts: return the structure of indices and the flat list.
 
-    Of what stands alone or in a single list the indices are None: those say nothing.
+    The structure of a single item or of a flat list is None.
     """
     things, put = listed(given)
     return None if put is unpack_singleton else put(range(len(things))), things
 
 
 def packed(structure: Any, items: Sequence[Any]) -> Any:
-    """Return items where the structure has their indices.
+    """Return a structure with its indices replaced by the items.
 
     Examples
     --------
@@ -293,7 +293,9 @@ def packed(structure: Any, items: Sequence[Any]) -> Any:
 
 
 def names_in(structure: Any, own: list[str]) -> list[str]:
-    """Return the way to each index in a structure; where it ends in a list, by a name of its own.
+    """Return the path to each index in a structure, as a name.
+
+    An item of a list has its name in `own` as the last part.
 
     Examples
     --------
@@ -309,7 +311,7 @@ def names_in(structure: Any, own: list[str]) -> list[str]:
 
 
 def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the keys and places that lead to each index, in the order of the indices."""
+    """Yield the path of keys and positions to each index, in the order of the indices."""
     if isinstance(structure, int):
         yield ()
         return
@@ -318,10 +320,10 @@ def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def by_names(structure: Any, names: list[str], value: Any) -> Any:
-    """Return what is given for each index of a structure as a dict by their names.
+    """Return a nested value as a dict by names, if it is nested like the structure.
 
-    Anything else, as a single thing for all or a flat list, stays as it is; a key that the
-    structure has not is kept too, for others to refuse.
+    Any other value, such as a single one for all or a flat list, is returned as it is. An unknown
+    key is kept: the caller checks the names.
 
     Examples
     --------
@@ -339,7 +341,7 @@ def by_names(structure: Any, names: list[str], value: Any) -> Any:
             found |= by_names(place, names, item)
         else:
             inside = [names[index] for index in found_in(place, int)]
-            raise ArgumentError(f"got one {type(item).__name__} for {inside}; expected one each.")
+            raise ArgumentError(f"expected one each for {inside}, got one {type(item).__name__}.")
     return found
 
 

@@ -1,9 +1,9 @@
-"""Policies around every call of a layer, beside the call itself.
+"""Call policies: actions around each call of a layer that are not part of the computation.
 
-A policy is one concern: a failed call is undone, an error notes the layer, and so on. It is made
-for one call, it may hold something while the call advances, and it is notified of how the call
-ended. `engine/policies/` contains them; `WholeCall` wraps a call in several of them. `CalledLayer`
-is what they use of a layer.
+A policy is one concern, such as undoing a failed call or adding the layer's name to an error. It is
+made for one call. It can prepare something while the call runs, and it is notified when the call
+succeeds or fails. The policies are in `engine/policies/`; `WholeCall` wraps a call in several.
+`CalledLayer` lists the attributes of a layer that policies use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kerascope.callers import boundary
 class CalledLayer(Protocol):
     """The attributes of a `Layer` that policies use.
 
-    Their files cannot import `Layer`: its file imports them.
+    Their files cannot import `Layer`, because its file imports them.
     """
 
     name: str
@@ -26,7 +26,7 @@ class CalledLayer(Protocol):
     inbound_nodes: list[Any]
     outbound_nodes: list[Any]
 
-    # Penalties of the last call on numbers, updates, and whether `call` assigns to variables.
+    # Penalties of the last call on arrays, updates, and whether `call` assigns to variables.
     _last_call: Any
     _updates: Any
     _assigns: bool
@@ -46,40 +46,40 @@ class CalledLayer(Protocol):
         """Record a call of another layer in this one's `call`."""
 
     def _snapshot(self) -> dict[str, Any]:
-        """Return what building changes."""
+        """Return a copy of the attributes."""
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
-        """Restore a snapshot."""
+        """Set the attributes to a snapshot."""
 
 
 class CallPolicy:
-    """What holds around one call of a layer. This one does nothing."""
+    """Base of the policies around one call of a layer; it does nothing."""
 
     def resume(self) -> None:
-        """Prepare for the call to begin, or to continue after a pause."""
+        """Prepare, because the call begins or continues after a pause."""
 
     def pause(self) -> None:
-        """Take back what `resume` did: the call pauses, or ends."""
+        """Revert `resume`, because the call pauses or ends."""
 
     def succeeded(self) -> None:
-        """React to the end of the call."""
+        """React to a call that ended without an error."""
 
     def failed(self, error: BaseException) -> None:
         """React to an error in the call, or to a stage that was abandoned before its end."""
 
 
 class WholeCall:
-    """Wraps one call of a layer in policies.
+    """One call of a layer, wrapped in policies.
 
     Use it in a `with` statement, or pass it to a stage: `Stage(..., around=WholeCall(...))`.
 
     Parameters
     ----------
     policies : sequence of CallPolicy
-        All of them, the outermost first; each is notified if the call fails.
+        All policies, the outermost first. Each is notified if the call fails.
     holding : sequence of CallPolicy
-        Those among them that have something to do when the call begins, pauses or succeeds. Each
-        call of a layer goes through these, so it pays to leave the others out.
+        The policies among them that act when the call begins, pauses or succeeds. This costs time
+        in every call of a layer, so other policies are left out.
     """
 
     def __init__(self, policies: Sequence[CallPolicy], holding: Sequence[CallPolicy]) -> None:
@@ -98,7 +98,7 @@ class WholeCall:
 
     @boundary
     def __call__(self, advance: Callable[[], Any]) -> Any:
-        """Let the work of a stage advance: what `Stage` calls `around`."""
+        """Advance a stage to its next event, inside the policies; `Stage` calls this."""
         error: BaseException | None = None
         is_paused = False
         for policy in self._holding:

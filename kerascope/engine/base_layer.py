@@ -8,7 +8,7 @@ the layer (`__call__`, in `calling.py`) builds it once, runs `call`, and makes a
 This file contains what a layer of your own writes, its configuration, and its weights. `Layer` has
 four base classes: the losses and updates of its calls (`layer_losses.py`: `add_loss`, `add_update`,
 `_add_penalty`, `record_inner_call`), its inputs and outputs (`layer_calls.py`: `input`, `output`),
-and what only one version of Keras has (`keras1/layer.py`, and `keras3/layer.py` with
+and the parts that only one version of Keras has (`keras1/layer.py`, and `keras3/layer.py` with
 `_enter_variables`).
 
 Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3).
@@ -93,10 +93,10 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     dtype : str, optional
         Type of the weights; default `K.floatx()`.
     input_shape : tuple of int or None, optional
-        Shape of a sample: lets a Sequential build at once. Or `batch_input_shape`, or `input_dim=n`
-        for `(n,)`.
+        Shape of a sample, with which a Sequential can build at once. `batch_input_shape`, or
+        `input_dim=n` for `(n,)`, may be given instead.
     weights : list of np.ndarray, optional
-        Values for the weights when they are made.
+        Initial values of the weights.
 
     Attributes
     ----------
@@ -135,9 +135,9 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
-    _made_on: Line | None  # the same, with the function around
-    _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
-    _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
+    _made_on: Line | None  # the same line, with its function
+    _why_it_cannot_run: str | None = None  # the message of layers in `layers.opaque`
+    _receives_masks = True  # whether `call` receives the masks of its inputs, if it takes them
     _assigns = False  # whether its `call` assigns to variables, in training and in test mode
     _last_call: LossesOfLastCall | None = None
 
@@ -146,7 +146,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         name = kwargs.pop("name", None)
         self.name = name or self._default_name()
         self.trainable = kwargs.pop("trainable", True)
-        kwargs.pop("autocast", None)  # Keras 3's; nothing is cast here
+        kwargs.pop("autocast", None)  # an argument of Keras 3; inputs are never cast here
         self.dtype = checked_dtype(kwargs.pop("dtype", None))
         self.batch_input_shape = _batch_input_shape(kwargs)
         self.built = False
@@ -189,7 +189,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def compute_dtype(self) -> str:
-        """The type in which the layer computes: `dtype`, as Keras 3 calls it."""
+        """Keras 3's name of `dtype`: the type in which the layer computes."""
         return self.dtype
 
     @property
@@ -201,7 +201,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def trainable(self) -> bool:
         """Whether training changes the weights.
 
-        In Keras 3 setting it also sets it for the layers inside.
+        In Keras 3, assigning to it also sets it for the layers inside.
         """
         return self.__dict__["trainable"]
 
@@ -225,7 +225,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the output's shape for an input of this shape.
 
-        By default `call` runs on placeholders of that shape, and nothing of it is kept.
+        By default `call` runs on placeholders of that shape, and its results are discarded.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
             return self.get_output_shape_for(input_shape)
         if not self.built and type(self).build is not Layer.build:
             raise NotBuiltError(
-                f"{self.label}: its output shape is not known before it is built. "
+                f"{self.label}: the output shape is not known before the layer is built. "
                 f"Call it once, or write compute_output_shape.",
                 subject=self,
             )
@@ -246,13 +246,13 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         return packed([int_shape(y) for y in outputs])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the mask of the outputs: that of the input if the layer supports masking.
+        """Return the mask of the outputs: the input's mask, if the layer supports masking.
 
         Raises
         ------
         DtypeError
             There is a mask and the layer does not support masking. (In Keras 3 this is a warning,
-            and the mask ends here.)
+            and the outputs have no mask.)
         """
         if self.supports_masking:
             return mask
@@ -261,7 +261,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         if not self._ends_masks:
             raise DtypeError(
                 f"{self.label}: does not support masking, but was passed an input mask. "
-                f"Leave out mask_zero or Masking before it.",
+                f"Remove mask_zero=True or the Masking layer before it.",
                 subject=self,
             )
         warn(f"{self.label}: does not support masking; layers after it will not see the mask.")
@@ -286,9 +286,8 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
                 if name not in constructor_parameters(type(self)):
                     continue
                 raise ConfigError(
-                    f"{self.label}: get_config cannot find the constructor's argument {name!r}; "
-                    f"expected an attribute of that name. Store it (self.{name} = {name}) or write "
-                    "get_config.",
+                    f"{self.label}: get_config found no attribute for the constructor's argument "
+                    f"{name!r}. Store it (self.{name} = {name}) or write get_config.",
                     subject=self,
                 )
             value = getattr(self, name) if hasattr(self, name) else self._arguments[name]
@@ -296,7 +295,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
                 config[name] = serialized(value, f"{self.label}: argument {name!r}")
             except ConfigError:
                 if type(self).get_config is Layer.get_config:
-                    raise  # otherwise the class's own method writes what cannot be written here
+                    raise  # otherwise the class's own get_config writes this argument
         return config
 
     @classmethod
@@ -315,8 +314,8 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         ----------
         inputs : Tensor, array_like, or list of them
         *args, **kwargs
-            Passed on to `call`: `training`, `mask`, ... Tensors among them count as inputs too:
-            see `arguments.py`.
+            Passed to `call`: `training`, `mask`, ... Tensors among them are inputs too: see
+            `arguments.py`.
 
         Returns
         -------
@@ -327,14 +326,14 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         DtypeError
             `inputs` is neither a tensor nor numbers.
         ShapeError
-            It does not fit the layer's `input_spec`.
+            An input does not fit the layer's `input_spec`.
         """
         return call_layer(self, inputs, args, kwargs)
 
     def create_input_layer(
         self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
     ) -> None:
-        """Make an Input of this shape and call the layer on it: how Keras 1 starts a Sequential."""
+        """Make an Input of this shape and call the layer on it. Keras 1 starts a Sequential so."""
         input_layer = layer_registry.lookup("InputLayer")(
             batch_input_shape=batch_input_shape, dtype=input_dtype or self.dtype, name=name
         )
@@ -356,13 +355,13 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         specs, inputs = to_list(self.input_spec), to_list(inputs)
         if len(specs) != len(inputs):
             raise ArgumentError(
-                f"{self.label}: {len(inputs)} inputs came; expected {len(specs)}.", subject=self
+                f"{self.label}: expected {len(specs)} inputs, got {len(inputs)}.", subject=self
             )
         for index, (tensor, spec) in enumerate(zip(inputs, specs, strict=True)):
-            misfit = None if spec is None else spec.misfit(tensor)
+            which = "an input" if len(specs) == 1 else f"input {index}"
+            misfit = None if spec is None else spec.misfit(tensor, which)
             if misfit is not None:
-                which = "input" if len(specs) == 1 else f"input {index}"
-                raise ShapeError(f"{self.label}: {which} {misfit}", subject=self)
+                raise ShapeError(f"{self.label}: {misfit}", subject=self)
 
     def _scope(self) -> Any:
         return name_scope(
@@ -370,7 +369,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        """Return the shape by the class's own `compute_output_shape`; None if it has none."""
+        """Return the shape by the class's own `compute_output_shape`, if there is one."""
         cls = type(self)
         if cls.compute_output_shape is not Layer.compute_output_shape:
             further_shapes = shapes_by_name(self.compute_output_shape, arguments)
@@ -399,25 +398,25 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         *args
             Name and shape, as in Keras 2, or shape and initializer, as in Keras 1 and 3.
         name : str, optional
-            The weight's own word: "kernel". In its full name the layer's comes first:
+            The weight's short name: "kernel". Its full name begins with the layer's name:
             `dense_1/kernel`.
         shape : tuple of int
             Every size must be known.
         dtype : str, optional
-            Default: the layer's.
+            Default: the layer's `dtype`.
         initializer : str, callable or object
             Default "glorot_uniform".
         regularizer : callable, optional
             Its penalty is added to the layer's losses.
         trainable : bool
-            Whether training changes it.
+            Whether training changes the weight.
         constraint : callable, optional
             Applied by the optimizer to each new value.
         """
         if len(args) > 2:
             raise ArgumentError(
-                f"{self.label}: add_weight got {len(args)} arguments by place; expected at most 2. "
-                f"Name the others: initializer=..., trainable=...",
+                f"{self.label}: add_weight: expected at most 2 arguments by position, got "
+                f"{len(args)}. Name the others: initializer=..., trainable=...",
                 subject=self,
             )
         if args and isinstance(args[0], (tuple, list)):
@@ -426,7 +425,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
             name, shape = (*args, shape)[:2]
         if shape is None or any(size is None for size in shape):
             raise ShapeError(
-                f"{self.label}: weight {name!r} has shape {shape}; expected known sizes. "
+                f"{self.label}: weight {name!r}: expected a shape with known sizes, got {shape}. "
                 f"Give the input's last axes a size.",
                 subject=self,
             )
@@ -480,33 +479,33 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def weights(self) -> list[Variable]:
-        """All weights: the trainable ones, then the others."""
+        """All weights: the trainable weights, then the others."""
         return [*self.trainable_weights, *self.non_trainable_weights]
 
     def get_weights(self) -> list[np.ndarray]:
-        """Return the numbers of all weights, in the order of `weights`."""
+        """Return the values of all weights, in the order of `weights`."""
         return batch_get_value(self.weights)
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Replace the numbers of all weights, or raise and replace none.
+        """Set the values of all weights. If it raises, no weight has changed.
 
         Raises
         ------
         ArgumentError
-            There are too many arrays or too few.
+            There are too many or too few arrays.
         ShapeError
-            One has another shape than its weight.
+            An array has another shape than its weight.
         """
         if len(weights) != len(self.weights):
             raise ArgumentError(
-                f"{self.label}: set_weights got {len(weights)} arrays; expected "
-                f"{len(self.weights)}: {self.weights}.",
+                f"{self.label}: set_weights: expected {len(self.weights)} arrays, got "
+                f"{len(weights)}. The weights are: {self.weights}.",
                 subject=self,
             )
         batch_set_value(zip(self.weights, weights, strict=True))
 
     def count_params(self) -> int:
-        """Return the number of numbers in all weights.
+        """Return the number of parameters: of all numbers in the weights.
 
         Raises
         ------
@@ -515,7 +514,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         """
         if not self.built:
             raise NotBuiltError(
-                f"{self.label}: count_params needs the weights, and it is not built yet. "
+                f"{self.label}: count_params: the layer has no weights before it is built. "
                 f"Call it, or give it an input_shape.",
                 subject=self,
             )
@@ -531,7 +530,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
             if isinstance(value, Layer):
                 found[value] = None
             elif isinstance(value, _CONTAINERS) and value and name not in _WITHOUT_LAYERS:
-                # A list among the constructor's arguments does not count: what it became does.
+                # Lists among the constructor's arguments do not count; attributes made of them do.
                 deep = name != "_arguments"
                 found.update((x, None) for x in _layers_in(value, (value,), deep))
         found.pop(self, None)
@@ -539,7 +538,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
 
 def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
-    """Return what an initializer computes; a function of Keras 1 also takes the weight's name."""
+    """Return an initializer's value; functions of Keras 1 also receive the weight's name."""
     is_function = hasattr(initializer, "__name__")
     if is_function and accepts(initializer, "name"):
         initializer = partial(initializer, name=name)
@@ -549,7 +548,7 @@ def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
 
 
 def snake_case(name: str) -> str:
-    """Return a class name as a layer's: `BatchNormalization` is `batch_normalization`."""
+    """Return a class name in snake case: `BatchNormalization` gives `batch_normalization`."""
     words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name.lstrip("_"))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
 
@@ -570,7 +569,7 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
 
 
 def layers_within(layer: Any) -> list[Any]:
-    """Return a layer and all layers inside it, each once and before those inside it."""
+    """Return a layer and all layers inside it, each once, the outer layers first."""
     found: dict[Any, None] = {}
     waiting = [layer]
     while waiting:
@@ -582,7 +581,7 @@ def layers_within(layer: Any) -> list[Any]:
 
 
 def _distinct(weights: list[Variable]) -> list[Variable]:
-    """Return the weights without repetitions: two layers may hold the same one."""
+    """Return the weights without duplicates, since two layers may share a weight."""
     return list(dict.fromkeys(weights))
 
 
@@ -593,9 +592,9 @@ _WITHOUT_LAYERS = frozenset((
 
 
 def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[Layer]:
-    """Yield the layers in a list, tuple or dict and in those inside it, as in `[(dense, norm)]`.
+    """Yield the layers in a list, tuple or dict, also in nested ones such as `[(dense, norm)]`.
 
-    Named tuples, such as a history, are records: their layers are not inside this one.
+    Named tuples, such as a `KerasHistory`, are not searched.
     """
     for member in container.values() if isinstance(container, dict) else container:
         if type(member) in PLAIN:

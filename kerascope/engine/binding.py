@@ -1,7 +1,7 @@
-"""Binding: from the arguments of a call of a layer to a list of input tensors.
+"""Binding: the arguments of a layer's call, by name, and the list of its input tensors.
 
-`layer(x, states, training=True)` has an input `x` and further arguments. Those are bound to the
-names that `layer.call` gives them; tensors among them are inputs, too.
+`layer(x, states, training=True)` has an input `x` and further arguments. They are bound to the
+parameter names of `layer.call`. Tensors among them are inputs too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.engine.arguments import (
     INPUTS,
     InputPlace,
-    filled,
+    extract_tensors,
+    fill_places,
     number_of_places,
-    taken_out,
     to_list,
     unpack_singleton,
     with_constants,
@@ -39,9 +39,9 @@ class Call:
     Attributes
     ----------
     tensors : list of Tensor
-        All tensors that the call depends on: the inputs, then those among the arguments.
+        All tensors that the call depends on: the inputs, then the tensors among the arguments.
     places : dict
-        The further arguments by name; an `InputPlace` stands for each tensor that is in `tensors`.
+        The further arguments by name, with an `InputPlace` for each tensor that is in `tensors`.
     """
 
     tensors: list[Tensor]
@@ -59,8 +59,8 @@ class Call:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """The further arguments with the tensors in their places."""
-        return {k: x for k, x in filled(self.places, self.tensors).items() if k != INPUTS}
+        """The further arguments, with each `InputPlace` replaced by its tensor."""
+        return {k: x for k, x in fill_places(self.places, self.tensors).items() if k != INPUTS}
 
     @property
     def input_shape(self) -> Any:
@@ -70,7 +70,7 @@ class Call:
     def _as_given(self, items: list[Any]) -> Any:
         if INPUTS not in self.places:
             return unpack_singleton(items)
-        return filled({INPUTS: self.places[INPUTS]}, items)[INPUTS]
+        return fill_places({INPUTS: self.places[INPUTS]}, items)[INPUTS]
 
 
 def bind(
@@ -89,34 +89,34 @@ def bind(
 def make_call(
     tensors: list[Tensor], arguments: dict[str, Any], is_input: Callable[[Tensor], bool]
 ) -> Call:
-    """Return the call; tensors among the arguments are inputs too if `is_input` says so."""
-    further, places = taken_out(arguments, len(tensors), is_input)
+    """Return the call. Tensors among the arguments are inputs too if `is_input` says so."""
+    further, places = extract_tensors(arguments, len(tensors), is_input)
     return Call([*tensors, *further], places)
 
 
 def _by_name(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments after the inputs, by the names that `layer.call` gives them.
+    """Return the arguments after the inputs, by the parameter names of `layer.call`.
 
     Raises
     ------
     ArgumentError
-        There are too many, or one is given by position and by name.
+        There are too many arguments, or one is given by position and by name.
     """
     if not args:
         return kwargs
     names = _names_after_inputs(layer)
     if len(args) > len(names):
-        takes = f"its inputs and {', '.join(names)}" if names else "its inputs alone"
+        takes = f"its inputs and {', '.join(names)}" if names else "only its inputs"
         raise ArgumentError(
-            f"{layer.label}: was called with {len(args) + 1} arguments by place; its call takes "
-            f"{takes}. Several input tensors are one list: layer([a, b]).",
+            f"{layer.label}: expected {takes} by position, got {len(args) + 1} arguments. "
+            "Pass several input tensors in one list: layer([a, b]).",
             subject=layer,
         )
     given = dict(zip(names, args, strict=False))
     for name in given:
         if name in kwargs:
             raise ArgumentError(
-                f"{layer.label}: {name!r} is given by place and by name. Leave one out.",
+                f"{layer.label}: {name!r} is given by position and name. Leave one out.",
                 subject=layer,
             )
     return {**given, **kwargs}
@@ -129,12 +129,12 @@ def _names_after_inputs(layer: Layer) -> list[str]:
 
 
 def _with_tensors(layer: Layer, inputs: Any) -> Any:
-    """Return the inputs with arrays turned into constants; several inputs stay a list.
+    """Convert arrays among the inputs to constants; a list of inputs remains a list.
 
     Raises
     ------
     DtypeError
-        Something is neither a tensor nor numbers.
+        An input is neither a tensor nor numbers.
     """
     several = isinstance(inputs, (list, tuple)) and any(
         isinstance(x, (Tensor, np.ndarray)) for x in inputs

@@ -1,17 +1,19 @@
 """What happens when a layer is called: it is built once, its `call` runs, a Node records it.
 
-`call_layer` picks one of three ways, by the inputs:
+`call_layer` chooses one of three ways:
 
-- *symbolic*: a tensor has a history, that is, it comes from `Input()` or from another layer. `call`
-  runs once, on symbols; a Node records the call, and the outputs receive their history. This is how
-  models are built. A subclassed model calls all its layers so, on constants too.
-- *eager*: all inputs are arrays. `call` runs on numbers, at every call, and arrays are returned.
-- *inside*: all other calls, in a loss, in the `call` of another layer, in a function that is being
-  compiled. `call` runs on symbols, and nothing is recorded.
+- *symbolic*, if an input has a history, that is, it comes from `Input()` or from another layer.
+  `call` runs once, on symbols; a Node records the call, and the outputs receive their history. This
+  is how models are built. While the `call` of a subclassed model makes its graph, all calls of its
+  layers are symbolic, even on constants.
+- *eager*, if all inputs are arrays, no graph is being made and no layer's `call` is running. `call`
+  runs on numbers at each call of the layer, and arrays are returned.
+- *inside*, otherwise: in a loss, in a function that is being compiled, or in the `call` of another
+  layer, on a value computed there. `call` runs on these values, and no Node is made.
 
-In each way the inputs are checked, the layer is built if it has no weights yet, and `run_body` runs
-its `call` and computes the masks. `policies/` contains what else holds around a call, and `rules`
-what depends on the version of Keras whose scripts are run.
+Each way checks the inputs and builds the layer if it is not built yet. Then `run_body` runs its
+`call` and computes the masks. A call that fails changes nothing (`around_call`). `policies/`
+contains the other actions around a call, and `rules` the differences between versions of Keras.
 
 In Keras all of this is `Layer.__call__`. Lessons: chapters 6 and 17.
 """
@@ -67,24 +69,24 @@ class LayerBuilt(NamedTuple):
 
 @boundary
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a layer in one of the three ways.
+    """Call a layer in one of the three ways: symbolic, eager or inside.
 
     Notes
     -----
     For `layer(x, states, training=True)` with tensors `x` and `states`, a `Call` contains:
 
-    - `tensors`: all its input tensors, `[x, states]`, and `own_tensors`: those before the
-      arguments, `[x]`;
-    - `inputs`: what the layer's `call` receives first: `x`, alone or in a list or dict;
+    - `tensors`: all input tensors, `[x, states]`, and `own_tensors`: those of the first argument,
+      `[x]`;
+    - `inputs`: the first argument of the layer's `call`: `x`, alone or in a list or dict;
     - `places`: the further arguments, with an `InputPlace` for `states`, and `arguments`: the same
-      with the tensors filled in.
+      with the tensors themselves.
     """
     tensors, arguments = bind(layer, inputs, args, kwargs)
     rules.wrap_operations(tensors, arguments)
     # A Node stores tensors of the model as its inputs; other tensors remain arguments.
     call = make_call(tensors, arguments, is_in_model)
     if any(is_in_model(x) for x in call.tensors):
-        around = around_call(layer, call)
+        around = around_call(layer, call)  # if the call fails, this restores the layer
         return Stage("layer_call", _call_symbolically(layer, call), layer, around=around).run()
     # There will be no Node: all tensors among the arguments count as inputs.
     call = make_call(tensors, arguments, lambda tensor: True)
@@ -120,7 +122,7 @@ def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 
 def _call_inside(layer: Layer, call: Call) -> Any:
-    """Check the inputs, build the layer, run its body, and record nothing."""
+    """Check the inputs, build the layer and run its body, without a Node."""
     masks = [mask_of(x) for x in call.tensors]
     with around_call(layer, call):
         layer.assert_input_compatibility(call.own_tensors)
@@ -133,7 +135,7 @@ def _call_inside(layer: Layer, call: Call) -> Any:
 
 
 def _build(layer: Layer, call: Call) -> None:
-    """Make the layer's weights, which may narrow what inputs it accepts."""
+    """Make the layer's weights; then check the inputs again, since `build` may set `input_spec`."""
     further_shapes = shapes_by_name(layer.build, call.arguments)
     with graph_mode(), layer._scope(), outside_calls():
         layer.build(call.input_shape, **further_shapes)
@@ -160,7 +162,7 @@ def run_body(
     masks : list of (Tensor or None)
         One for each of the call's tensors.
     again : bool
-        The same call was made before, on other tensors: the shapes were checked then.
+        Whether this repeats a call on other tensors: then the shapes have been checked.
 
     Returns
     -------
@@ -170,8 +172,8 @@ def run_body(
         Packs the outputs as `call` returned them: alone, in a list or in a dict.
     """
     own_masks = masks[: len(call.own_tensors)]
-    masks_of_call = masks_by_name(layer.call, call.places, masks) if layer._is_told_masks else {}
-    # `phase` is a `with` block: inside, the learning phase is what `training=` says.
+    masks_of_call = masks_by_name(layer.call, call.places, masks) if layer._receives_masks else {}
+    # In the `with` block `phase`, the learning phase is the argument `training`.
     kwargs, phase = rules.phase_of(layer, {**masks_of_call, **call.arguments})
     with layer._scope(), phase, around_body(layer, call):
         returned = rules.call_of(layer, kwargs)(call.inputs, **kwargs)
@@ -188,12 +190,12 @@ def run_body(
 
 
 def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
-    """Return what `call` returned as a list of tensors, and the function that packs them again.
+    """Return the results of `call` as a list of tensors, and the function that packs them again.
 
     Raises
     ------
     DtypeError
-        It is not a tensor; most often the `return` is missing. (A DtypeError is a TypeError.)
+        A result is not a tensor; most often the `return` is missing. (It is a TypeError too.)
     """
     try:
         found, packed = listed(returned)
@@ -203,8 +205,8 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
     if outputs:
         return outputs, packed
     raise DtypeError(
-        f"{layer.label}: call returned {returned!r}; expected a tensor, or a list or dict of them. "
-        f"End it with `return outputs`.",
+        f"{layer.label}: call: expected a tensor, or a list or dict of them, as result, got "
+        f"{returned!r}. End it with `return outputs`.",
         subject=layer,
     )
 
@@ -222,12 +224,12 @@ def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
 
 
 def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
-    """Complete the shapes of the outputs by `compute_output_shape`, if the layer has one.
+    """Complete unknown sizes of the outputs by `compute_output_shape`, if the class has one.
 
     Raises
     ------
     ShapeError
-        It contradicts the outputs of `call`.
+        `compute_output_shape` contradicts the outputs of `call`.
     """
     input_shape = call.input_shape
     declared = layer._declared_output_shape(input_shape, call.arguments)

@@ -1,4 +1,4 @@
-"""What compiling asks of the dialect, in one place; Keras 3's answers are in the file beside it."""
+"""The steps of `compile` that depend on the dialect. Those of Keras 3 are in `engine/keras3`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execu
 
 _NOT_EAGERLY = (
     "{}: compile: run_eagerly=True changes nothing here: training always runs a graph, and the "
-    "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
+    "layers' `call` does not run again for each batch. To see numbers inside a `call`, call the "
     "layer or the model on an array; to see them during fit, run the script with kerascope debug."
 )
 
@@ -33,36 +33,36 @@ class CompileRules:
     """The rules of Keras 1 and 2."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`, completed by those of the last `compile`."""
+        """Return the arguments of `compile`; in Keras 3, completed by the last `compile`."""
         return arguments
 
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Build the loss graph by `events`; yield its events, and return the `Compilation`."""
+        """Build the loss graph with the function `events`, and return the `Compilation`."""
         return (yield from events(model, arguments.copy()))
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
-        """Determine which axes the targets may have."""
+        """Find the targets that may have any number of axes; in Keras 1 and 2 there are none."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if the targets have other axes than were expected."""
+        """Compile again if the targets have another number of axes than expected."""
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
-        """Return how many axes the weights of samples have."""
+        """Return the number of axes of sample weights."""
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the outputs whose losses are reported beside the total, if there are several."""
+        """Return the outputs whose losses are reported, if there is more than one."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets that a loss receives."""
+        """Return the tensor of targets for a loss."""
         target: Tensor = compiled.targets[k]
         return target
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets that a metric receives."""
+        """Return the tensor of targets for a metric."""
         target: Tensor = compiled.targets[k]
         return target
 
@@ -72,16 +72,16 @@ class CompileRules:
         return losses
 
     def no_loss(self) -> Tensor | None:
-        """Return the total loss of a model that has none."""
+        """Return the total loss of a model without losses; None makes `compile` raise."""
         return None
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
-        """Return the metrics of each output."""
+        """Return the metrics of each output; in Keras 1 and 2 an output without a loss has none."""
         kept = zip(found, functions, strict=True)
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list of metrics has one for each output."""
+        """Return whether a flat list contains one metric for each output."""
         return False
 
     def sort(self, model: Any, compiled: Any) -> None:
@@ -92,9 +92,9 @@ _COMMON = CompileRules()
 
 
 def adapt_to_targets(model: Any, y: Any, where: str) -> None:
-    """Compile a model again if its targets have other axes than its losses were made for.
+    """Compile a model again if its targets have another number of axes than its losses expect.
 
-    Only a model that was compiled by Keras 3's rules has such losses.
+    Only models compiled by Keras 3's rules have losses for targets of any rank.
     """
     if model.targets_of_any_rank:
         rules_by_name.lookup("keras3")().adapt_to_targets(model, y, where)
@@ -108,7 +108,7 @@ def complete_arguments(
     Raises
     ------
     ArgumentError
-        `kwargs` has a name that no Keras knows.
+        `kwargs` contains a name that no version of Keras has.
     """
     given = translate("compile", kwargs)
     arguments = {**arguments, "loss": given.pop("loss", arguments["loss"])}
@@ -130,12 +130,12 @@ def counts_zero_weights() -> bool:
 
 
 def last_arguments(model: Any) -> dict[str, Any]:
-    """Return the arguments with which a model was compiled."""
+    """Return the arguments of a model's last `compile`."""
     return {name: vars(model)[name] for name in COMPILE_ARGUMENTS}
 
 
 def current_rules() -> CompileRules:
-    """Return the rules that hold now."""
+    """Return the rules of the current dialect."""
     if not dialect_options().trains_as_keras_3:
         return _COMMON
     found: CompileRules = rules_by_name.lookup("keras3")()

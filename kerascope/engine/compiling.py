@@ -1,14 +1,13 @@
 """What `Model.compile` does: from losses and metrics by name to one tensor, the total loss.
 
-For each output, `compile` makes placeholders for labels and sample weights, adds its weighted loss
-to the total, and builds its metrics beside that (`build_loss_graph`). Nothing is computed and
-nothing is trained; the train function is made at the first `fit`. All results are collected in a
-`Compilation` before they become attributes of the model, so a `compile` that fails leaves the model
-as it was.
+For each output, `build_loss_graph` makes placeholders for labels and sample weights, adds the
+weighted loss to the total, and builds the metrics. Only the graph is made: no number is computed,
+and the train function is made at the first `fit`. All results are collected in a `Compilation`
+before they become attributes of the model, so a `compile` that fails leaves the model as it was.
 
-The order is that of `Model.compile` in Keras 2 (`engine/training.py`); Keras 3 computes losses and
-metrics in each step anew (`trainers/compile_utils.py`). Where they differ, `current_rules()` of
-`compile_rules.py` decides.
+The order is that of `Model.compile` in Keras 2 (`engine/training.py`); In Keras 3 each
+step computes losses and metrics anew (`trainers/compile_utils.py`). Where the versions of Keras
+differ, `current_rules()` of `compile_rules.py` decides.
 Lesson: chapter 12.
 """
 
@@ -46,7 +45,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 class LossTerm(NamedTuple):
-    """The loss of one output was added to the total; `weight` is a number at that time."""
+    """The loss of one output was added to the total; `weight` is its factor at that time."""
 
     output_name: str
     function: Loss
@@ -61,7 +60,7 @@ class PenaltyTerm(NamedTuple):
 
 
 class MetricTerm(NamedTuple):
-    """A metric was made, which is reported but not differentiated."""
+    """A metric was made. It is reported, but not part of the total loss."""
 
     name: str
     tensor: Tensor
@@ -75,12 +74,12 @@ class Compilation:
     ----------
     optimizer : Optimizer
     loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
-        As the user passed them.
+        As passed by the user.
     loss_functions : list of callable or None
-        One for each output; None where an output is not trained.
+        One for each output; None if the output has no loss.
     loss_weights_list : list of (float or Variable)
     metrics_of_outputs : list of list
-        For each output pairs (metric, whether sample weights apply to it).
+        For each output, pairs of a metric and whether sample weights apply to it.
     targets, sample_weights : list of Tensor
         One for each trained output: placeholders for the labels and their weights.
     total_loss : Tensor, scalar
@@ -89,17 +88,17 @@ class Compilation:
     metrics_tensors : list of Tensor
         The tensors of `metrics_names`, without the total loss.
     metrics_updates : list of (Variable, Tensor)
-        The updates of metrics with a state, which are written after each batch.
+        The updates of metrics with a state; they run with each batch.
     stateful_metrics : dict of str to object
         The metrics with a state, by their names. They are reset before each epoch.
     has_own_loss : bool
         Whether the class of the model has its own `compute_loss`, as in Keras 3.
     targets_of_any_rank : frozenset of int
-        Indices of the targets that a function of the user's receives as a loss or metric. In Keras
-        3 such targets have as many axes as the data.
+        Indices of targets that a loss or metric written by the user receives. In Keras 3 such
+        targets have as many axes as the data; in Keras 1 and 2 there are none.
     squeezed_targets : frozenset of int
-        Those of them whose data lack the last axis. The axis is added to the data, and the user's
-        function receives the targets without it.
+        Those of the former whose data lack the last axis of the output. The axis is added to the
+        data, as for other targets, and removed again for the user's function.
     """
 
     optimizer: Any
@@ -127,9 +126,9 @@ class Compilation:
 
     @property
     def trained(self) -> list[int]:
-        """Indices of the outputs that have targets: a loss, or in Keras 3 a metric.
+        """Indices of the outputs that have targets: those with a loss, or in Keras 3 a metric.
 
-        All outputs have some if the class of the model has its own `compute_loss`.
+        If the class of the model has its own `compute_loss`, all outputs have targets.
         """
         counted = zip(self.loss_functions, self.metrics_of_outputs, strict=True)
         own = self.has_own_loss
@@ -140,14 +139,15 @@ class Compilation:
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
     """Build the loss graph of a model; yield each term, and return the `Compilation`.
 
-    In Keras 1 and 2 `compiled` only calls `build_loss_graph`. In Keras 3 it may call it twice, for
-    targets with and without a last axis, and lets a class's own `compute_loss` make the total loss.
+    In Keras 1 and 2 `build_loss_graph` is called once. In Keras 3 it may be called twice, for
+    targets with and without a last axis. There a class may also have its own `compute_loss`, which
+    then makes the total loss.
     """
     return (yield from current_rules().compiled(model, arguments, build_loss_graph))
 
 
 def build_loss_graph(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
-    """Compile in order: what each output has, placeholders, losses and their sum, metrics."""
+    """Assign losses and metrics to the outputs; make placeholders, the total loss and metrics."""
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
     names = model.output_names
@@ -170,8 +170,8 @@ def _optimizer(identifier: Any) -> Any:
     if hasattr(optimizer, "updates_stage"):
         return optimizer
     raise ArgumentError(
-        f"compile: no optimizer: {identifier!r}; expected a name such as 'rmsprop', or an object "
-        f"of kerascope.optimizers."
+        f"compile: expected an optimizer, by a name such as 'rmsprop' or as an object of "
+        f"kerascope.optimizers, got {identifier!r}."
     )
 
 
@@ -188,22 +188,22 @@ def per_output(value: Any, names: list[str], what: str, default: Any = None) -> 
     Raises
     ------
     ArgumentError
-        A list has another length, or a dict has the name of no output.
+        A list has another length, or a key of a dict is not the name of an output.
     """
     if isinstance(value, dict) and "class_name" not in value:  # otherwise it is a configuration
         for name in value:
             if name not in names:
                 raise ArgumentError(
-                    f"compile: {what} names {name!r}, which is no output. "
+                    f"compile: {what}: there is no output {name!r}. "
                     f"{did_you_mean(name, names)}"
-                    f"Outputs: {', '.join(names)}."
+                    f"Use one of: {', '.join(names)}."
                 )
         return [value.get(name, default) for name in names]
     if isinstance(value, (list, tuple)):
         if len(value) != len(names):
             raise ArgumentError(
-                f"compile: {what} has {len(value)} entries; expected one for each of the "
-                f"{len(names)} outputs {names}."
+                f"compile: {what}: expected {len(names)} entries, one for each of the outputs "
+                f"{names}, got {len(value)}."
             )
         return list(value)
     return [value] * len(names)
@@ -216,7 +216,7 @@ def _loss_functions(loss: Any, names: list[str]) -> list[Loss | None]:
 def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]:
     if loss_weights is not None and not isinstance(loss_weights, (list, tuple, dict)):
         raise ArgumentError(
-            f"compile: loss_weights must be a list or a dict, one weight for each output; got "
+            f"compile: loss_weights: expected a list or a dict with a weight for each output, got "
             f"{loss_weights!r}."
         )
     weights = per_output(loss_weights, names, "loss_weights", default=1.0)
@@ -224,15 +224,15 @@ def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]
 
 
 def _loss_weight(weight: Any) -> float | Variable:
-    """Return a number, or a variable, whose value is read in each step."""
+    """Return the weight as a number, or as a variable that is read in each step."""
     if isinstance(weight, Variable) and weight.ndim == 0:
         return weight
     try:
         return float(weight)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"compile: loss_weights has {weight!r}; expected a number, or a variable with a single "
-            "one, such as K.variable(1.0), that K.set_value changes during training."
+            f"compile: loss_weights: expected a number, or a variable with a single number such as "
+            f"K.variable(1.0), whose value K.set_value changes during training, got {weight!r}."
         ) from None
 
 
@@ -241,7 +241,7 @@ def _sample_weight_modes(mode: Any, names: list[str]) -> list[str | None]:
     for one in modes:
         if one not in (None, "temporal"):
             raise ArgumentError(
-                f"compile: sample_weight_mode {one!r}; expected None or 'temporal'."
+                f"compile: sample_weight_mode: expected None or 'temporal', got {one!r}."
             )
     return modes
 
@@ -271,11 +271,11 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
 
 
 def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
-    """Add the weighted loss of each output, then the penalties; the sum is the total loss."""
+    """Make the total loss: the weighted losses of all outputs plus the penalties."""
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
-    terms = current_rules().losses_to_report(names, compiled.loss_functions)
-    # i is the index of an output, k that of its targets: an output without a loss has none.
+    reported = current_rules().losses_to_report(names, compiled.loss_functions)
+    # i is the index of an output, k that of its targets: some outputs have no targets.
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
         weight = compiled.loss_weights_list[i]
@@ -289,7 +289,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             output_loss = weighted_masked_objective(function)(
                 target, model.outputs[i], weights, masks[i]
             )
-            if len(terms) > 1:
+            if len(reported) > 1:
                 compiled.metrics_tensors.append(output_loss)
                 compiled.metrics_names.append(f"{name}_loss")
         with name_scope("loss"):
@@ -306,7 +306,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
     if total_loss is None:
         raise ArgumentError(
             f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
-            "expected loss='mse', a function, a list or a dict, or a penalty by add_loss."
+            "Give compile a loss, such as loss='mse', or add a penalty with add_loss."
         )
     compiled.total_loss = total_loss
 
@@ -318,7 +318,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
     """Make the tensor of each metric. A metric with a state also has updates."""
     names = model.output_names
     masks = [mask_of(x) for x in model.outputs]
-    of_dicts: dict[str, tuple[Any, Any]] = {}  # of two with the same name the last counts
+    of_dicts: dict[str, tuple[Any, Any]] = {}  # if two have the same name, the last counts
     for k, i in enumerate(compiled.trained):
         for metric, is_weighted in compiled.metrics_of_outputs[i]:
             weights = compiled.sample_weights[k] if is_weighted else None
@@ -333,7 +333,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                     if isinstance(found, dict):
                         yield from _enter_several(compiled, found, before)
                         continue
-                    function = _known(function, found)
+                    function = _returning(found, function)
                 is_kept = counts_zero_weights() and isinstance(function, metrics.Metric)
                 if is_kept or getattr(function, "stateful", False):
                     function, tensor = _stateful_metric(compiled, function, *arguments)
@@ -353,15 +353,15 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
         compiled.stateful_metrics[compiled.metrics_names[-1]] = metric
 
 
-def _known(function: Any, found: Any) -> Any:
-    """Return a function that returns the result of an earlier call, so that it runs once."""
+def _returning(found: Any, function: Any) -> Any:
+    """Wrap a metric function so that it returns `found`, its result, without running again."""
     return wraps(function)(lambda y_true, y_pred: found)
 
 
 def _enter_several(
     compiled: Compilation, found: dict[str, Any], output_name: str
 ) -> Generator[Any, Any, None]:
-    """Enter each number of a metric's dict under its own name, without weights."""
+    """Add each entry of a metric's dict as a metric with its own name, without sample weights."""
     for key, numbers in found.items():
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
         tensor = mean(as_tensor(numbers))
@@ -378,21 +378,21 @@ def _stateful_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> tuple[Any, Any]:
-    """Return a metric with a state and its result after the batch, and enter its updates.
+    """Return a metric with a state and the tensor of its result; add its updates.
 
     Raises
     ------
     ArgumentError
-        It averages numbers, and takes no targets.
+        The metric averages plain values and takes no targets.
     """
-    if metric in compiled.stateful_metrics.values():  # each output has a state of its own
+    if metric in compiled.stateful_metrics.values():  # each output needs a separate state
         metric = type(metric).from_config(metric.get_config())
     if isinstance(metric, metrics.Metric):
         update = type(metric).update_state
         if update is metrics.Mean.update_state:
             raise ArgumentError(
-                f"{type(metric).__name__}: is a metric of numbers, with update_state(values), and "
-                f"knows no targets; expected another one in compile, such as 'mae'."
+                f"{type(metric).__name__}: averages values (update_state(values)) and takes no "
+                f"targets. Give compile another metric, such as 'mae'."
             )
         if mask is not None and not is_of_a_user(update):
             weights = _both(mask, weights)
@@ -410,22 +410,22 @@ def _mean_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> Tensor:
-    """Return the mean of a metric without a state over all batches, as in Keras 3.
+    """Return the mean over all batches of a metric without a state, as in Keras 3.
 
-    Usually that is the mean of the batch, since the loops weight it by the number of samples. With
-    sample weights, with a mask, or if the metric is a single number for the whole batch, the sum
-    and the count are stored in variables, as in a metric with a state.
+    Usually this is the mean of the batch: the loops average these, weighted by the number of
+    samples. With sample weights, with a mask, or if the metric returns a single number for the
+    whole batch, variables store the sum and the count, as in a metric with a state.
     """
     if isinstance(metric, losses.Loss):
         scores = weighted_masked_objective(metric)(y_true, y_pred, weights, mask)
     else:
         scores = scores_of(metric, y_true, y_pred)
     if scores.ndim == 0:
-        if weights is not None and not isinstance(metric, losses.Loss):  # it was passed them
+        if weights is not None and not isinstance(metric, losses.Loss):  # a Loss has used them
             warn(
-                f"compile: weighted_metrics: {name!r} gives one number for a whole batch, which "
-                "weights of samples cannot change: it is not weighted. Let it give one for each "
-                "sample, by a mean over axis=-1."
+                f"compile: weighted_metrics: {name!r} returns one number for a whole batch, so "
+                "sample weights have no effect on it. Let it return one for each sample, by a mean "
+                "over axis=-1."
             )
         weights = None
     elif mask is not None:
@@ -440,24 +440,24 @@ def _mean_metric(
 
 
 def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
-    """Return the weights of samples where a mask keeps them, and 0 elsewhere."""
+    """Return the sample weights, with 0 where the mask is False."""
     kept = cast(mask, floatx())
     return kept * weights_like(kept, weights)
 
 
 def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]]:
-    """Return the metrics of each output, and of each whether it is weighted by sample weights."""
+    """Return for each output pairs of a metric and whether sample weights apply to it."""
     found: list[list[Any]] = [[] for _ in model.outputs]
     for given, is_weighted in ((compiled.metrics, False), (compiled.weighted_metrics, True)):
         for own, listed in zip(found, _spread_metrics(model, given), strict=True):
             own += [(metric, is_weighted) for metric in listed]
             if None in listed:
-                raise ArgumentError(f"compile: metrics has None in {listed}; leave it out.")
+                raise ArgumentError(f"compile: metrics: leave out the None in {listed}.")
     return current_rules().metrics_to_keep(found, compiled.loss_functions)
 
 
 def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
-    """Return the metrics of each output: a flat list is for all, a nested one for each its own."""
+    """Return the metrics of each output; a flat list is for all outputs, a nested one for each."""
     names, given = model.output_names, _by_names(model, given)
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
@@ -469,7 +469,7 @@ def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     return [listed for _ in names]
 
 
-# --- one number from many, with weights of samples and a mask -------------------------------------
+# --- from many values to one number, with sample weights and a mask ------------------------------
 
 
 def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -481,16 +481,16 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
 
         mean(l * m * w) / (mean(m) * mean(w != 0))
 
-    So masked values do not count, nor do samples of weight 0. In Keras 3 those count: the factor
-    mean(w != 0) is left out. A loss object (`losses.Loss`) reduces its numbers itself.
+    So masked values and samples of weight 0 do not count. In Keras 3 samples of weight 0 do count:
+    the factor mean(w != 0) is left out. A loss object (`losses.Loss`) does the reduction itself.
     """
-    if fn is losses.circle:  # its mean is not over all samples
+    if fn is losses.circle:  # its reduction is not a mean over all samples
         fn = losses.Circle()
     if isinstance(fn, losses.Loss):
         if fn.reduction in (None, "none"):
             raise ArgumentError(
-                f"compile: loss {type(fn).__name__} has reduction={fn.reduction!r}; "
-                f"expected one that gives a single number, such as 'sum_over_batch_size'."
+                f"compile: loss {type(fn).__name__}: expected a reduction to a single number, such "
+                f"as 'sum_over_batch_size', got reduction={fn.reduction!r}."
             )
         return fn.weighted
 
@@ -503,7 +503,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
             share = quotient if counts_zero_weights() else truediv
             score = share(score * mask, mean(mask))
         if weights is not None:
-            if weights.ndim > score.ndim > 0:  # one number for a sample with many places
+            if weights.ndim > score.ndim > 0:  # a loss per sample, but weights per time step
                 weights = mean(weights, axis=list(range(score.ndim, weights.ndim)))
             score = (
                 mean(score, axis=list(range(weights.ndim, score.ndim)))
@@ -519,11 +519,11 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def scores_of(fn: Callable[..., Any], y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the values of a loss or metric, before they are reduced to one."""
+    """Return the values of a loss or metric, before they are reduced to one number."""
     score = getattr(fn, "per_sample", fn)(y_true, y_pred)
     if not hasattr(score, "ndim"):
         raise DtypeError(
-            f"{getattr(fn, '__name__', type(fn).__name__)}: returned {score!r}; expected a "
-            "tensor of losses or metric values. End the function with `return ...`."
+            f"{getattr(fn, '__name__', type(fn).__name__)}: expected a tensor of losses or metric "
+            f"values as result, got {score!r}. End the function with `return ...`."
         )
     return score

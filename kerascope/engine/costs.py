@@ -1,29 +1,29 @@
-"""What a call of a layer costs: its multiply-adds for one sample, read from the op graph.
+"""The cost of a layer's call: its multiply-adds for one sample, read from the op graph.
 
-The ops between the inputs and the outputs of a call say what is computed, so the count holds for
-layers that somebody else wrote too. `Cost` is what `model.summary(flops=True)` shows.
+The ops between the inputs and the outputs of a call are counted, so this works for user-defined
+layers too. `model.summary(flops=True)` shows a `Cost`.
 
-A multiply-add is one product of two numbers that is added to a sum: the unit in which the papers
-count (ResNet50 has 3.86 thousand million). Twice that is the number of floating point operations.
-Only matrix products and convolutions have any:
+A multiply-add is one product of two numbers that is added to a sum. Papers count in this unit
+(ResNet50 has 3.86 billion). Twice that is the number of floating point operations. Only matrix
+products and convolutions have multiply-adds:
 
 =========================  =========================================================================
 op                         multiply-adds
 =========================  =========================================================================
 dot, tensordot, batch_dot  numbers of the output * size of the axes that are summed over
 matmul                     the same, summed over the last axis of `x`
-einsum                     product of the sizes of all letters, once for each operand but the first
-convolution                numbers of the output * places of the kernel * channels that it sees
-transposed convolution     numbers of the input * places of the kernel * channels that it makes
-gradient by the kernel     numbers of the gradient * places of the kernel * channels that it sees
-loop over steps            those of one step * steps
+einsum                     product of the sizes of all letters * (number of operands - 1)
+convolution                numbers of the output * kernel positions * input channels of a group
+transposed convolution     numbers of the input * kernel positions * output channels of a group
+gradient by the kernel     numbers of the gradient * kernel positions * input channels of a group
+loop over steps            multiply-adds of one step * steps
 =========================  =========================================================================
 
-A group of a convolution sees only its own channels, a depthwise one a single channel. Places of the
-kernel in the padding count. All other ops of this package count 0: sums, activations, pooling,
-resizing, normalization and whatever goes number by number are little beside the products, and
-decompositions of matrices are not products. Of a switch both branches count. An op from elsewhere
-has an unknown cost, until `multiply_adds` is told of it.
+Without groups, a convolution has one group with all channels; a depthwise convolution has groups of
+one channel. Kernel positions in the padding count. All other ops of this package count 0: sums,
+activations, pooling, resizing, normalization and elementwise ops cost little compared with the
+products, and decompositions of matrices are not products. For a switch, both branches count. An op
+of another package has an unknown cost until a function for it is registered with `multiply_adds`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from kerascope.engine.node import Node
 from kerascope.errors import KerascopeError
 
 _OWN_OPS = "kerascope.backend.ops."
-# Two primes, so great that no size of a model is a multiple of one: see `_per_step`.
+# Two primes, larger than any size in a model: see `_per_step`.
 _TRIAL_STEPS = (1_000_003, 1_000_033)
 
 
@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     ----------
     fixed : int
     per_step : int
-        What each step adds, where the number of steps is not known before data comes.
+        Cost of each step, if the number of steps is unknown until there are data.
     """
 
     fixed: int
@@ -76,16 +76,16 @@ def multiply_adds(op: Op, inputs: Sequence[Any], outputs: Sequence[Any]) -> int 
     ----------
     op : Op
     inputs, outputs : list
-        Anything with a `shape`, in which sizes may be missing.
+        Objects with a `shape`, in which sizes may be None.
 
     Returns
     -------
     int or None
-        None if it is not known: a size is missing, or nobody has said what this op costs.
+        None if it is unknown: a size is None, or no function is registered for this op.
 
     Examples
     --------
-    An op of your own says its cost so:
+    Register the cost of your own op:
 
     >>> from kerascope.backend.graph import Op
     >>> class Cube(Op):
@@ -145,7 +145,7 @@ def _of_loop(op: Scan, inputs: Sequence[Any], outputs: Sequence[Any]) -> int | N
     inner = op.inner.fitted(inputs)
     costs = _costs(inner.applies)
     if not any(cost is None or cost for cost in costs):
-        return 0  # however many steps
+        return 0  # for any number of steps
     one_step = None if None in costs else sum(cost for cost in costs if cost is not None)
     steps = [x.shape[0] for x in inputs[: len(inner.sequences)] if x.shape[0] is not None]
     return product([one_step, steps[0] if steps else None])
@@ -168,16 +168,16 @@ def cost_of_call(node: Node) -> Cost | None:
     Returns
     -------
     Cost or None
-        None if it is not known.
+        None if it is unknown.
 
     Notes
     -----
-    The first axis of the inputs counts the samples. Where it is unknown it becomes 1, and the
-    shapes of all ops are found again from there: so a reshape that joins samples and steps counts
-    right. Where the size of the batch is fixed, the count is divided by it.
+    The first axis of the inputs counts the samples. If its size is unknown, it is set to 1 and the
+    shapes of all ops are inferred again, so a reshape that joins samples and steps is counted
+    correctly. If the batch size is fixed, the count is divided by it.
 
-    An unknown second axis of the inputs is a number of steps, on which a cost may depend. Any other
-    unknown size makes the cost unknown if a product depends on it.
+    If the size of the second axis is unknown, it is a number of steps, on which the cost may
+    depend. Any other unknown size makes the cost unknown if a product depends on it.
 
     Examples
     --------
@@ -192,14 +192,14 @@ def cost_of_call(node: Node) -> Cost | None:
     try:
         costs = _costs(_for_one_sample(node))
         per_step = _per_step(node, costs) if None in costs else 0
-    except KerascopeError:  # shapes that fit no batch of one sample
+    except KerascopeError:  # the shapes do not allow a batch of one sample
         return None
     fixed = sum(cost for cost in costs if cost is not None)
     return None if per_step is None else _divided(fixed, per_step, _samples(node))
 
 
 def _samples(node: Node) -> int:
-    """Return the fixed size of the batch, 1 where it is open."""
+    """Return the fixed batch size, or 1 if it is not fixed."""
     first_axes = [x.shape[:1] for x in node.input_tensors[:1]]
     return first_axes[0][0] or 1 if first_axes and first_axes[0] else 1
 
@@ -211,7 +211,7 @@ def _divided(fixed: int, per_step: int, samples: int) -> Cost | None:
 
 
 def _for_one_sample(node: Node, steps: int | None = None) -> list[Apply]:
-    """Return the ops of a call with the shapes that they have for one sample of so many steps."""
+    """Return the ops of a call, with their shapes for one sample of this number of steps."""
     given = [*node.input_tensors, *(mask for mask in node.input_masks if mask is not None)]
     new: dict[Tensor, Tensor] = {
         x: Placeholder(_shape_for_one(x.shape, steps), x.dtype, x.name) for x in given
@@ -233,11 +233,11 @@ def _shape_for_one(shape: Shape, steps: int | None) -> Shape:
 
 
 def _per_step(node: Node, costs: list[int | None]) -> int | None:
-    """Return what the ops of unknown cost add with each step; None if that is no fixed number.
+    """Return the cost of each step in the ops of unknown cost; None if it is not proportional.
 
-    With a great prime number of steps, a cost that is a multiple of it for two such numbers, with
-    the same factor, is that factor times the steps. (A convolution with stride 2 leaves half of the
-    steps: that is no multiple.)
+    The cost is computed for two large prime numbers of steps. If both are multiples of the prime,
+    with the same factor, that factor is the cost per step. (A convolution with stride 2 halves the
+    number of steps, so its cost is not such a multiple.)
     """
     total = 0
     trials = [_costs(_for_one_sample(node, steps)) for steps in _TRIAL_STEPS]

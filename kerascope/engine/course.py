@@ -1,8 +1,8 @@
-"""Which epochs and batches the training loop goes through.
+"""The epochs and batches of one run of the training loop.
 
-Usually that is all of them. Two things change it. A run that continues an interrupted one begins in
-the middle. And batches that no observer and no callback needs are trained on here, without events:
-that is faster, and changes no number (`FastPath`).
+Usually these are all of them, with two exceptions. A run that continues an interrupted one begins
+in the middle. And batches whose events no observer and no callback needs are trained on here,
+without events (`FastPath`): this is faster, and the numbers are the same.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Course:
         return wanted
 
     def begin_epoch(self, epoch: int) -> Numbered:
-        """Begin an epoch, and return its batches that need events, with their numbers."""
+        """Begin an epoch, and yield its batches that need events, with their numbers."""
         done, self._done = self._done, 0
         self.model.reset_metrics()
         if self._resume_point is not None and done:
@@ -65,14 +65,14 @@ class Course:
     def is_validated(self, epoch: int) -> bool:
         """Return whether the validation data are evaluated after an epoch.
 
-        After `stop_training` in the middle of an epoch they are evaluated in Keras 3 only.
+        If `stop_training` is set, they are evaluated in Keras 3 only.
         """
         if self.model.stop_training and not dialect_options().trains_as_keras_3:
             return False
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the argument of `on_train_end`: from Keras 2.3 on, the logs of the last epoch."""
+        """Return the argument of `on_train_end`: in Keras 3, the logs of the last epoch."""
         return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
@@ -84,11 +84,11 @@ class Course:
 
 
 class FastPath:
-    """Trains on batches without emitting events, while nothing needs them.
+    """Trains on batches without emitting events, while no observer or callback needs events.
 
-    That is the case if there is no observer, the stage is not walked, and no callback needs
-    batches. It is also the case if no callback needs the beginning of a batch, and the runner
-    offers `batches`, which records each batch as a whole.
+    This needs no observer, a stage that is not walked, and no callback that needs batches. There is
+    one more case: no callback needs the beginning of a batch, and the current runner has `batches`,
+    which records each batch as a whole.
 
     Parameters
     ----------
@@ -98,7 +98,8 @@ class FastPath:
     Attributes
     ----------
     is_enabled : bool
-        Whether there may be such batches. Then observers must not keep the arrays of the others.
+        Whether there may be batches without events. Then the next batch may overwrite the arrays of
+        a batch, so observers must not keep them.
     """
 
     def __init__(self, course: Course, epoch: int) -> None:
@@ -107,7 +108,7 @@ class FastPath:
         self._is_alone = not course.emit_events and not is_watched()
         self._ask = None if self._is_alone else getattr(current_runner(), "batches", None)
         self.is_enabled = course.callbacks.only_count_batches and self._is_alone
-        self.is_enabled |= course.callbacks.only_hear_of_ends and self._ask is not None
+        self.is_enabled |= course.callbacks.needs_batch_end_only and self._ask is not None
 
     def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
         """Yield the batches that need events; before each, train on those that need none."""
@@ -147,30 +148,30 @@ class FastPath:
                 batch_logs.update(zip(out_labels, outs, strict=True))
                 callbacks.on_batch_end(batch_index, batch_logs)
             if model.stop_training:
-                batches.close()  # the caller finds no batch left
+                batches.close()  # ends the epoch for the caller too
 
 
 def number_of_epochs(epochs: Any, where: str) -> int:
-    """Return the number of the last epoch. If none is given it is 1, or 10 in Keras 1.
+    """Return `epochs`, the number of the last epoch; the default is 1, or 10 in Keras 1.
 
     Raises
     ------
     ArgumentError
-        It is not a whole number, or negative.
+        `epochs` is not a whole number, or negative.
     """
     epochs = dialect_options().epochs if epochs is None else epochs
     if not isinstance(epochs, (int, np.integer)) or epochs < 0:
-        raise ArgumentError(f"{where}: epochs is {epochs!r}; expected a whole number >= 0.")
+        raise ArgumentError(f"{where}: epochs: expected a whole number >= 0, got {epochs!r}.")
     return int(epochs)
 
 
 def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
-    """Return after which epochs, counted from 0, the validation data are evaluated.
+    """Return the epochs, counted from 0, after which the validation data are evaluated.
 
     Raises
     ------
     ArgumentError
-        `validation_freq` is neither a whole number from 1 on nor a list of epochs, from 1 on.
+        `validation_freq` is neither a whole number >= 1 nor a list of such numbers.
 
     Examples
     --------
@@ -185,8 +186,8 @@ def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Containe
     if is_list and all(map(_is_count, validation_freq)):
         return {number - 1 for number in validation_freq}
     raise ArgumentError(
-        f"{where}: validation_freq is {validation_freq!r}; expected a whole number >= 1, or a list "
-        "of epochs such as [1, 5]."
+        f"{where}: validation_freq: expected a whole number >= 1, or a list of epochs such as "
+        f"[1, 5], got {validation_freq!r}."
     )
 
 
@@ -196,12 +197,12 @@ def _is_count(number: Any) -> bool:
 
 
 def one_at_a_time() -> AbstractContextManager[Any]:
-    """Return a `with` block that one thread enters at a time; work that is observed may pause."""
+    """Return a lock of the training step as a `with` block; none if the work is observed."""
     return nullcontext() if is_watched() else LOCKS.steps
 
 
 def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
-    """Call a function on one batch; in Keras 3 the model's metrics count this batch alone."""
+    """Call a function on one batch; in Keras 3 the model's metrics are reset before."""
     if not dialect_options().counts_zero_weights:
         return function(ins)
     with one_at_a_time():
@@ -210,7 +211,7 @@ def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
 
 
 def is_finite(loss: Any) -> bool:
-    """Return whether a loss is finite. For one number, Python's own test is ten times faster."""
+    """Return whether a loss is finite. For a scalar, `math.isfinite` is ten times faster."""
     if isinstance(loss, (float, np.floating)):
         return math.isfinite(loss)
     return bool(np.isfinite(loss))
@@ -223,14 +224,13 @@ class LossWatch:
         self.warned = False
 
     def look(self, loss: Any, epoch: int, batch_index: int) -> None:
-        """Warn if the loss of a batch is the first that is not finite."""
+        """Warn if the loss of this batch is not finite, unless there was a warning before."""
         if self.warned or is_finite(loss):
             return
         self.warned = True
         warn(
-            f"fit: the loss became {loss} in epoch {epoch}, batch {batch_index} (both counted "
-            "from 0). The weights are likely "
-            "spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in "
-            "the data.",
+            f"fit: the loss became {loss} in epoch {epoch}, batch {batch_index} (both counted from "
+            "0). The weights are probably unusable from here on. Try a smaller learning rate or "
+            "clipnorm=1.0, or look for NaN in the data.",
             NumericsWarning,
         )

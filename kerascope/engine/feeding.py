@@ -1,13 +1,13 @@
-"""From x, y and weights to the arrays that a model's function takes, and to feeds of batches.
+"""From the data of `fit`, `evaluate` and `predict` to arrays for a model's functions, in batches.
 
-`fit`, `evaluate` and `predict` take what users have: lists, dicts by name, labels without their
-last axis, weights of classes, generators. The functions of a model take arrays in one fixed order:
-inputs, targets, weights of samples, and a number for the learning phase if the model has dropout or
-the like. This file leads from the one to the other. It checks the data against the model and each
-other (`training_data.py`), and puts them into a feed (`feeds.py`), which yields the batches of an
-epoch.
+Users pass lists, dicts by name, labels without their last axis, class weights, or generators. The
+functions of a model take arrays in a fixed order: inputs, targets, sample weights, and a number for
+the learning phase if the model has dropout or a similar layer. This file converts the data. It
+checks them against the model and each other (`training_data.py`), and puts them into a feed
+(`feeds.py`), which yields the batches of an epoch.
 
-Keras checks in `Model._standardize_user_data`, and makes batches in its loops. Lesson: chapter 15.
+In Keras, `Model._standardize_user_data` checks the data, and the loops make the batches. Lesson:
+chapter 15.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def arrays_for(
     name : {"train_function", "test_function"}
     weights : tuple (sample_weight, class_weight)
     where : str
-        For errors.
+        Begins error messages.
     makes : bool
-        Whether to make the function, too.
+        Whether to make the function too.
     """
     sample_weight, class_weight = weights
     phase = 1.0 if name == "train_function" else 0.0
@@ -93,12 +93,12 @@ def training_arrays(
 
 
 def arrays_to_predict(model: Any, x: Any, where: str | None = None) -> list[Any]:
-    """Return the arrays for the predict function; data like earlier ones are not checked again.
+    """Return the arrays for the predict function. Data like earlier data are not checked again.
 
     Raises
     ------
     DataError
-        The arrays have different numbers of samples, or none; checked if `where` is given.
+        The numbers of samples differ or are 0 (only checked if `where` is given).
     """
     known = ready_arrays(model, "predict_function", x, None, 0.0)
     if known is not None:
@@ -116,9 +116,9 @@ def arrays_to_predict(model: Any, x: Any, where: str | None = None) -> list[Any]
 
 
 def phase_flags(model: Any, phase: float) -> list[float]:
-    """Return the number for the placeholder of the learning phase, if the model has it.
+    """Return the value of the learning phase in a list, empty if the model does not use it.
 
-    After `K.set_learning_phase` it is the number that was set.
+    After `K.set_learning_phase` it is the value set there.
     """
     if not model.uses_learning_phase:
         return []
@@ -132,12 +132,12 @@ def phase_flags(model: Any, phase: float) -> list[float]:
 def feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of arrays. Its batches have the size that the Inputs require, if they do.
+    """Return a feed of arrays. If the Inputs have a fixed batch size, it is the default.
 
     Raises
     ------
     DataError
-        The model keeps states from batch to batch, and the last batch would be smaller.
+        The model is stateful, and the last batch would be smaller.
     """
     sizes = {x.shape[0] for x in model._feed_inputs if x.ndim} - {None}
     in_batches = steps is None or dialect_options().steps_are_batches
@@ -147,7 +147,7 @@ def feed(
     if sizes and made.samples and made.samples % made.batch_size and model.stateful:
         raise DataError(
             f"{model.label}: In a stateful network, you should only pass inputs with a number "
-            f"of samples that can be divided by the batch size; found {made.samples} samples "
+            f"of samples that can be divided by the batch size. Found {made.samples} samples "
             f"and batches of {made.batch_size}. Leave the last samples out."
         )
     return made
@@ -156,7 +156,7 @@ def feed(
 def labelled_feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of inputs, targets and weights of samples; it knows which are the weights."""
+    """Return a feed of inputs, targets and sample weights, with `first_weight` set."""
     made = feed(model, ins, batch_size, steps, shuffle)
     made.first_weight = _first_weight(model)
     return made
@@ -165,7 +165,7 @@ def labelled_feed(
 def feeds_of_arrays(
     model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool, endings: ExitStack
 ) -> tuple[Any, Any]:
-    """Return the feed to train on, and the one to validate on, or None; `endings` closes them."""
+    """Return the feeds for training and for validation (or None); `endings` closes them."""
     weights = options.sample_weight, options.class_weight
     ins = model._ins_for("train_function", x, y, weights, "fit", makes=False)
     data, steps = options.validation_data, options.validation_steps
@@ -186,7 +186,7 @@ def feeds_of_arrays(
 def _with_validation(
     model: Any, ins: list[Any], data: Any, split: float, has_callbacks: bool
 ) -> tuple[list[Any], list[Any]]:
-    """Return the arrays to train on, and those to validate on: none if they come in batches."""
+    """Return the arrays for training and for validation (none if a generator makes those)."""
     if makes_batches(data):
         return ins, []
     if data is not None:
@@ -202,7 +202,7 @@ def _with_validation(
 
 
 def _validation_arrays(model: Any, data: Any, has_callbacks: bool) -> list[Any]:
-    """Return the arrays for the test function of (x, y) or (x, y, sample_weight)."""
+    """Return the arrays for the test function, from (x, y) or (x, y, sample_weight)."""
     if not isinstance(data, (list, tuple)) or len(data) not in (2, 3):
         raise DataError("fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight).")
     x, y, sample_weight = (*data, None)[:3]
@@ -213,7 +213,7 @@ def _validation_arrays(model: Any, data: Any, has_callbacks: bool) -> list[Any]:
 
 
 def _first_weight(model: Any) -> int:
-    """Return where the weights of samples begin among the arrays for a function."""
+    """Return the index of the first array of sample weights among a function's arrays."""
     return len(model._feed_inputs) + len(model._feed_targets)
 
 
@@ -228,7 +228,7 @@ def feeds_of_generator(
     has_callbacks: bool,
     endings: ExitStack,
 ) -> tuple[Any, Any]:
-    """Return the feed of a generator to train on, and the one to validate on, or None."""
+    """Return the feeds for training on a generator and for validation (or None)."""
     generator = ready_for_generator(model, generator, "train_function")
     data, steps = options.validation_data, options.validation_steps
     standardize = batch_arrays(model, "train_function", options.class_weight)
@@ -249,7 +249,7 @@ def feeds_of_generator(
 
 
 def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[Any], list[Any]]:
-    """Return a function from an item of a generator to arrays for one of the model's functions."""
+    """Return a function that converts a generator's items to arrays for a model's function."""
 
     def arrays_to_predict_of(item: Any) -> list[Any]:
         x, _, _ = split_item(item, with_targets=False)
@@ -265,12 +265,12 @@ def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[A
 
 
 def ready_for_generator(model: Any, generator: Any, name: str) -> Any:
-    """Make the model ready to run a function; if need be, the first batch gives input shapes.
+    """Make the model ready to run a function; a model without a graph takes shapes from a batch.
 
     Returns
     -------
     generator
-        It yields all batches, also the first one.
+        Yields all batches, including the first one.
     """
     with_targets = name != "predict_function"
     adapts = with_targets and bool(model.targets_of_any_rank) and not model._has_trained_on_labels

@@ -1,11 +1,11 @@
-"""Where batches come from: arrays in memory, generators and Sequences, workers that read ahead.
+"""Feeds: batches from arrays in memory, from generators and Sequences, or from workers.
 
 A feed yields the batches of one epoch as pairs (number of samples, arrays for the function). The
-loops in `training_loop` do not know which kind of feed they have. A Sequence returns batches by
-their numbers, in an order that is drawn for each pass. An iterator returns only the next one.
+loops in `training_loop` treat all kinds of feeds alike. A Sequence returns batches by number, in an
+order that is drawn for each pass. An iterator returns only the next batch.
 
-A feed has a place: the state with which another process can continue in the middle of an epoch
-(`place`, `go_to`). The loop counts how many batches of the epoch are done.
+The place of a feed is the state with which another process can continue in the middle of an epoch
+(`place`, `go_to`). The loop itself counts the batches of the epoch that are done.
 
 Keras has this in `engine/training_arrays.py` and `training_generator.py`. Lesson: chapter 15.
 """
@@ -55,23 +55,23 @@ def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
 
 
 def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Generator) -> np.ndarray:
-    """Shuffle whole batches, each of which stays together; a smaller last one stays last."""
+    """Shuffle the order of whole batches; a smaller last batch remains the last one."""
     whole = len(index_array) // batch_size * batch_size
     batches = index_array[:whole].reshape(-1, batch_size)
     return np.concatenate([rng.permutation(batches).reshape(-1), index_array[whole:]])
 
 
 def checked_steps(steps: Any) -> int:
-    """Return a number of steps as an int; of `len(x) / 32` the next whole number.
+    """Return a number of steps as an int; a fraction such as `len(x) / 32` is rounded up.
 
     Raises
     ------
     ArgumentError
-        It is not a finite number above 0.
+        It is not a finite number > 0.
     """
     is_real = isinstance(steps, (float, np.floating)) and np.isfinite(steps) and steps > 0
     if not is_real and (not isinstance(steps, (int, np.integer)) or steps < 1):
-        raise ArgumentError(f"steps: {steps!r}; expected a number of batches >= 1.")
+        raise ArgumentError(f"steps: expected a number of batches >= 1, got {steps!r}.")
     return math.ceil(steps)
 
 
@@ -83,7 +83,7 @@ def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -
 
 
 def checksums(arrays: list[Any]) -> list[int]:
-    """Return a checksum of some rows of each array; which rows depends only on the length.
+    """Return a checksum of some rows of each array; the length of the array decides which rows.
 
     Arrays in a file are read row by row. For arrays of objects the checksum is 0.
 
@@ -107,14 +107,14 @@ def _checksum(array: Any) -> int:
 
 
 class Feed:
-    """The base of all feeds: the number of samples and steps of an epoch, and a place.
+    """Base of all feeds: batches of an epoch, their number, and the place in the data.
 
     Attributes
     ----------
     samples, steps : int or None
-        In an epoch; None if unknown.
+        The number of them in an epoch; None if unknown.
     batch_size : int or None
-        Samples in a batch, where it is fixed.
+        Samples in a batch, if fixed.
     """
 
     samples: Any = None
@@ -127,9 +127,9 @@ class Feed:
         raise NotImplementedError(f"{type(self).__name__} does not define epoch")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function from a batch's number in this epoch to its arrays, valid at any time.
+        """Return a function from a batch's number in this epoch to its arrays, usable at any time.
 
-        None if the feed cannot: then callers have to copy the arrays that they need later.
+        None if the feed cannot repeat batches: then callers must copy the arrays that they need.
         """
         return None
 
@@ -138,11 +138,11 @@ class Feed:
         return {"samples": self.samples, "steps": self.steps}
 
     def place(self) -> dict[str, Any]:
-        """Return the place of this feed, as plain data."""
+        """Return the state with which another process can continue, as plain data."""
         return {}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at the place of a feed in another process."""
+        """Continue at a place that a feed in another process returned."""
 
 
 class ArrayFeed(Feed):
@@ -152,20 +152,20 @@ class ArrayFeed(Feed):
     ----------
     ins : list
         Arrays of equal length: inputs, targets, sample weights. A float at the end is the learning
-        phase, which each batch gets as it is.
+        phase and is passed with each batch.
     batch_size : int
     shuffle : {True, False, "batch"}
-        Anew for each pass; "batch" keeps the rows of a batch together, as HDF5 needs it.
+        Whether each pass has a new order. "batch" keeps the rows of a batch together, for HDF5.
     steps : int, optional
-        Batches of an epoch; by default all.
+        Batches in an epoch; by default all.
 
     Attributes
     ----------
     goes_on : bool
-        Whether an epoch of fewer steps goes on in the next epoch where it ended.
+        Whether an epoch continues where the last one ended, if an epoch has fewer steps.
     first_weight : int
-        The number of the first array of sample weights. Weights that are all 1 are replaced by
-        shared arrays of ones. The weights must not change while the feed is used.
+        The index of the first array of sample weights. Weights that are all 1 are replaced by
+        shared arrays of ones. The weights must not change while the feed is in use.
 
     Raises
     ------
@@ -181,9 +181,9 @@ class ArrayFeed(Feed):
         steps: int | None = None,
     ) -> None:
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ArgumentError(f"batch_size is {batch_size!r}; expected a whole number >= 1.")
+            raise ArgumentError(f"batch_size: expected a whole number >= 1, got {batch_size!r}.")
         if shuffle not in (True, False, "batch"):
-            raise ArgumentError(f"shuffle is {shuffle!r}; expected True, False or 'batch'.")
+            raise ArgumentError(f"shuffle: expected True, False or 'batch', got {shuffle!r}.")
         self.flags = [ins[-1]] if ins and isinstance(ins[-1], float) else []
         self.arrays = ins[: len(ins) - len(self.flags)]
         self.batch_size = int(batch_size)
@@ -195,7 +195,7 @@ class ArrayFeed(Feed):
         self.samples = min(self._rows, self.steps * self.batch_size)
         self.first_weight = len(self.arrays)
         self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
-        self._order_seed: int | None = None  # of this epoch's order
+        self._order_seed: int | None = None  # the seed of this epoch's order
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that must be equal in two runs on the same data, as plain data."""
@@ -209,14 +209,14 @@ class ArrayFeed(Feed):
         return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Take the rows of this epoch in the order of a feed in another process."""
+        """Continue with the order of rows that a feed in another process has in this epoch."""
         seed = place["order_seed"]
         self._order_seed = None if seed is None else operator.index(seed)
         self._begins = operator.index(place.get("begins", 0))
 
     @property
     def ins(self) -> list[Any]:
-        """All rows of all arrays, and the flag."""
+        """All rows of all arrays, and the learning phase if there is one."""
         return self.arrays + self.flags
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
@@ -225,16 +225,17 @@ class ArrayFeed(Feed):
         Parameters
         ----------
         kept : bool
-            Whether the arrays may be kept. If not, shuffled rows are in buffers, which the next
-            batch of the same size overwrites. Rows in order are views of the data.
+            Whether the caller may keep the arrays. If not, shuffled rows are in buffers, which the
+            next batch of the same size overwrites. Rows that are not shuffled are views of the
+            data.
         done : int
-            How many batches of the epoch are done. The order is that of `go_to`.
+            Number of batches of the epoch that are done already, in the order set by `go_to`.
         """
         if self.shuffle and not done and not self._begins:
             self._order_seed = fresh_seed()
         index_array = self._index_array()
         is_shuffled = index_array is not None
-        # Rows in buffers have their shared ones already.
+        # For rows in buffers, `_fetcher` returns the shared ones.
         ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
         batches = self._batches[self._begins : self._begins + self.steps]
         for start, end in batches[done:]:
@@ -247,8 +248,8 @@ class ArrayFeed(Feed):
             yield end - start, rows + self.flags
         if len(batches) < self.steps:
             warn(
-                f"the arrays make {len(self._batches)} batches, and ended after {len(batches)} of "
-                f"{self.steps} of the epoch, as in Keras 3. Leave steps_per_epoch (or steps) out."
+                f"the arrays contain {len(self._batches)} batches, and the epoch of {self.steps} "
+                f"ended after {len(batches)}, as in Keras 3. Leave out steps_per_epoch (or steps)."
             )
         if self.goes_on:
             self._begins = (self._begins + len(batches)) % len(self._batches)
@@ -257,12 +258,12 @@ class ArrayFeed(Feed):
         """Return a function from a batch's number in this epoch to its arrays."""
         if any(type(array) is not np.ndarray for array in self.arrays):
             return None
-        order = copy(self)  # of this epoch: only its seed is kept
+        order = copy(self)  # a feed that keeps the seed of this epoch
         order._fetchers = {}
         return order._batch
 
     def samples_of(self, number: int) -> np.ndarray:
-        """Return the numbers of the rows in a batch of this epoch, in its order."""
+        """Return the indices of the rows in a batch of this epoch."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         return np.arange(start, end) if order is None else order[start:end]
@@ -278,9 +279,9 @@ class ArrayFeed(Feed):
         return rows + self.flags
 
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
-        """Return the numbers of the arrays whose rows are to be replaced by shared ones.
+        """Return the indices of weight arrays that are all 1, which shared arrays replace.
 
-        They are checked for each epoch, because the arrays may have been changed.
+        They are checked for each epoch, because the arrays may have changed.
         """
         return [
             number
@@ -289,7 +290,7 @@ class ArrayFeed(Feed):
         ]
 
     def _shuffled(self, batch_ids: np.ndarray, kept: bool) -> list[Any]:
-        """Return the rows of these numbers of each array."""
+        """Return the rows with these indices of each array."""
         try:
             return slice_arrays(self.arrays, batch_ids) if kept else self._gather(batch_ids)
         except TypeError as error:
@@ -298,7 +299,7 @@ class ArrayFeed(Feed):
             ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
-        """Return these rows of each array, in a buffer if possible."""
+        """Return the rows with these indices of each array, in buffers if possible."""
         size = len(batch_ids)
         fetchers = self._fetchers.get(size)
         if fetchers is None:
@@ -322,29 +323,29 @@ def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.nda
     return rng.permutation(rows)
 
 
-_order_again = functools.lru_cache(maxsize=1)(_order)  # of an epoch that is looked at again
+_order_again = functools.lru_cache(maxsize=1)(_order)  # for repeated requests within one epoch
 
 
 def _are_ones(array: Any) -> bool:
-    """Return whether an array is equal to `ones_of` its shape."""
+    """Return whether an array of type `floatx()` contains only ones."""
     is_float = type(array) is np.ndarray and array.dtype == config.floatx
     return is_float and (are_known_ones(array) or bool((array == 1).all()))
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
-    """Return a function that returns `size` rows of an array by their numbers."""
+    """Return a function that returns `size` rows of an array by their indices."""
     if type(array) is not np.ndarray or array.dtype.hasobject:
         return lambda batch_ids: array[batch_ids]
     if may_be_ones and _are_ones(array):
         ones = ones_of((size, *array.shape[1:]))
         return lambda batch_ids: ones
     room = np.empty((size, *array.shape[1:]), array.dtype)
-    # Every number is that of a row; only with "clip" does NumPy write into the buffer at once.
+    # All indices are valid; NumPy writes directly into the buffer only in mode "clip".
     return lambda batch_ids: array.take(batch_ids, 0, room, "clip")
 
 
 class StepFeed(Feed):
-    """The same arrays in each step. There are none if the model reads variables."""
+    """A feed of the same arrays in each step; without arrays if the model reads variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
@@ -362,21 +363,21 @@ class StepFeed(Feed):
             yield size, self.ins
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function that returns the arrays of a batch: always the same."""
+        """Return a function that always returns the same arrays."""
         return lambda number: self.ins
 
 
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:
     """Return a feed of arrays, in batches of 32 by default.
 
-    In dialect "3" a number of steps counts batches. By default they are so large that they contain
+    In dialect "3" a number of steps counts batches, whose default size is such that they contain
     all rows.
 
     Raises
     ------
     ArgumentError
-        There are no arrays (the model reads variables) and the number of steps is not given; or
-        both that and the batch size are given, except in dialect "3".
+        There are no arrays (the model reads variables) and no number of steps is given. Or both
+        steps and batch size are given, in another dialect than "3".
     """
     has_arrays = bool(ins) and not isinstance(ins[0], float)
     if has_arrays and (steps is None or dialect_options().steps_are_batches):
@@ -386,12 +387,12 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
         return ArrayFeed(ins, batch_size, shuffle, steps)
     if has_arrays and batch_size is not None:
         raise ArgumentError(
-            f"batch_size {batch_size!r} and {steps!r} steps were given; expected one of them: each "
-            "step takes all of the arrays. For batches leave steps_per_epoch (or steps) out."
+            f"expected batch_size or steps, got batch_size={batch_size!r} and steps={steps!r}: "
+            "each step uses all of the arrays. For batches leave out steps_per_epoch (or steps)."
         )
     if steps is None:
         raise ArgumentError(
-            "no arrays tell how many batches there are; expected steps_per_epoch (or steps)."
+            "there are no arrays to count batches of. Pass steps_per_epoch (or steps)."
         )
     return StepFeed(ins, steps)
 
@@ -413,21 +414,21 @@ def iterator_of(source: Any) -> Iterator[Any]:
     try:
         return iter(source)
     except TypeError:
-        remedy = " Call it, if it makes one: generator()." if callable(source) else ""
+        remedy = " Call it: generator()." if callable(source) else ""
         raise DtypeError(
-            f"the generator is a {type(source).__name__}; expected a generator, an iterator or a "
-            f"Sequence.{remedy}"
+            f"expected a generator, an iterator or a Sequence, got {type(source).__name__}.{remedy}"
         ) from None
 
 
 class WithFirst:
-    """An iterator whose first batch was already read, for its shapes: it yields that one first.
+    """An iterator over all batches, after the first one was read from the source.
 
     Parameters
     ----------
     first : object
-        The batch.
+        The first batch.
     rest : iterator
+        The source of the other batches.
     """
 
     def __init__(self, first: Any, rest: Iterator[Any]) -> None:
@@ -447,7 +448,7 @@ def read_first(source: Any) -> tuple[Any, Any]:
     Raises
     ------
     DataError
-        There is none.
+        There is no batch.
     """
     if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
         return source[numbers_of_a_pass(source, shuffle=False)[0]], source
@@ -455,19 +456,19 @@ def read_first(source: Any) -> tuple[Any, Any]:
     try:
         first = next(batches)
     except StopIteration:
-        message = "the generator ended before its first batch; expected one."
+        message = "generator: expected at least one batch, got none."
         raise DataError(message) from None
     return first, WithFirst(first, batches)
 
 
 class SampleCount(int):
-    """A number of samples in place of a number of batches: how Keras 1 measures an epoch."""
+    """A number of samples in an epoch: Keras 1's alternative to a number of batches."""
 
 
 class GeneratorFeed(Feed):
     """Batches of a generator or a `Sequence`.
 
-    If an epoch has fewer steps than a Sequence has batches, the next epoch continues behind them.
+    If an epoch has fewer steps than a Sequence has batches, the next epoch continues after them.
 
     Parameters
     ----------
@@ -475,19 +476,19 @@ class GeneratorFeed(Feed):
         Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
     steps : int, optional
         Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
-        with the batch that reaches this many samples. In dialect "3" a generator without it is read
-        to its end, once: that is one epoch.
+        with the batch that reaches this number of samples. In dialect "3" it may be missing: then
+        an epoch reads a generator to its end, and there can be only one epoch.
     standardize : callable
-        Turns an item of the source into the function's arrays.
+        Converts an item of the source to the function's arrays.
     shuffle : bool
-        Read a Sequence's batches in another order each epoch.
+        Whether each epoch reads a Sequence's batches in a new order.
 
     Attributes
     ----------
     source : Sequence or iterator
-        Where the batches come from.
+        The source of the batches.
     is_sequence : bool
-        Whether it returns batches by number.
+        Whether the source returns batches by number.
     has_workers : bool
         Whether workers make batches ahead.
 
@@ -512,8 +513,8 @@ class GeneratorFeed(Feed):
         self._is_read_once = steps is None and dialect_options().steps_are_batches
         if steps is None and not self._is_read_once:
             raise ArgumentError(
-                "a generator does not tell how many batches make an epoch; expected "
-                "steps_per_epoch=... (or steps=...), or a Sequence, which has a length."
+                "a generator has no length, so the number of batches in an epoch is unknown. Pass "
+                "steps_per_epoch=... (or steps=...), or use a Sequence, which has a length."
             )
         counted = None if steps is None else checked_steps(steps)
         self.samples = counted if isinstance(steps, SampleCount) else None
@@ -524,9 +525,9 @@ class GeneratorFeed(Feed):
         self.source: Any = source if self.is_sequence else self._iterator
         if isinstance(source, WithFirst):
             self.source = source.rest
-        self._left: deque[int] | None = None  # batches left of a pass over a Sequence
-        self._seen = 0  # samples of this epoch
-        self._drawn = 0  # batches that an iterator gave, in all epochs
+        self._left: deque[int] | None = None  # remaining batches of a pass over a Sequence
+        self._seen = 0  # samples in this epoch so far
+        self._drawn = 0  # batches read from an iterator in all epochs
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that must be equal in two runs on the same data, as plain data."""
@@ -535,12 +536,12 @@ class GeneratorFeed(Feed):
         return {**super().facts(), **kind}
 
     def place(self) -> dict[str, Any]:
-        """Return the rest of a pass, and how many samples and batches came before."""
+        """Return the remaining batches of a pass, and the number of samples and batches so far."""
         left = None if self._left is None else list(self._left)
         return {"left": left, "seen": self._seen, "drawn": self._drawn}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at the place of a feed in another process; the source is there already."""
+        """Continue at a place that a feed in another process returned; the source is not moved."""
         if isinstance(self._iterator, WithFirst):
             self._iterator = iterator_of(self.source)
         left = place["left"]
@@ -549,17 +550,17 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """False if a generator was used before, so that its place is unknown."""
+        """Whether a generator is new; if it was used before, its place is unknown."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
     def read_forward(self, place: dict[str, Any]) -> None:
-        """Read the batches that another process had from an iterator, and drop them.
+        """Read and drop the batches that another process has read from an iterator.
 
         Raises
         ------
         DataError
-            It has fewer batches.
+            The iterator has fewer batches.
         """
         assert self._iterator is not None
         wanted = place["drawn"]
@@ -568,8 +569,7 @@ class GeneratorFeed(Feed):
                 next(self._iterator)
             except StopIteration:
                 raise DataError(
-                    f"the generator ended after {given} batches; expected the {wanted} of the run "
-                    "that goes on."
+                    f"generator: expected the {wanted} batches of the interrupted run, got {given}."
                 ) from None
         self._seen, self._drawn = place["seen"], wanted
 
@@ -641,14 +641,14 @@ class GeneratorFeed(Feed):
                     return
                 if self._is_read_once:
                     raise DataError(
-                        f"the generator has ended after {self._drawn} batches, and can be read "
-                        f"once. For several epochs give a Sequence, or a generator that goes on "
-                        f"for ever and steps_per_epoch={self._drawn or '...'}."
+                        f"the generator ended after {self._drawn} batches and can be read only "
+                        f"once. For several epochs pass a Sequence, or an endless generator and "
+                        f"steps_per_epoch={self._drawn or '...'}."
                     ) from None
-                fewer = f", or steps_per_epoch={step}" if step else ""
+                fewer = f", or pass steps_per_epoch={step}" if step else ""
                 raise DataError(
-                    f"the generator ended after {step}{self._of_steps()} batches of the epoch; "
-                    f"expected one that goes on for ever, by `while True:`{fewer}."
+                    f"the generator ended after {step}{self._of_steps()} batches of the epoch. "
+                    f"Make it endless with `while True:`{fewer}."
                 ) from None
             self._drawn += 1
             yield item
@@ -668,25 +668,26 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
     if not with_targets:
         return item, None, None
     raise DataError(
-        f"generator: expected a tuple (x, y) or (x, y, sample_weight); got {type(item).__name__} "
+        f"generator: expected a tuple (x, y) or (x, y, sample_weight), got {type(item).__name__} "
         f"of length {len(to_list(item))}."
     )
 
 
-# --- batches that workers make ahead --------------------------------------------------------------
+# --- batches made by workers ----------------------------------------------------------------------
 
 
 class WorkerOptions(NamedTuple):
-    """Keras's three arguments about the threads or processes that make batches.
+    """Keras's three arguments for the threads or processes that make batches.
 
     Attributes
     ----------
     max_queue_size : int
-        How many batches are made ahead.
+        Number of batches that are made in advance.
     workers : int or None
-        0 and None: the loop makes the batches itself. With `use_multiprocessing` None means 1.
+        Number of workers. With 0 and None, the loop makes the batches itself; with
+        `use_multiprocessing`, None means 1.
     use_multiprocessing : bool
-        Processes instead of threads.
+        Whether workers are processes; otherwise threads.
     """
 
     max_queue_size: int = 10
@@ -700,16 +701,16 @@ class WorkerOptions(NamedTuple):
         Raises
         ------
         ArgumentError
-            It is negative, or not a whole number.
+            `workers` is negative, or not a whole number.
         """
         number = int(self.use_multiprocessing) if self.workers is None else self.workers
         if not isinstance(number, (int, np.integer)) or number < 0:
-            raise ArgumentError(f"workers is {number!r}; expected a whole number >= 0.")
+            raise ArgumentError(f"workers: expected a whole number >= 0, got {number!r}.")
         return int(number)
 
 
 class WorkerFeed(GeneratorFeed):
-    """A `GeneratorFeed` whose batches are made ahead; they come in the same order."""
+    """A `GeneratorFeed` whose workers make batches in advance; the order is the same."""
 
     has_workers = True
 
@@ -737,7 +738,7 @@ class WorkerFeed(GeneratorFeed):
         return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at the place of a feed in another process; the source is there already."""
+        """Continue at a place that a feed in another process returned; the source is not moved."""
         super().go_to(place)
         self._pool.renew()
 
@@ -747,7 +748,7 @@ class WorkerFeed(GeneratorFeed):
 
 
 def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
-    """Return the worker options; without any from `fit`, those of the Sequence itself."""
+    """Return the worker options of `fit`; if it has none, those of the Sequence itself."""
     number = getattr(source, "workers", 1)
     processes = bool(getattr(source, "use_multiprocessing", False))
     if workers != WorkerOptions() or (number == 1 and not processes):
@@ -765,7 +766,7 @@ def generator_feed(
     shuffle: bool,
     workers: WorkerOptions,
 ) -> Iterator[GeneratorFeed]:
-    """Give a feed of batches; its workers, if any, end with the `with` block."""
+    """Return a feed of a generator as a `with` block, which ends its workers if there are any."""
     workers = _options_for(source, workers)
     if not workers.number:
         yield GeneratorFeed(source, steps, standardize, shuffle)
@@ -778,8 +779,8 @@ def generator_feed(
 
 
 def makes_batches(x: Any) -> bool:
-    """Return whether this is a generator or a `Sequence` of batches, and not data."""
-    if type(x) is np.ndarray:  # the usual case; looking for missing attributes is slow
+    """Return whether `x` is a generator or a `Sequence` of batches; otherwise it is data."""
+    if type(x) is np.ndarray:  # the usual case, checked first because it is fast
         return False
     is_sequence = all(hasattr(x, name) for name in ("__getitem__", "__len__", "on_epoch_end"))
     return inspect.isgenerator(x) or hasattr(x, "__next__") or is_sequence
@@ -788,7 +789,7 @@ def makes_batches(x: Any) -> bool:
 def generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], WorkerOptions]:
-    """Return a method's arguments by Keras 2's names, and separately the worker options."""
+    """Return a method's arguments by Keras 2's names, and its worker options."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
     if dialect_options().counts_samples:
@@ -799,7 +800,7 @@ def generator_arguments(
         }
     for old, count in counts.items():
         new = SAMPLE_COUNTS[old]
-        warn(f"{method}: {old!r} counts samples; today's {new!r} counts batches.", SpellingWarning)
+        warn(f"{method}: {old!r} counts samples, but {new!r} counts batches.", SpellingWarning)
         given[new] = SampleCount(count)
     return given, WorkerOptions(
         **{name: given.pop(name) for name in WorkerOptions._fields if name in given}

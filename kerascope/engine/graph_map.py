@@ -7,13 +7,13 @@
 2. `_assign_depths`: goes through these nodes backwards, from the outputs to the inputs. The depth
    of a node is the length of the longest path from it to an output. If an earlier node of the same
    layer is deeper, the node gets that depth; so in the end a layer is as deep as its deepest node;
-3. `_check_connected`: every tensor that a node needs can be computed from the inputs.
+3. `_check_connected`: checks that every tensor that a node needs can be computed from the inputs.
 
-That is Keras 2's algorithm. `flavour="1"` is that of Keras 1, which only scripts of Keras 1.2 use:
-see `keras1/graph_map.py`.
+This is Keras 2's algorithm. `flavour="1"` is the algorithm of Keras 1, the default only for scripts
+of Keras 1.2: see `keras1/graph_map.py`.
 
-The walk is a loop with an explicit stack, so depth is not limited by recursion; the nodes on that
-stack *are* the `nodes_in_progress`.
+The walk is a loop with an explicit stack, so a graph of any depth can be walked. The nodes on
+that stack *are* the `nodes_in_progress`.
 
 Keras calls it `Container.__init__` (1.x), `_map_graph_network` (2.x) and `map_graph` in
 `ops/function.py` (3). Lessons: chapters 8 and 9.
@@ -62,16 +62,17 @@ class GraphMap:
     Attributes
     ----------
     nodes_in_decreasing_depth : list of Node
-        In the order in which the walk finished them: every node after those that it needs. (The
+        In the order in which the walk finished them: each node after the nodes that it needs. (The
         name is that of Keras; it is a post-order, and depth need not decrease.)
     nodes_depths : dict of Node to int
     layers_depths : dict of Layer to int
     layer_indices : dict of Layer to int
-        Order in which the walk reached the layers.
+        Position of each layer in the order in which the walk reached the layers.
     visits : int
-        How often the walk arrived at a node.
+        Number of times the walk reached a node.
     seen_nodes : list of str
-        Keras 1's marks "id-depth", one for each depth at which a node was reached.
+        Keras 1's marks "id-depth", one for each depth at which a node was reached. Empty if the
+        flavour is "2".
     flavour : {"1", "2"}
     """
 
@@ -103,7 +104,7 @@ class GraphMap:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """All layers by decreasing depth, those of equal depth in the order of the walk."""
+        """All layers by decreasing depth; layers of equal depth are in the order of the walk."""
         return [layer for layers in self.layers_by_depth.values() for layer in layers]
 
 
@@ -127,7 +128,7 @@ def map_graph(
     inputs, outputs : list of Tensor
         Tensors with a history.
     flavour : {"1", "2"}, optional
-        The algorithm of Keras 1 or 2; by default that of 2, except for scripts of Keras 1.2.
+        The algorithm of Keras 1 or 2. Default "2"; for scripts of Keras 1.2, "1".
     network : Network, optional
         The network that is being made; observers receive it as the subject.
 
@@ -156,9 +157,9 @@ def map_stage(
     flavour: str | None = None,
     network: Any = None,
 ) -> Stage:
-    """Return the mapping as a stage, which starts one stage for each of its steps.
+    """Return `map_graph` as a stage, which starts one stage for each of its three steps.
 
-    Its subject is the network that is being made, if one is.
+    The subject of the stage is the network that is being made, if there is one.
     """
     events = _map_events(inputs, outputs, flavour or rules.map_flavour())
     return Stage("map_graph", events, network)
@@ -180,10 +181,10 @@ def _map_events(
 
 
 def _order_nodes(outputs: Iterable[Tensor]) -> Generator[Any, Any, GraphMap]:
-    """Walk from the outputs to the inputs; list every node after those that it needs.
+    """Walk from the outputs to the inputs; list each node after the nodes that it needs.
 
-    A node that is reached again while it is in progress depends on itself: a cycle. Calls of layers
-    cannot make one; it takes a script that changes `input_tensors` or `_keras_history` itself.
+    A node that is reached again while it is in progress depends on itself: this is a cycle. Calls
+    of layers never make a cycle; a script can, by changing `input_tensors` or `_keras_history`.
     """
     wanted = iter(outputs)
     nodes_in_progress: dict[Node, Iterator[Tensor]] = {}  # the stack: node -> inputs still to visit
@@ -194,7 +195,7 @@ def _order_nodes(outputs: Iterable[Tensor]) -> Generator[Any, Any, GraphMap]:
     while True:
         inputs = next(reversed(nodes_in_progress.values()), wanted)
         tensor = next(inputs, None)
-        if tensor is None:  # all that the last node needs is finished
+        if tensor is None:  # the last node's inputs are finished
             if not nodes_in_progress:
                 return graph_map
             node, _ = nodes_in_progress.popitem()

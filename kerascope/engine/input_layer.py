@@ -1,7 +1,7 @@
-"""Input and InputLayer: where a graph begins.
+"""Input and InputLayer: the beginning of a graph of layers.
 
-`Input(shape=(20,))` makes an InputLayer, whose one Node has the same placeholder going in and
-coming out, and returns that placeholder. Lesson: chapter 4.
+`Input(shape=(20,))` makes an InputLayer and returns its placeholder. The only Node of the
+InputLayer has this placeholder as input and output. Lesson: chapter 4.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from kerascope.errors import ArgumentError
 
 
 class InputLayer(Layer):
-    """The layer that a model is fed through.
+    """The layer of a model's input.
 
     Parameters
     ----------
     input_shape : tuple of int or None, optional
         Shape of a sample, without the batch.
     batch_size : int, optional
-        Size of the batch, where it is fixed.
+        Size of the batch, if it is fixed.
     batch_input_shape : tuple of int or None, optional
-        Both together.
+        Shape with the batch; replaces both.
     dtype : str, optional
-        Default `K.floatx()`, or the tensor's.
+        Default `K.floatx()`, or the dtype of `input_tensor`.
     input_tensor : Tensor, optional
-        Wrapped instead of a new placeholder.
+        Used instead of a new placeholder.
     sparse : bool
         Not supported: True raises.
     name : str, optional
@@ -39,7 +39,7 @@ class InputLayer(Layer):
     Raises
     ------
     ArgumentError
-        No shape was given, or two of them.
+        No shape was given, or two shapes.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InputLayer(Layer):
             batch_input_shape = (batch_size, *as_shape(input_shape))
         if batch_input_shape is None and input_tensor is None:
             raise ArgumentError(
-                f"{self.label}: expected input_shape=(20,) or batch_input_shape=(None, 20); got "
+                f"{self.label}: expected input_shape=(20,) or batch_input_shape=(None, 20), got "
                 "neither."
             )
         self.trainable = False
@@ -91,7 +91,7 @@ class InputLayer(Layer):
         return tensor
 
     def get_config(self) -> dict[str, Any]:
-        """Return the shape, type and name."""
+        """Return the shape, dtype and name."""
         return {
             "batch_input_shape": list(self.batch_input_shape),
             "dtype": self.dtype,
@@ -109,7 +109,7 @@ def Input(
     tensor: Tensor | None = None,
     batch_size: int | None = None,
 ) -> Any:
-    """Return the symbolic tensor that a model begins with.
+    """Return the symbolic tensor of a model's input.
 
     Parameters
     ----------
@@ -118,15 +118,15 @@ def Input(
     batch_shape : tuple of int or None
         Shape with the batch: `(None, 20)`.
     name : str, optional
-        Of the InputLayer and its placeholder; default `input_1`.
+        Name of the InputLayer and its placeholder; default `input_1`.
     dtype : str, optional
         Default `K.floatx()`.
     sparse : bool
         Not supported: True raises.
     tensor : Tensor, optional
-        Returned itself, with a history, instead of a new placeholder.
+        Used and returned instead of a new placeholder; it receives a history.
     batch_size : int, optional
-        Beside `shape`: the one size that a batch must have.
+        Together with `shape`: the fixed size of a batch.
 
     Returns
     -------

@@ -1,8 +1,7 @@
-"""InputSpec: what a layer expects of an input, and the check of it.
+"""InputSpec: the rank, shape and dtype that a layer requires of an input.
 
-Every layer may state its expectations in `input_spec`; each call is held against them before
-anything else happens, so a wrong shape is reported with the layer's name instead of by some op
-inside it.
+The requirements of a layer are in its attribute `input_spec`. Each call checks them first, so that
+an error about a wrong shape names the layer instead of an op inside it.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from kerascope.backend.shapes import Shape, as_shape
 
 
 class InputSpec:
-    """Expectations about one input tensor; whatever is None is free.
+    """The requirements of one input tensor; None means no requirement.
 
     Parameters
     ----------
     dtype : str, optional
         Element type.
     shape : tuple of int or None, optional
-        Sizes; None is free. Implies `ndim`.
+        Required sizes; None allows any size. It also sets `ndim`.
     ndim, max_ndim, min_ndim : int, optional
-        Number of axes, at most, at least.
+        Exact, greatest and smallest number of axes.
     axes : dict of int to int, optional
-        Size of single axes: `{-1: 64}`.
+        Required sizes of single axes: `{-1: 64}`.
     """
 
     def __init__(
@@ -48,26 +47,27 @@ class InputSpec:
         stated = [f"{name}={value!r}" for name, value in vars(self).items() if value]
         return f"InputSpec({', '.join(stated)})"
 
-    def misfit(self, tensor: Tensor) -> str | None:
-        """Return in which way a tensor is not as expected, and a remedy; None if it fits."""
+    def misfit(self, tensor: Tensor, which: str = "an input") -> str | None:
+        """Return the error text for a tensor that does not fit, with a remedy; None if it fits."""
         expected = self._expected_rank(tensor.ndim)
         if expected is not None:
             wanted = self.ndim or self.max_ndim or self.min_ndim or 0
-            remedy = "Flatten() it first." if tensor.ndim > wanted else "Reshape() it first."
-            return f"has {tensor.ndim} axes {tensor.shape}; expected {expected}. {remedy}"
+            remedy = "Flatten()" if tensor.ndim > wanted else "Reshape()"
+            got = f"{tensor.ndim} {tensor.shape}. Add {remedy} before it."
+            return f"expected {which} with {expected} axes, got {got}"
         for axis, size in {**dict(enumerate(self.shape or ())), **self.axes}.items():
             came = tensor.shape[axis]
             if size is not None and came is not None and came != size:
                 return (
-                    f"has size {came} on axis {axis} of {tensor.shape}; expected {size}, as when "
-                    "the layer was built. Use another layer for another size."
+                    f"expected {which} with size {size} on axis {axis}, as at the first call, "
+                    f"got {came} in {tensor.shape}. Use another layer for another size."
                 )
         if self.dtype is not None and tensor.dtype != self.dtype:
-            return f"is of type {tensor.dtype}; expected {self.dtype}. K.cast() it first."
+            return f"expected {which} of type {self.dtype}, got {tensor.dtype}. K.cast() it first."
         return None
 
     def _expected_rank(self, ndim: int) -> str | None:
-        """Return what number of axes is expected in place of this one; None if it fits."""
+        """Return the expected number of axes as words, or None if `ndim` is allowed."""
         if self.ndim is not None and ndim != self.ndim:
             return str(self.ndim)
         if self.max_ndim is not None and ndim > self.max_ndim:

@@ -1,10 +1,10 @@
-"""Batches like earlier ones need no second check.
+"""A cache of checked data shapes: batches like earlier ones are not checked again.
 
-`train_on_batch` checks its data from all sides: names, axes, lengths, the form of the labels. The
-result depends only on the types and shapes of the arrays and on the function they are for. So data
-that passed once are not checked again as long as nothing but their numbers changes, and a loop that
-you write around `train_on_batch` costs little more than the steps themselves. Anything else (lists
-of numbers, weights of samples, other shapes) is checked in full each time: see `feeding`.
+`train_on_batch` checks the names, axes and lengths of its data and the form of the labels. The
+result depends only on the types and shapes of the arrays and on the function that receives them.
+So arrays with the same types and shapes as earlier ones are not checked again, and a loop around
+`train_on_batch` costs little more than the steps themselves. Other data (lists of numbers, sample
+weights, new shapes) are checked in full each time: see `feeding`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from kerascope.engine.feeds import USUAL_BATCH_SIZE
 MOST_SHAPES = 64
 
 
-class Fit(NamedTuple):
-    """How data of known shapes become the arrays of a function.
+class Conversion(NamedTuple):
+    """The conversion of data of known shapes to the arrays of a function.
 
     Attributes
     ----------
     columns : tuple of bool, or None
-        Which arrays get an axis at their end; None: no array.
+        Whether each array receives an axis at its end; None if no array does.
     weights : list of (array or tuple of int)
-        Weights of samples: a shared array of ones, or its shape if it is too large to be kept.
+        Sample weights: a shared array of ones, or its shape if the array is too large to keep.
     """
 
     columns: tuple[bool, ...] | None
@@ -46,39 +46,39 @@ class KnownBatches:
     Parameters
     ----------
     function : Function
-        `compile` makes another one, and the known shapes are dropped with the old one.
+        `compile` makes a new function, which starts with no known shapes.
     layers : list of Layer
-        Layers whose `trainable` must not change: a change causes a warning at the next batch.
+        Layers whose `trainable` must not change; after a change the next batch warns.
     """
 
     def __init__(self, function: Function, layers: Sequence[Any] = ()) -> None:
         self.function = function
-        # An attribute that a layer stores itself is read from its dict: this runs for each batch.
+        # Attributes are read from the layers' dicts if possible, because this runs for each batch.
         stores = [type(layer).trainable is Layer.trainable for layer in layers]
         self._stored = [vars(x) for x, is_stored in zip(layers, stores, strict=True) if is_stored]
-        self._asked = [x for x, is_stored in zip(layers, stores, strict=True) if not is_stored]
+        self._overriding = [x for x, is_stored in zip(layers, stores, strict=True) if not is_stored]
         self._state = self._state_of_layers()
         self._has_phase = bool(function.inputs) and function.inputs[-1] is PHASE
         self._demands_size = any(x.ndim and x.shape[0] is not None for x in function.inputs)
-        self._fits: dict[Any, Fit] = {}
+        self._conversions: dict[Any, Conversion] = {}
 
     @property
     def is_current(self) -> bool:
-        """False when the `trainable` of a layer, or its weights, are no longer what they were."""
+        """Whether the layers have the same `trainable` and number of weights as before."""
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return the arrays for the function; None if data or layers must be checked."""
-        fit = self._fits.get(_look_of(x, y))
-        if fit is None or not self.is_current:
+        """Return the arrays for the function; None if the data or the layers must be checked."""
+        conversion = self._conversions.get(_key_of(x, y))
+        if conversion is None or not self.is_current:
             return None
         ins = _flat(x, y)
-        if fit.columns is not None:
+        if conversion.columns is not None:
             ins = [
                 array[..., np.newaxis] if is_flat else array
-                for array, is_flat in zip(ins, fit.columns, strict=True)
+                for array, is_flat in zip(ins, conversion.columns, strict=True)
             ]
-        for weights in fit.weights:
+        for weights in conversion.weights:
             ins.append(ones_of(weights) if type(weights) is tuple else weights)
         if self._has_phase:
             fixed = learning_phase()
@@ -86,7 +86,7 @@ class KnownBatches:
         return ins
 
     def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
-        """Return whether arrays, as `arrays` returned them, certainly make a single batch."""
+        """Return whether the result of `arrays` is certainly a single batch."""
         if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
             return False
         if batch_size is None:
@@ -94,31 +94,31 @@ class KnownBatches:
         return type(batch_size) is int and batch_size >= ins[0].shape[0]
 
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
-        """Store that `x` and `y` became these arrays, if at most an axis was added."""
-        look = _look_of(x, y)
-        if look is None:
+        """Store how `x` and `y` were converted, if at most an axis was added to each array."""
+        key = _key_of(x, y)
+        if key is None:
             return
         given = _flat(x, y)
         columns = [_is_column_of(array, came) for array, came in zip(ins, given, strict=False)]
         if None in columns:
             return
-        if len(self._fits) >= MOST_SHAPES:
-            del self._fits[next(iter(self._fits))]  # the oldest
+        if len(self._conversions) >= MOST_SHAPES:
+            del self._conversions[next(iter(self._conversions))]  # the oldest
         weights = ins[len(given) : len(ins) - self._has_phase]
-        self._fits[look] = Fit(
+        self._conversions[key] = Conversion(
             tuple(map(bool, columns)) if any(columns) else None,
             [array if are_known_ones(array) else array.shape for array in weights],
         )
 
     def _state_of_layers(self) -> list[Any]:
         state = [(x["trainable"], len(x["_trainable_weights"])) for x in self._stored]
-        if self._asked:
-            state += [(x.trainable, len(x._trainable_weights)) for x in self._asked]
+        if self._overriding:
+            state += [(x.trainable, len(x._trainable_weights)) for x in self._overriding]
         return state
 
 
 def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-    """Return the arrays for a model's function if data like these came before, otherwise None."""
+    """Return the arrays for a model's function; None if the data must be checked first."""
     known = model._known_batches.get(name)
     if known is None or known.function is not getattr(model, name):
         return None
@@ -127,19 +127,19 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
 
 
 def are_current(model: Any) -> bool:
-    """Return whether batches that trained the model are known, and no layer changed since."""
+    """Return whether training batches of the model are known and no layer has changed since."""
     known = model._known_batches.get("train_function")
     return known is not None and known.function is model.train_function and known.is_current
 
 
 def is_one_batch(model: Any, ins: list[Any], batch_size: int | None) -> bool:
-    """Return whether the arrays for the predict function certainly make a single batch."""
+    """Return whether the arrays for the predict function are certainly a single batch."""
     known = model._known_batches.get("predict_function")
     return known is not None and known.is_one_batch(ins, batch_size)
 
 
 def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
-    """Store that data like these passed the checks for a model's function."""
+    """Store that these data passed the checks for a model's function."""
     known = model._known_batches.get(name)
     function = getattr(model, name)
     if known is None or known.function is not function or not known.is_current:
@@ -151,17 +151,17 @@ def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
     known.note(x, y, ins)
 
 
-def _look_of(x: Any, y: Any) -> Any:
-    """Return the types and shapes of the data, as a key; None if not all data are arrays."""
+def _key_of(x: Any, y: Any) -> Any:
+    """Return the types and shapes of the data as a key; None if not all data are arrays."""
     if type(x) is np.ndarray and type(y) is np.ndarray:
         return x.shape, x.dtype, y.shape, y.dtype
     if type(x) is np.ndarray and y is None:
         return x.shape, x.dtype
-    looks = _look_of_one(x), _look_of_one(y)
-    return None if None in looks else looks
+    keys = _key_of_one(x), _key_of_one(y)
+    return None if None in keys else keys
 
 
-def _look_of_one(data: Any) -> Any:
+def _key_of_one(data: Any) -> Any:
     if data is None:
         return "nothing"
     if type(data) is np.ndarray:
@@ -181,7 +181,7 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Return whether an array is the given one with an axis more; None if it is another array."""
+    """Return whether an array is a view of `given` with one more axis; None for another array."""
     if array is given:
         return False
     is_view = isinstance(array, np.ndarray) and np.may_share_memory(array, given)

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a layer: of its only call, or of one of its calls by number."""
+"""The inputs and outputs of a layer: of its only call, or of a call by its index."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kerascope.errors import ArgumentError, IllDefinedError
 
 
 class LayerCalls:
-    """The part of `Layer` that looks up the tensors of its calls; each call is a Node."""
+    """The part of `Layer` that returns the tensors of its calls; each call is a Node."""
 
     name: str
     label: Any
@@ -103,10 +103,10 @@ class LayerCalls:
 
     @property
     def input_shape(self) -> Any:
-        """The input shape, if all calls agree on it."""
+        """The input shape, if it is the same in all calls."""
         return self._at_only_node("input_shapes", "input shape")
 
     @property
     def output_shape(self) -> Any:
-        """The output shape, if all calls agree on it."""
+        """The output shape, if it is the same in all calls."""
         return self._at_only_node("output_shapes", "output shape")

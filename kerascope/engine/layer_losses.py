@@ -1,7 +1,7 @@
-"""The losses and updates of a layer, each under the inputs of the call that it belongs to.
+"""The losses and updates of a layer, grouped by the inputs of the call that made them.
 
-`add_loss` and `add_update` fill these collections. A model takes from each layer those items that
-belong to its own calls of the layer.
+`add_loss` and `add_update` fill these collections. A model uses only the items that belong to its
+own calls of a layer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kerascope.engine.policies.eager_losses import LossesOfLastCall, entered_los
 from kerascope.engine.policies.enclosing import EnclosingCall, enclosing_call
 from kerascope.engine.policies.undo import remember_value
 
-# The inputs of the Node whose losses and updates are wanted; None: those of every call.
+# The inputs of the Node whose losses and updates are requested; None requests those of all calls.
 _wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", default=None)
 
 
@@ -38,23 +38,23 @@ def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
 
 
 class ItemsByInputs:
-    """The losses, or updates, of a layer, each under the inputs that it belongs to.
+    """The losses, or the updates, of a layer, grouped by the inputs that they depend on.
 
-    A layer that is called on two inputs makes two sets of updates; a model that contains only one
-    of the calls must run only its own. So each item is entered under the tensors that it depends
-    on, or under none if it depends on no input (a penalty on a weight). The key is the tuple of
-    tensors themselves: Keras 1 and 2 use their `id()`, which a later tensor may get.
+    A layer that is called on two inputs makes two sets of updates, and a model that contains only
+    one of these calls must run only the updates of that call. So the key of an item is the tuple of
+    tensors that it depends on, which is empty for a penalty on a weight. (The keys are the tensors
+    themselves. Keras 1 and 2 use their `id()`, which a later tensor may have too.)
 
-    A second call on the same tensors makes items of its own, and so does a call that a debugger
-    repeats. So each item is stored with the call that made it: see `only_of_call`.
+    A second call on the same tensors makes new items, and so does a call that a debugger repeats.
+    So each item is stored with the call that made it: see `only_of_call`.
     """
 
     def __init__(self) -> None:
         self._items: dict[tuple[Tensor, ...], list[tuple[Any, list[Tensor] | None]]] = {}
-        self._keys: list[tuple[Tensor, ...]] = []  # of every item, in the order of entering
+        self._keys: list[tuple[Tensor, ...]] = []  # the key of each item, in the order of adding
 
     def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
-        """Enter one item or a list of them under `inputs`, for the call that is being made."""
+        """Add one item or a list of items that depend on `inputs`, for the current call."""
         items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()
         outermost = None if call is None else call.outermost
         if items:
@@ -62,7 +62,7 @@ class ItemsByInputs:
             self._keys.extend([key] * len(items))
 
     def forget_after(self, number: int) -> None:
-        """Remove all items that were entered after the first `number`."""
+        """Remove all items but the first `number` that were added."""
         while len(self._keys) > number:
             key = self._keys.pop()
             self._items[key].pop()
@@ -70,7 +70,7 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items of exactly these inputs; None gives those that depend on no input."""
+        """Return the items of exactly these inputs; with None, those that depend on no input."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
@@ -87,14 +87,14 @@ class ItemsByInputs:
         return len(self._keys)
 
 
-PerInput = ItemsByInputs  # its name in pickles of the first edition
+PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items of the call that is wanted, and those of no call.
+    """Return the items of the requested call (see `only_of_call`), and those of no call.
 
     In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
-    the wanted call made none of these items, those of the first call are returned.
+    the requested call made none of these items, those of the first call are returned.
     """
     wanted = _wanted_call.get()
     calls = {id(call): call for _, call in items if call is not None}
@@ -104,11 +104,11 @@ def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
     return [item for item, call in items if call is None or call is chosen]
 
 
-# Types of attributes that hold neither layers nor variables: most of them.
+# Types of attributes that contain neither layers nor variables.
 PLAIN = frozenset((type(None), bool, int, float, str, ItemsByInputs, LossesOfLastCall))
 
 
-# The weight that a penalty was made for.
+# Penalty -> the weight that it was made for.
 weight_of_penalty: WeakKeyDictionary[Tensor, Variable] = WeakKeyDictionary()
 
 
@@ -126,10 +126,9 @@ class LayerLosses:
     inbound_nodes: Any
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalar penalties; those that depend on `inputs` belong to the call on them.
+        """Add scalar penalties; if they depend on `inputs`, they belong to the call on `inputs`.
 
-        In a call on numbers they are numbers too, and in no graph: `losses` contains them until the
-        next such call.
+        In a call on arrays the penalties are numbers; `losses` contains them until the next one.
         """
         tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
         if is_eager() and entered is not None:
@@ -138,16 +137,16 @@ class LayerLosses:
             self._losses.add(tensors, self._whole_call(inputs, tensors))
 
     def _add_penalty(self, weight: Variable, penalty: Any) -> None:
-        """Add the penalty on a weight, or a list of them."""
+        """Add the penalty on a weight, or a list of penalties."""
         for one in to_list(penalty):
             if isinstance(one, Tensor):
                 weight_of_penalty[one] = weight
         self.add_loss(penalty)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add pairs `(variable, new_value)`, run with each train step that contains this call.
+        """Add pairs `(variable, new_value)`, which each train step with this call runs.
 
-        In a call on numbers they are computed now, and written when the outermost call ends.
+        In a call on arrays the values are computed now and written when the outermost call ends.
         """
         pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
         if not is_eager():
@@ -167,7 +166,7 @@ class LayerLosses:
             set_values(computed)
 
     def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
-        """Return all inputs of the call that is being made, if it begins with these.
+        """Return all inputs of the current call, if `inputs` are the first of them.
 
         A layer may write `add_update(pairs, inputs)` in `call(inputs, initial_state)`, which has
         more inputs. In Keras 3 it writes `add_loss(loss)`: a loss that is computed from the inputs
@@ -182,9 +181,9 @@ class LayerLosses:
 
     @property
     def losses(self) -> list[Tensor]:
-        """All penalties of the layer and of layers inside it.
+        """All penalties of the layer and of the layers inside it.
 
-        After a call on numbers also those of that call, until the next one.
+        They include those of the last call on arrays.
         """
         of_call = [] if self._last_call is None else self._last_call.own
         return (
@@ -195,29 +194,29 @@ class LayerLosses:
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; when it is frozen, only those of states."""
+        """All update pairs of the layer; if it is frozen, only its `state_updates`."""
         if not self.trainable:
             return self.state_updates
         return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The update pairs that carry a state from batch to batch: they run in test mode too."""
+        """Update pairs of states that last from batch to batch; test and predict run them too."""
         own = self._updates.all() if self.stateful or self._assigns else []
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
+        """Return the penalties for exactly these inputs; with None, those of no inputs."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
+        """Return the update pairs for exactly these inputs; with None, those of no inputs."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return those of `state_updates` for exactly these inputs."""
+        """Return the `state_updates` for exactly these inputs."""
         own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 
@@ -225,7 +224,7 @@ class LayerLosses:
         return own.of(inputs) + self._of_inner_layers(getter, inputs)
 
     def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
-        """Return what the layers inside have for these inputs, or for what became of them."""
+        """Return the items of the inner layers that were called during a call on these inputs."""
         if inputs is None:
             calls: Any = [(layer, None) for layer in self._sublayers]
         else:
@@ -233,9 +232,10 @@ class LayerLosses:
         return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
     def record_inner_call(self, layer: Any, inner_inputs: list[Tensor], inputs: Any) -> None:
-        """Record that a call on `inputs` has called a layer inside.
+        """Record that a call on `inputs` called an inner layer on `inner_inputs`.
 
-        Its losses and updates are not copied: the inner layer may still be frozen or unfrozen.
+        The inner layer's losses and updates are looked up later, since it may still be frozen or
+        unfrozen.
         """
         if not is_eager():
             self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)

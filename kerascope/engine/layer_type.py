@@ -1,11 +1,10 @@
-"""The metaclass of `Layer`: what happens when a layer is made, before its `__init__`.
+"""The metaclass of `Layer`, which runs before the `__init__` of a new layer.
 
-It translates the old keywords of Keras 1 (`Dense(output_dim=64)`), stores the constructor's
-arguments for `get_config`, and stores the line of the script that makes the layer.
+It translates old keywords of Keras 1 (`Dense(output_dim=64)`), and stores the constructor's
+arguments for `get_config` and the line of the script that makes the layer.
 
-Every layer stores each argument of its constructor under the argument's name. So `get_config` reads
-the signature of the constructor and looks up the names. A layer class of your own gets a working
-`get_config` in the same way.
+Each layer stores the arguments of its constructor as attributes of the same names. So `get_config`
+can read the names from the constructor's signature. This works for layer classes of your own too.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ activations._registry.further = layer_registry  # a layer may be the activation 
 class LayerType(type):
     """Metaclass of `Layer`.
 
-    Every layer class is entered in `layer_registry`, where configurations look it up. Exceptions
+    Each layer class is added to `layer_registry`, where configurations find it by name. Exceptions
     are classes whose name begins with an underscore, and parts of `Model` (`_is_part = True`).
     """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
         if "build" in namespace and not cls.__module__.startswith("kerascope."):
-            cls.build = _and_is_built(namespace["build"])
+            cls.build = _setting_built(namespace["build"])
         known = layer_registry._objects.get(name)
         is_taken = known is not None and known.__module__.startswith("kerascope.")
         if not is_taken and not name.startswith("_") and not namespace.get("_is_part", False):
@@ -71,8 +70,8 @@ class LayerType(type):
         return layer
 
 
-def _and_is_built(build: Callable[..., None]) -> Callable[..., None]:
-    """Return a user's `build` that also sets `built`, however it is called."""
+def _setting_built(build: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a user's `build` so that it also sets `built`."""
 
     @wraps(build)
     def building(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -83,7 +82,7 @@ def _and_is_built(build: Callable[..., None]) -> Callable[..., None]:
 
 
 def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Rename old keywords, except those that the class itself takes."""
+    """Translate old keywords, except those that the class itself has."""
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
     for base in cls.__mro__ if old else ():
@@ -91,11 +90,11 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in kwargs.items() if name in own}
     if not old.keys() & kept.keys():
         return {**kept, **old}
-    return translate(cls.__name__, kwargs)  # both spellings of one argument: raises
+    return translate(cls.__name__, kwargs)  # raises if both spellings of an argument are given
 
 
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the constructor's arguments by name, defaults included."""
+    """Return the constructor's arguments by name, including defaults."""
     names = constructor_parameters(cls)
     bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))
@@ -111,7 +110,7 @@ _shares_functions: ContextVar[bool] = ContextVar("shares_functions", default=Fal
 
 @contextmanager
 def sharing_functions() -> Iterator[None]:
-    """Let configurations that stay in this process hold functions as they are, not by name."""
+    """Let configurations contain functions themselves, not names; for use in this process only."""
     token = _shares_functions.set(True)
     try:
         yield
@@ -120,18 +119,18 @@ def sharing_functions() -> Iterator[None]:
 
 
 def shares_functions() -> bool:
-    """Tell whether a configuration may hold functions as they are."""
+    """Return whether a configuration may contain functions themselves: see `sharing_functions`."""
     return _shares_functions.get()
 
 
 def is_nameless(function: Any) -> bool:
-    """Tell whether a function has no name by which it could be found again, as a lambda."""
+    """Return whether a function has no name in its module by which to find it, like a lambda."""
     return getattr(function, "__name__", "<lambda>") == "<lambda>"
 
 
 @lru_cache(maxsize=1024)
 def constructor_defaults(cls: type) -> MappingProxyType[str, Any]:
-    """Return the default of each of a constructor's own parameters that has one."""
+    """Return the defaults of a constructor's own parameters, by name."""
     parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
     defaults = {name: parameters[name].default for name in constructor_parameters(cls)}
     return MappingProxyType({n: d for n, d in defaults.items() if d is not inspect.Parameter.empty})
@@ -139,13 +138,13 @@ def constructor_defaults(cls: type) -> MappingProxyType[str, Any]:
 
 @lru_cache(maxsize=1024)
 def constructor_keywords(cls: type) -> frozenset[str]:
-    """Return every keyword that the constructors of a class and its bases name."""
+    """Return the names of all parameters in the constructors of a class and its bases."""
     constructors = [base for base in cls.__mro__ if "__init__" in vars(base)]
     return frozenset(name for base in constructors for name in constructor_parameters(base))
 
 
 def serialized(value: Any, where: str) -> Any:
-    """Return a value in a form that JSON can hold and the constructor accepts.
+    """Convert a value to a form that JSON can contain and the constructor accepts.
 
     Raises
     ------
@@ -167,6 +166,6 @@ def serialized(value: Any, where: str) -> Any:
     if callable(value) and not is_nameless(value):
         return value.__name__
     raise ConfigError(
-        f"{where}: {value!r} cannot be written in a configuration; "
-        f"expected numbers, strings, lists or objects with get_config()."
+        f"{where}: expected numbers, strings, lists or objects with get_config() for a "
+        f"configuration, got {value!r}."
     )

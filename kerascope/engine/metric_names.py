@@ -1,4 +1,4 @@
-"""From a metric's name to its function, and from a function to the name in the logs."""
+"""The functions of metrics by name, and the names of metrics in the logs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kerascope.spellings import dialect_options
 
 
 def is_of_a_user(function: Any) -> bool:
-    """Return whether a function is the user's own: in Keras 1 it may return a dict of numbers."""
+    """Return whether the user wrote a function; in Keras 1 such a metric may return a dict."""
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
 
@@ -34,14 +34,14 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
 
 
 def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:
-    """Return the key of a metric in the logs: its name after the output's name and `weighted_`.
+    """Return the key of a metric in the logs: the output's name, `weighted_`, the metric's name.
 
     Parameters
     ----------
     taken : list of str
-        The keys of other metrics. A key that is taken gets a number at its end.
+        The keys of other metrics. If the key is among them, a number is appended.
     name, output_name : str
-        The output's name is empty if there is only one output.
+        The name of the metric, and of its output: empty if there is only one output.
     weights : Tensor or None
         The sample weights, if the metric is weighted.
     """
@@ -55,9 +55,9 @@ def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> 
 def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
     """Return the accuracy that fits an output and its loss.
 
-    It rounds for one unit, and in Keras 2 for binary_crossentropy. It compares class numbers if the
-    loss takes them, and otherwise the positions of the largest entries. In Keras 3 a loss of your
-    own may take targets of either shape; then the shape of the data decides.
+    For one unit, and in Keras 2 for binary_crossentropy, it rounds the output. If the loss takes
+    class numbers, it compares these, and otherwise the positions of the largest entries. In Keras 3
+    a loss written by the user may take either; then the shape of the data decides.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy

@@ -1,16 +1,17 @@
 """Model: a network that can be trained.
 
-`compile` makes one tensor, the total loss, of the outputs (`compiling.py`). A model has three
+`compile` builds one tensor from the outputs, the total loss (`compiling.py`). A model has three
 functions, each made when it is first needed. A new `compile` drops the first two:
 
 - `train_function` returns the loss and the metrics for inputs, targets and sample weights, and
-  updates the weights as the optimizer says;
-- `test_function` returns the same, and updates no weights;
-- `predict_function` returns the outputs for inputs.
+  runs all updates: the optimizer's new weights, and the states of layers and metrics;
+- `test_function` returns the same. It does not train: it runs only the updates of metrics and
+  those in `state_updates`, such as the state of a stateful recurrent layer;
+- `predict_function` returns the outputs for inputs, and runs the `state_updates` too.
 
-`fit`, `evaluate` and `predict` each choose one of them, make the data fit it and put them into
-batches (`feeding.py`), and pass both to a loop (`training_loop.py`). `train_on_batch` and the
-others of its kind call the function once.
+`fit`, `evaluate` and `predict` choose one of these functions, convert the data to batches for it
+(`feeding.py`), and pass both to a loop (`training_loop.py`). `train_on_batch`, `test_on_batch` and
+`predict_on_batch` call the function once.
 
 Keras 1 and 2 have this class in `engine/training.py`, `training_arrays.py` and
 `training_generator.py`. Lessons: chapters 12 (`compile`), 14 (the functions) and 15 (`fit`).
@@ -75,14 +76,14 @@ from kerascope.stage import Stage, is_watched
 class Model(Network, ModelOfKeras1, ModelOfKeras3):
     """A network with `compile`, `fit`, `evaluate` and `predict`.
 
-    Its other bases contain what only one version of Keras has: `keras1/model.py` `fit_generator`
-    and its like, `keras3/model.py` `compute_loss`, `_checked_updates` and
-    `_refuse_uncalled_methods`.
+    Two base classes contain the methods of only one version of Keras: `fit_generator` and similar
+    ones in `keras1/model.py`; `compute_loss`, `_checked_updates` and `_refuse_uncalled_methods` in
+    `keras3/model.py`.
 
     Parameters
     ----------
     inputs, outputs : Tensor or list of Tensor
-        As for `Network`. A subclass that writes its own `call` gives neither.
+        As for `Network`. A subclass with its own `call` passes neither.
     name : str, optional
 
     Attributes
@@ -90,7 +91,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     optimizer : Optimizer or None
         None before `compile`.
     loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
-        As given to `compile`.
+        As passed to `compile`.
     loss_functions : list of callable
     targets, sample_weights : list of Tensor
         `[dense_3_target]`, `[dense_3_sample_weights]`.
@@ -98,7 +99,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     metrics_names : list of str
         `['loss', 'acc']`.
     metrics_tensors : list of Tensor
-        The values of the names after the first.
+        The tensors of all `metrics_names` but the first.
     train_function, test_function, predict_function : Function or None
         Each is made when it is first needed.
 
@@ -161,16 +162,16 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         optimizer : str or Optimizer
             "rmsprop", or an object with other settings.
         loss : str, callable, list or dict
-            One for all outputs, or one for each. None leaves an output untrained. In Keras 3 a
-            model without any loss can be evaluated by its metrics, and losses and metrics of an
-            earlier `compile` are kept where this one gives none.
+            One for all outputs, or one for each. An output with None is not trained. In Keras 3 a
+            model without any loss can be evaluated by its metrics, and the losses and metrics of an
+            earlier `compile` are kept unless this one replaces them.
         metrics : list or dict, optional
-            Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
+            Reported together with the loss: "accuracy", names of metrics or losses, or functions.
         loss_weights : list or dict, optional
-            Factors of the losses of several outputs in the total. A `K.variable` may be changed
-            during training.
+            Factors of the outputs' losses in the total loss. A `K.variable` can be changed during
+            training.
         sample_weight_mode : {None, "temporal"}, optional
-            "temporal" weights each time step: weights of shape (samples, times).
+            "temporal" is for weights of each time step, of shape (samples, times).
         weighted_metrics : list, optional
             Metrics that use the sample weights.
         target_tensors : Tensor, list or dict, optional
@@ -179,9 +180,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         Raises
         ------
         UnknownNameError
-            No such optimizer, loss or metric.
+            There is no such optimizer, loss or metric.
         ArgumentError
-            The arguments do not fit the outputs. The model stays as it was.
+            The arguments do not fit the outputs. The model is not changed.
         """
         arguments = locals()
         given = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
@@ -193,7 +194,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             return
         self._compiled_at = origin_here(COMPILE, self.name)
         arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
-        self._waiting_to_compile = arguments  # until the shape of the inputs is known
+        self._waiting_to_compile = arguments  # used when the shape of the inputs is known
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
@@ -216,7 +217,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._known_at_compile = dict(get_custom_objects())
 
     def _forget_compilation(self) -> None:
-        """Drop the loss and the functions: the outputs changed. The next use compiles again."""
+        """Drop the loss and the functions of the old outputs; the next use compiles again."""
         if self.total_loss is not None:
             self._waiting_to_compile = compile_rules.last_arguments(self)
         self.total_loss = None
@@ -229,12 +230,12 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def is_compiled(self) -> bool:
-        """True once `compile` has been called."""
+        """Whether `compile` has been called."""
         return self.total_loss is not None or self._waiting_to_compile is not None
 
     @property
     def stateful_metric_names(self) -> list[str]:
-        """Metrics that keep a state: they average over all batches since they were reset."""
+        """The names of metrics with a state: they average over all batches since the last reset."""
         return list(vars(self).get("stateful_metrics", ()))
 
     @property
@@ -243,7 +244,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return list(vars(self).get("stateful_metrics", {}).values())
 
     def reset_metrics(self) -> None:
-        """Reset the metrics that keep a state. Training does so at the beginning of each epoch.
+        """Reset the metrics with a state, as training does at the beginning of each epoch.
 
         In Keras 3 `train_on_batch` and `test_on_batch` do so too.
         """
@@ -261,7 +262,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def _feed_sample_weights(self) -> list[Tensor]:
-        """The placeholders of the weights. Without an array they keep their default, 1."""
+        """The placeholders of sample weights. Without an array their value is the default, 1."""
         return self.sample_weights if self._feed_inputs or self._feed_targets else []
 
     @property
@@ -282,7 +283,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             return made
 
     def train_function_stage(self) -> Stage:
-        """Return the making of `train_function` as a stage; it starts the optimizer's stage."""
+        """Return a stage that makes `train_function`; it starts the optimizer's stage."""
         events, shortcut = self._train_function_events(), self._make_train_function
         return Stage("make_train_function", events, self, shortcut)
 
@@ -290,8 +291,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._check_trainable_weights_consistency()
         if isinstance(self.total_loss, Constant):
             raise NotCompiledError(
-                f"{self.label}: it has no loss to be trained by, only metrics. Give compile a "
-                "loss: compile(optimizer, loss='mse').",
+                f"{self.label}: it has only metrics, no loss to train with. Give compile a loss: "
+                "compile(optimizer, loss='mse').",
                 subject=self,
             )
         if self.train_function is None:
@@ -337,8 +338,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         if not known_batches.are_current(self) and self._is_trainable_elsewhere():
             warn(
                 f"{self.label}: Discrepancy between trainable weights and collected trainable "
-                "weights: `trainable` was changed after `compile`. Call `model.compile` again to "
-                "make it count."
+                "weights: `trainable` was changed after `compile`. Call `model.compile` again for "
+                "the change to take effect."
             )
 
     def _is_trainable_elsewhere(self) -> bool:
@@ -378,52 +379,52 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         epochs : int
             Number of the last epoch. Default 1 (in Keras 1: 10).
         verbose : {0, 1, 2}
-            0 silent, 1 a bar in a terminal and lines elsewhere, 2 lines.
+            0 is silent, 1 shows a bar in a terminal and lines elsewhere, 2 shows lines.
         callbacks : list of Callback, optional
         validation_split : float
-            Share of the data, taken from the end, that is only evaluated.
+            Share of the data at their end that is not trained on but evaluated.
         validation_data : tuple (x, y) or (x, y, sample_weight), generator or Sequence, optional
         shuffle : {True, False, "batch"}
-            Anew for each epoch. Default True.
+            Whether each epoch has a new order. Default True.
         class_weight : dict of int to float, optional
-            Ignored if there is a `sample_weight`. In Keras 3 only one may be given.
+            Ignored if there is a `sample_weight`. In Keras 3 both together raise.
         sample_weight : array_like, optional
         initial_epoch : int
-            To go on with an earlier run.
+            Number of the first epoch, to continue an earlier run.
         steps_per_epoch, validation_steps : int, optional
-            Batches in an epoch of a generator; with arrays, how often an epoch takes all of them.
-            In Keras 3 it is batches of the arrays too, and the next epoch continues behind them.
+            Batches in an epoch of a generator. For arrays, the number of times that an epoch uses
+            all of them; in Keras 3, the number of batches, after which the next epoch continues.
         validation_batch_size : int, optional
             Default: `batch_size`.
         validation_freq : int or list of int
             2 evaluates after every second epoch, [1, 5] after the first and the fifth.
         **kwargs
-            The same in Keras 1's words: `nb_epoch=10`.
+            Arguments by Keras 1's names: `nb_epoch=10`.
 
         Returns
         -------
         History
-            `history.history["loss"]` has a number for each epoch.
+            `history.history["loss"]` contains a number for each epoch.
 
         Raises
         ------
         NotCompiledError
-            There is no loss yet.
+            The model is not compiled.
         DataError
-            The data do not fit the model or each other. Nothing was trained.
+            The data do not fit the model or each other. No step was trained.
 
         Warns
         -----
         NumericsWarning
-            The loss became NaN or infinite; the message names the batch.
+            The loss became NaN or infinite. The message says in which batch.
         """
         arguments = locals()
-        defaults = vars(FitOptions())  # what is not given is not passed: a generator takes less
+        defaults = vars(FitOptions())  # only other values are passed: generators allow fewer
         given = {n: arguments[n] for n in defaults if arguments[n] is not defaults[n]}
         return self.fit_stage(x, y, **{**given, **kwargs}).run()
 
     def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
-        """Return `fit` as a stage; given a generator or a `Sequence`, that of `fit_generator`.
+        """Return `fit` as a stage, or `fit_generator` if `x` is a generator or a `Sequence`.
 
         Its events are those of `engine.training_loop`.
         """
@@ -435,7 +436,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return self._fit_stage(feeds, FitOptions(**given))
 
     def _fit_stage(self, feeds_of: Callable[..., Any], options: FitOptions) -> Stage:
-        """Return `fit` as a stage. Without an observer it runs without events of batches."""
+        """Return `fit` as a stage. Without an observer it emits no events of batches."""
 
         def drain() -> Any:
             return Stage("fit", self._fit_events(feeds_of, options, emit_events=False), self).run()
@@ -461,10 +462,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         callbacks: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
+        """Return the loss, or [loss, metrics...] in the order of `metrics_names`, without training.
 
-        `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` the
-        numbers come by name, as in Keras 3. Callbacks are notified by `on_test_begin` and so on.
+        `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` a dict
+        by name is returned, as in Keras 3. Callbacks are notified by `on_test_begin` and so on.
         """
         if y is None and makes_batches(x):
             given: dict[str, Any] = {"verbose": verbose, "callbacks": callbacks}
@@ -534,7 +535,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
-        """Call a function; metrics that keep a state may have to drop earlier batches first."""
+        """Call a function on one batch; in Keras 3, reset the metrics with a state before."""
         return call_on_batch(self, function, ins) if self.stateful_metrics else function(ins)
 
     def _as_returned(self, numbers: list[Any], return_dict: bool) -> Any:
@@ -564,8 +565,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     ) -> list[Any]:
         """Return the arrays that the function called `name` takes.
 
-        The function is made as well, unless `makes` is False. `weights` are those of samples and of
-        classes. Data like earlier ones are not checked again.
+        The function is made as well, unless `makes` is False. `weights` is a pair of sample weights
+        and class weights. Data like earlier data are not checked again.
         """
         sample_weight, class_weight = weights
         ins = None
@@ -590,11 +591,11 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._build_on(shapes, structure)
 
     def _build_on(self, shapes: list[Any], input_structure: Any = None) -> None:
-        """Make a subclassed model's graph by running its `call` on Inputs of these shapes."""
+        """Make a subclassed model's graph: run its `call` on Inputs of these shapes."""
         if type(self).call is Network.call:
             raise NotBuiltError(
-                f"{self.label}: has neither inputs and outputs nor a call(self, inputs) of its "
-                "own. Write Model(inputs, outputs), or define call.",
+                f"{self.label}: it has neither inputs and outputs nor its own call(self, inputs). "
+                "Write Model(inputs, outputs), or define call.",
                 subject=self,
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
@@ -606,8 +607,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(
-                    f"{self.label}: call returned {output!r}, which no layer made; expected the "
-                    "output of a layer. Wrap the last operation in Lambda.",
+                    f"{self.label}: call: expected a layer's output as result, got {output!r}. "
+                    "Wrap the last operation in Lambda.",
                     subject=self,
                 )
         self.inputs, self.outputs = inputs, outputs
@@ -620,7 +621,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         Raises
         ------
         NotCompiledError
-            There is no loss.
+            The model is not compiled.
         """
         if to_train and not self.is_compiled:
             raise NotCompiledError(
@@ -637,22 +638,22 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._refuse_uncalled_methods(name)
         self._make_ready(x, to_train=name != "predict_function")
 
-    # --- to measure and to copy it ----------------------------------------------------------------
+    # --- profiling and copying --------------------------------------------------------------------
 
     def profile(self, x: Any = None, y: Any = None, **options: Any) -> Any:
-        """Measure where the time and the memory of a step go; nothing in the model changes.
+        """Measure the time and memory of each part of a step, without changing the model.
 
         Parameters
         ----------
         x, y : array_like, list of array_like or dict
-            A batch, as for `fit`: with `y` a train step is measured, without it a prediction.
+            A batch, as for `fit`. With `y` a train step is measured, otherwise a prediction.
         **options
             As for `kerascope.profile`.
 
         Returns
         -------
         Profile
-            A table by phase, layer and op, which prints itself, and can be drawn.
+            A table by phase, layer and op, which can be printed and drawn.
         """
         return edge.show("profile", self, x=x, y=y, **options)
 

@@ -1,16 +1,15 @@
 """Network: a graph of layers that is itself a layer.
 
-A *graph network* is made from tensors, `Network(inputs, outputs)`: it maps the graph between them
-once (`graph_map.py`), and runs it by falling depth whenever it is called. A *subclassed network*
-defines its own `call`. A network is a Layer, so it can be called on new inputs and be nested in
-another network.
+A *graph network* is made from tensors, `Network(inputs, outputs)`. It maps the graph between them
+once (`graph_map.py`); a call runs the graph on new inputs, by falling depth. A *subclassed network*
+defines its own `call`. A network is a Layer, so it can be nested in another network.
 
 Running it is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with the
-inputs. For every node, its input tensors are looked up there, the body of its layer runs
-(`run_body`), and the results are entered under the node's own output tensors. In the end the
-network's outputs are looked up there too. No Node is made for the layers inside: their calls are
-recorded once, when the graph is made. The results are tensors: symbols when the network is called
-on symbols, numbers when it is called on arrays.
+inputs. For each node, its input tensors are looked up in this dict, the body of its layer runs
+(`run_body`), and the results are stored under the node's own output tensors. In the end the
+network's outputs are looked up too. No Node is made for the layers inside, because their calls were
+recorded before, when the graph was built from tensors. The results are tensors: symbols if the
+network is called on symbols, numbers if it is called on arrays.
 
 Keras 1 calls it Container, in `engine/topology.py`; Keras 2 Network, in `engine/network.py`;
 tf.keras and Keras 3 Functional. Lessons: chapters 8 and 9 (the map), 10 (running it) and 11 (the
@@ -68,13 +67,13 @@ from kerascope.registry import Registry, did_you_mean
 from kerascope.spellings import translate
 from kerascope.stage import Stage
 
-# Reading a model means making layers, which this folder does not import. So the functions that read
-# and write files are in `kerascope.saving`. They are looked up here when they are first used.
+# Reading a model means making layers, which the engine does not import. So the functions for files
+# are in `kerascope.saving`, and are looked up in this registry when they are first used.
 file_functions = Registry("function of keras.engine.saving", home="kerascope.saving")
 
 
 class OutputCache(dict[Any, list[Any]]):
-    """A network's outputs for each list of inputs on which it ran, in the order of the runs."""
+    """The outputs of a network by the list of inputs on which it ran, in the order of the runs."""
 
     def forget_after(self, number: int) -> None:
         """Remove all but the first `number` runs."""
@@ -88,17 +87,17 @@ class Network(Layer, NetworkOfKeras1):
     Parameters
     ----------
     inputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where the graph begins: tensors made by `Input`. Lists and dicts may be nested.
+        The beginning of the graph: tensors made by `Input`. Lists and dicts may be nested.
     outputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where it ends. A call of the network returns its outputs in the same form.
+        The end of the graph. A call of the network returns its outputs in the same form.
     name : str, optional
 
     Attributes
     ----------
     graph_map : GraphMap
-        The result of the walk through the graph.
+        The nodes and layers of the graph, with their depths.
     nodes_by_depth, layers_by_depth : dict of int to list
-        Deepest first. At depth 0 are outputs only; an output that another node needs is deeper.
+        Deepest first. Depth 0 contains only outputs; an output that another node needs is deeper.
     layers : list of Layer
         By falling depth.
     input_layers, output_layers : list of Layer
@@ -117,7 +116,7 @@ class Network(Layer, NetworkOfKeras1):
     inputs: list[Tensor]
     outputs: list[Tensor]
     _graph_map: GraphMap | None
-    _input_structure: Any  # indices of `inputs` in dicts and lists; None: they are just listed
+    _input_structure: Any  # nested lists and dicts of indices; None if `inputs` is flat
     _output_structure: Any
     _output_tensor_cache: OutputCache
     _output_mask_cache: OutputCache
@@ -166,7 +165,7 @@ class Network(Layer, NetworkOfKeras1):
     def _begin_graph(
         self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
     ) -> None:
-        """Become the graph between these tensors. Without a map, it is made when needed."""
+        """Set the inputs and outputs of the graph. Without a map, it is mapped when needed."""
         self._is_graph_network = True
         self.inputs = inputs
         self.outputs = outputs
@@ -190,14 +189,14 @@ class Network(Layer, NetworkOfKeras1):
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
-        """Store the input shape; the layers make their weights themselves."""
+        """Store the input shape. Each layer made its weights when it was called."""
         self._shape_of_build = input_shape
         self.built = True
 
     # --- running it -------------------------------------------------------------------------------
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
+        """Call the network as a layer. Several inputs are a list, or a dict by `input_names`."""
         if self._is_graph_network and isinstance(inputs, (dict, list, tuple)):
             given = by_names(self._input_structure, self.input_names, inputs)
             if isinstance(given, dict):
@@ -208,8 +207,8 @@ class Network(Layer, NetworkOfKeras1):
         names = self.names_for(given)
         if given.keys() != set(names):
             raise ArgumentError(
-                f"{self.label}: was called on a dict of {sorted(given)}; expected a tensor or "
-                f"an array for each of {names}.",
+                f"{self.label}: expected a tensor or an array for each of {names}, got a dict "
+                f"with the keys {sorted(given)}.",
                 subject=self,
             )
         return [given[name] for name in names]
@@ -217,9 +216,9 @@ class Network(Layer, NetworkOfKeras1):
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Run the graph on new inputs.
 
-        The same symbolic inputs are run once: the second call returns the very tensors of the
-        first. (In eager mode, where inputs are numbers, nothing is kept. In Keras 3 each call runs,
-        with a dropout of its own.)
+        On the same symbolic inputs the graph runs once: a second call returns the tensors of the
+        first. (If the inputs are numbers, results are not stored. In Keras 3 each call runs again,
+        with new random numbers for dropout.)
         """
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
@@ -227,7 +226,7 @@ class Network(Layer, NetworkOfKeras1):
         cache_key = (*inputs, *masks, learning_phase())
         if is_eager():
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
-            self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
+            self._eager_masks = {cache_key: output_masks}  # for compute_mask, which is called next
             return packed(self._output_structure, output_tensors)
         if cache_key not in self._output_tensor_cache or rules.runs_each_call():
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
@@ -256,7 +255,7 @@ class Network(Layer, NetworkOfKeras1):
         Raises
         ------
         ShapeError
-            An input is unlike the network's, and does not fit a layer inside.
+            An input has another shape than the network's, and does not fit a layer inside.
         """
         misfit = _misfit(self.inputs, [as_tensor(x) for x in to_list(inputs)])
         try:
@@ -267,7 +266,7 @@ class Network(Layer, NetworkOfKeras1):
             raise _of_other_shape(self, *misfit, error) from error
 
     def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
-        """Return `run_internal_graph` as a stage; its events: `InputFed` and `NodeComputed`."""
+        """Return `run_internal_graph` as a stage, with the events `InputFed` and `NodeComputed`."""
         self._require_graph("run_stage")
         inputs = [as_tensor(x) for x in to_list(inputs)]
         return Stage("run_internal_graph", run_graph(self, inputs, masks), self)
@@ -286,22 +285,22 @@ class Network(Layer, NetworkOfKeras1):
             return packed(self._output_structure, self.run_internal_graph(inputs)[2])
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        return None  # running the graph has found the shapes already
+        return None  # the shapes are known from running the graph
 
     def _require_graph(self, what: str) -> None:
         if not self._is_graph_network:
             raise NotBuiltError(
-                f"{self.label}: {what} needs a graph of layers, and a subclassed network has none. "
+                f"{self.label}: {what} needs a graph of layers; a subclassed network has none. "
                 "Save its weights, or write this method in the class.",
                 subject=self,
             )
 
     def _layers_that_cannot_run(self) -> list[Layer]:
-        """Return the layers, at any depth, that were unknown when the network was loaded."""
+        """Return the layers, nested ones too, whose class was unknown to the reader of a file."""
         return [layer for layer in layers_within(self) if layer._why_it_cannot_run is not None]
 
     def _require_that_it_runs(self) -> None:
-        """Raise NotYetError if there are such layers."""
+        """Raise NotYetError if a layer inside cannot run."""
         for layer in self._layers_that_cannot_run():
             raise NotYetError(str(layer._why_it_cannot_run), subject=layer)
 
@@ -309,7 +308,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def graph_map(self) -> GraphMap:
-        """The result of the walk from the outputs to the inputs; see `engine.graph_map`.
+        """The nodes and layers of the graph with their depths: see `engine.graph_map`.
 
         Raises
         ------
@@ -318,7 +317,7 @@ class Network(Layer, NetworkOfKeras1):
         """
         if not self.outputs:
             raise NotBuiltError(
-                f"{self.label}: has no graph yet. Give the first layer an input_shape, or call "
+                f"{self.label}: it has no graph yet. Give the first layer an input_shape, or call "
                 "build(input_shape).",
                 subject=self,
             )
@@ -328,7 +327,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers by falling depth; of a subclassed network, those among its attributes."""
+        """The layers by falling depth; in a subclassed network, the layers among its attributes."""
         return self.graph_map.layers if self._is_graph_network else super()._sublayers
 
     @property
@@ -371,12 +370,12 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def input_layers_node_indices(self) -> list[int]:
-        """Which call of its layer made each input."""
+        """For each input, the index of the call that made it among its layer's calls."""
         return [x._keras_history.node_index for x in self.inputs]
 
     @property
     def input_layers_tensor_indices(self) -> list[int]:
-        """Which output of that call each input is."""
+        """For each input, its index among the outputs of the call that made it."""
         return [x._keras_history.tensor_index for x in self.inputs]
 
     @property
@@ -386,24 +385,25 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def output_layers_node_indices(self) -> list[int]:
-        """Which call of its layer made each output."""
+        """For each output, the index of the call that made it among its layer's calls."""
         return [x._keras_history.node_index for x in self.outputs]
 
     @property
     def output_layers_tensor_indices(self) -> list[int]:
-        """Which output of that call each output is."""
+        """For each output, its index among the outputs of the call that made it."""
         return [x._keras_history.tensor_index for x in self.outputs]
 
     @property
     def input_names(self) -> list[str]:
         """The name of each input: the keys of a dict of arrays.
 
-        If the model was given a dict it is a key (they come sorted), otherwise the layer's name.
+        If the model was made from a dict of inputs, the names are its sorted keys. Otherwise they
+        are the names of the layers.
         """
         return names_in(self._input_structure, [layer.name for layer in self.input_layers])
 
     def names_for(self, data: Any) -> list[str]:
-        """Return the name of each input in `data`: the layers' names, if a dict has just these."""
+        """Return the inputs' names as used in `data`: the layers' names, if these are its keys."""
         own = [layer.name for layer in self.input_layers]
         has_own = isinstance(data, dict) and data.keys() == set(own)
         return own if has_own and set(own) != set(self.input_names) else self.input_names
@@ -412,7 +412,8 @@ class Network(Layer, NetworkOfKeras1):
     def output_names(self) -> list[str]:
         """The name of each output: the keys of a dict of targets or losses.
 
-        If the model was given a dict it is a key (they come sorted), otherwise the layer's name.
+        If the model was made from a dict of outputs, the names are its sorted keys. Otherwise they
+        are the names of the layers.
         """
         own = [layer.name for layer in self.output_layers]
         return distinct_names(names_in(self._output_structure, own))
@@ -428,13 +429,13 @@ class Network(Layer, NetworkOfKeras1):
         Raises
         ------
         ArgumentError
-            There is none; a near miss is suggested.
+            There is no such layer. The message suggests a similar name.
         """
         if index is not None:
             if not -len(self.layers) <= index < len(self.layers):
                 raise ArgumentError(
-                    f"{self.label}: was asked for layer {index}, but has only {len(self.layers)} "
-                    "layers."
+                    f"{self.label}: get_layer: there is no layer {index}. Pass an index from "
+                    f"{-len(self.layers)} to {len(self.layers) - 1}."
                 )
             return self.layers[index]
         for layer in self.layers:
@@ -444,15 +445,15 @@ class Network(Layer, NetworkOfKeras1):
         if name is None:
             raise ArgumentError(f"{self.label}: get_layer: expected a name or an index.")
         raise ArgumentError(
-            f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
-            f"{', '.join(known)}."
+            f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Use one "
+            f"of: {', '.join(known)}."
         )
 
     @property
     def node_ids(self) -> dict[str, Node]:
-        """The nodes of the graph by the ids that pictures, tables and exports give them.
+        """The nodes of the graph by their ids in pictures, tables and exports.
 
-        `Node.name` is another name of the same call, `shared_ib-1`, which Keras gives it.
+        `Node.name` is Keras's name of the same call: `shared_ib-1`.
         """
         return {call.id: call.node for call in calls_in(self)}
 
@@ -462,14 +463,14 @@ class Network(Layer, NetworkOfKeras1):
         Parameters
         ----------
         node_id : str
-            "dense_1" for a layer that is called once, "shared@0", "shared@1" for the calls of one
-            that is called several times; "encoder@1/dense_1" for a call inside a nested model. (All
-            calls of a nested model run the same nodes.)
+            "dense_1" for a layer with a single call; "shared@0" and "shared@1" for the calls of a
+            layer with several; "encoder@1/dense_1" for a call inside a nested model. (All calls of
+            a nested model run the same nodes.)
 
         Raises
         ------
         ArgumentError
-            There is none; a near miss is suggested.
+            There is no such call. The message suggests a similar id.
 
         Examples
         --------
@@ -491,19 +492,19 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def losses(self) -> list[Tensor]:
-        """Penalties of the layers that belong to this graph's own calls."""
+        """The layers' penalties that belong to this graph's own calls."""
         return self._collected("get_losses_for", self._losses)
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of the layers that belong to this graph's own calls."""
+        """The layers' update pairs that belong to this graph's own calls."""
         if not self.trainable:
             return self.state_updates
         return self._collected("get_updates_for", self._updates)
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The update pairs of the graph's own calls that carry a state from batch to batch."""
+        """The layers' `state_updates` that belong to this graph's own calls."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
@@ -515,13 +516,13 @@ class Network(Layer, NetworkOfKeras1):
         return self._updates if self._assigns else ItemsByInputs()
 
     def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
-        """Collect over this graph's calls, then what holds for every call, then the own items."""
+        """Return the layers' items of this graph's calls, those of no call, and the own items."""
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
         found = self._of_own_calls(getter) + self._items_for(None, getter, own)
         found += own.of(self.inputs) if self._is_graph_network else own.all()
-        # Two calls on one tensor share its entry: what they made must not count twice.
+        # Two calls on the same tensor share an entry, whose items must not count twice.
         return list({id(item): item for item in found}.values())
 
     def _of_own_calls(self, getter: str) -> list[Any]:
@@ -547,7 +548,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def stateful(self) -> bool:
-        """Whether a layer, however deep inside, keeps a state from batch to batch."""
+        """Whether a layer, also a nested one, keeps a state from batch to batch."""
         return self._is_stateful or any(layer.stateful for layer in self._sublayers)
 
     @stateful.setter
@@ -565,15 +566,15 @@ class Network(Layer, NetworkOfKeras1):
     # --- weights, layer by layer ------------------------------------------------------------------
 
     def get_weights(self) -> list[np.ndarray]:
-        """Return the numbers of all weights, layer by layer."""
+        """Return the values of all weights, layer by layer."""
         return batch_get_value(self._weights_by_layer())
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Replace the numbers of all weights, given layer by layer; or raise and replace none."""
+        """Set the values of all weights, layer by layer. If it raises, no weight has changed."""
         own = self._weights_by_layer()
         if len(weights) != len(own):
             raise ArgumentError(
-                f"{self.label}: set_weights got {len(weights)} arrays; expected {len(own)}.",
+                f"{self.label}: set_weights: expected {len(own)} arrays, got {len(weights)}.",
                 subject=self,
             )
         batch_set_value(zip(own, weights, strict=True))
@@ -585,7 +586,7 @@ class Network(Layer, NetworkOfKeras1):
     # --- configuration and files ------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """Return the layers' configurations and how their calls are connected, ready for JSON."""
+        """Return the layers' configurations and the connections of their calls, for JSON."""
         self._require_graph("get_config")
         return config_of_graph(self)
 
@@ -599,10 +600,10 @@ class Network(Layer, NetworkOfKeras1):
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
 
-        It has the words of an .h5 file. Keras 3's words are used if the script speaks Keras 3, and
-        where only Keras 3 has a name for what the model does.
+        The form is that of an .h5 file. It is Keras 3's for scripts of Keras 3, and for
+        models that only Keras 3 can represent.
 
-        `**kwargs` go to `json.dumps`: `indent=2`, ...
+        `**kwargs` are passed to `json.dumps`: `indent=2`, ...
         """
         version, config = file_functions.lookup("written_config")(self)
         return json.dumps({**config, "keras_version": version}, **kwargs)
@@ -610,8 +611,8 @@ class Network(Layer, NetworkOfKeras1):
     def to_yaml(self, **kwargs: Any) -> str:
         """Return the configuration as YAML; `models.model_from_yaml` reads it.
 
-        It is JSON, which every reader of YAML understands, so no other package is needed.
-        `**kwargs` go to `json.dumps`.
+        The text is JSON, which is also valid YAML, so no other package is needed. `**kwargs` are
+        passed to `json.dumps`.
         """
         return self.to_json(**{"indent": 2, **kwargs})
 
@@ -630,11 +631,11 @@ class Network(Layer, NetworkOfKeras1):
         skip_mismatch: bool = False,
         reshape: bool = False,
     ) -> None:
-        """Read weights from a file of either kind; see `kerascope.saving.load_weights`."""
+        """Read weights from a file of either format; see `kerascope.saving.load_weights`."""
         load = file_functions.lookup("load_weights")
         load(self, filepath, by_name, skip_mismatch, reshape)
 
-    # --- for people -------------------------------------------------------------------------------
+    # --- summary ----------------------------------------------------------------------------------
 
     def summary(
         self,
@@ -655,25 +656,25 @@ class Network(Layer, NetworkOfKeras1):
         Parameters
         ----------
         line_length : int, optional
-            Width in columns; by default that of the terminal, 80 for `print_fn`.
+            Width in characters. Default: that of the terminal, or 80 for `print_fn`.
         positions : list, optional
-            Keras's column positions; accepted, the columns find their own.
+            Keras's column positions; accepted and ignored.
         print_fn : callable, optional
-            Receives each line instead of the terminal.
+            Called with each line, instead of printing it.
         expand_nested : bool
-            Whether the layers inside nested models, wrappers, cells and custom layers have rows of
-            their own.
+            Whether to show rows for the layers inside nested models, wrappers, cells and custom
+            layers.
         show_trainable : bool
-            Whether a column says which layers are trained: Y, N, or - for a layer without weights.
+            Whether to show which layers are trained: Y, N, or - for a layer without weights.
         layer_range : tuple of 2 str, optional
-            First and last layer to show, both included: names, or patterns for their beginnings.
-            The totals are those of the whole model.
+            Names of the first and last layer to show, or patterns for the beginnings of names. The
+            totals are those of the whole model.
         calls : bool
-            Whether each call of a layer has a row, with its own shapes and its id: `shared@1`.
-            Otherwise each layer has one.
+            Whether to show a row for each call of a layer, with its shapes and its id: `shared@1`.
+            Otherwise each layer has one row.
         fold : bool
-            Whether blocks of rows that are repeated one behind the other stand there once, under a
-            line that says how often. Off by default: every layer has its row, as in Keras.
+            Whether to show repeated blocks of rows once, under a line with their number. Default
+            False: each layer has a row, as in Keras.
         flops : bool
             Whether to show the multiply-adds for one sample: see `engine.costs`.
         memory : bool
@@ -706,9 +707,9 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
     for what, tensors in (("Input", inputs), ("Output", outputs)):
         for x in tensors:
             if not isinstance(x, Tensor):
-                is_array = hasattr(x, "shape")  # its numbers would fill the page
+                is_array = hasattr(x, "shape")  # too long to print
                 raise DtypeError(
-                    f"{where}: {what} tensors to a Model must be Keras tensors; got "
+                    f"{where}: {what} tensors to a Model must be Keras tensors, got "
                     f"{type(x).__name__} {f'of shape {x.shape}' if is_array else repr(x)}."
                 )
             if x._keras_history is None:
@@ -736,14 +737,14 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
 
 
 class InputFed(NamedTuple):
-    """An input of the network entered `tensor_map`."""
+    """An input of the network was stored in `tensor_map`."""
 
     tensor: Tensor
     computed: Tensor
 
 
 class NodeComputed(NamedTuple):
-    """A layer's body ran, without making a Node, and its outputs entered `tensor_map`.
+    """A layer's body ran, without making a Node, and its outputs were stored in `tensor_map`.
 
     Attributes
     ----------
@@ -772,8 +773,8 @@ def run_graph(
     """Yield `InputFed` and `NodeComputed` events; return output tensors, masks and shapes."""
     if len(inputs) != len(network.inputs):
         raise ArgumentError(
-            f"{network.label}: {len(inputs)} inputs came; expected {len(network.inputs)}: "
-            f"{network.input_names}.",
+            f"{network.label}: expected {len(network.inputs)} inputs {network.input_names}, "
+            f"got {len(inputs)}.",
             subject=network,
         )
     masks = masks or [None] * len(inputs)
@@ -806,7 +807,7 @@ def run_graph(
 def _computed(x: Tensor, tensor_map: dict[Tensor, Any], node: Node) -> tuple[Tensor, Tensor | None]:
     if x in tensor_map:
         return tensor_map[x]
-    if x._keras_history is None:  # a constant or variable that the layer was called on
+    if x._keras_history is None:  # a constant or variable
         return x, None
     raise GraphError(f"node {node.name}: its input '{x.name}' has not been computed.", subject=node)
 
@@ -818,7 +819,7 @@ def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | 
 
 
 def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the first input of another shape than a network's own; the batch may differ."""
+    """Return the first pair of tensors with different shapes; the batch size may differ."""
     for x, y in zip(expected, inputs, strict=False):
         if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
             return x, y
@@ -826,8 +827,9 @@ def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tenso
 
 
 def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) -> ShapeError:
-    which = "input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
+    which = "an input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
     return ShapeError(
-        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
+        f"{network.label}: expected {which} of shape {(None, *x.shape[1:])}, got {y.shape}. "
+        f"{inside}",
         subject=network,
     )

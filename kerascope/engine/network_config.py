@@ -1,11 +1,11 @@
-"""A graph network as data: which layers, and how their calls are connected.
+"""The configuration of a graph network: its layers and the connections of their calls.
 
-`config_of_graph` writes Keras 2's form. Each layer comes with its own configuration and, for each
-of its calls, where the inputs come from, as `[layer name, node index, tensor index, arguments]`.
-Node indices count only the calls that belong to this network.
+`config_of_graph` writes Keras 2's form. The entry of a layer contains its own configuration and the
+inputs of each of its calls, as `[layer name, node index, tensor index, arguments]`. Node indices
+count only the calls that belong to this network.
 
-`network_from_config` makes the layers again and repeats their calls, each as soon as its inputs are
-there (`_repeat_calls`). Keras has both in `Network.get_config` and `Network.from_config`. Lesson:
+`network_from_config` makes the layers again and repeats their calls, each as soon as its inputs
+exist (`_repeat_calls`). In Keras these are `Network.get_config` and `Network.from_config`. Lesson:
 chapter 18.
 """
 
@@ -29,9 +29,9 @@ NodeIndices = dict[tuple[str, int], int]
 
 
 def config_of_graph(network: Any) -> dict[str, Any]:
-    """Return the configuration of a graph network, ready for JSON."""
+    """Return the configuration of a graph network as plain data for JSON."""
     input_layers = [x._keras_history.layer for x in network.inputs]
-    layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
+    layers = list(dict.fromkeys([*network.layers, *input_layers]))  # including unused inputs
     indices = _indices_inside(network, layers)
     structures = {
         "structure_of_inputs": network._input_structure,
@@ -48,7 +48,7 @@ def config_of_graph(network: Any) -> dict[str, Any]:
 
 
 def _indices_inside(network: Any, layers: list[Layer]) -> NodeIndices:
-    """Return the number of each call, counting only the calls inside the network."""
+    """Return the index of each call among its layer's calls inside the network."""
     inside = set(network.network_nodes)
     indices: NodeIndices = {}
     for layer in layers:
@@ -82,9 +82,8 @@ def _call_entry(node: Node, indices: NodeIndices) -> list[Any]:
     for history in node.histories:
         if history is None:
             raise ConfigError(
-                f"{node.outbound_layer.label}: was called on a tensor that no layer made; "
-                f"such a call cannot be written in a configuration. Wrap the tensor in "
-                "Input(tensor=...)."
+                f"{node.outbound_layer.label}: a configuration cannot contain a call on a tensor "
+                f"that no layer made. Wrap the tensor in Input(tensor=...)."
             )
         entry.append([*_reference(history, indices), arguments])
     return entry
@@ -96,7 +95,7 @@ def _reference(history: KerasHistory, indices: NodeIndices) -> list[Any]:
 
 
 def check_names(names: Iterable[str], kind: type[ArgumentError | ConfigError]) -> None:
-    """Raise an error of this kind if two layers of a network have the same name."""
+    """Raise an error of the class `kind` if two layers of a network have the same name."""
     for name, count in Counter(names).items():
         if count > 1:
             raise kind(
@@ -108,25 +107,25 @@ def check_names(names: Iterable[str], kind: type[ArgumentError | ConfigError]) -
 def network_from_config(
     cls: type, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
 ) -> Any:
-    """Make a network from what `config_of_graph` returned.
+    """Make a network from a configuration that `config_of_graph` returned.
 
     Raises
     ------
     ConfigError
-        The configuration names calls that do not exist.
+        The configuration contains references to calls that do not exist.
     UnknownNameError
-        It names a layer class that is not known; pass it in `custom_objects`.
+        It contains an unknown layer class. Pass the class in `custom_objects`.
     """
     if "layers" in config and "input_layers" not in config:
         raise ConfigError(
-            f"{cls.__name__}: the configuration has layers in a line, and no calls between them; "
-            f"expected a graph. Sequential.from_config reads it."
+            f"{cls.__name__}: expected the configuration of a graph, got a list of layers without "
+            f"calls. Use Sequential.from_config."
         )
     if "layers" not in config:
         raise ConfigError(
-            f"the configuration of {cls.__name__} names no layers; expected a graph of them. Give "
-            f"the class a from_config of its own, or make the model in code, call it once, and "
-            f"load its weights: model.load_weights(path)."
+            f"{cls.__name__}: expected a configuration with layers, got none. Give the class its "
+            f"own from_config; or make the model in code, call it once, and load its weights: "
+            f"model.load_weights(path)."
         )
     config = counted_from_zero(config)
     check_names((entry["name"] for entry in config["layers"]), ConfigError)
@@ -151,8 +150,8 @@ def network_from_config(
 def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
     """Return a configuration in which the calls of nested networks are counted from 0 too.
 
-    Every call in a graph is used in it. So a nested network whose first call nobody names is one
-    whose calls are counted from 1.
+    A graph uses each call in it. So if no reference to the first call of a nested network exists,
+    its calls are counted from 1.
     """
     entries, outputs = config["layers"], config["output_layers"]
     nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
@@ -180,10 +179,10 @@ def _holds_layers(config: Any) -> bool:
 
 
 def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
-    """Return the calls so that each comes after those that it needs, else as they stand.
+    """Sort the calls so that each follows the calls that it needs; otherwise keep their order.
 
-    A file names them in such an order, as a rule. One that was made to hurt does not, and trying
-    again and again would take for ever.
+    In most files they are sorted already. In a malicious file they may not be, and trying each call
+    again and again would take too long.
     """
     counts: dict[str, int] = {}
     numbers = {}
@@ -210,7 +209,7 @@ def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]
 
 
 def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
-    """Call the layers again, each call when its inputs and the calls before it are there."""
+    """Call the layers again, each when its inputs and the layer's earlier calls exist."""
     while waiting:
         still_waiting = []
         blocked: set[str] = set()
@@ -225,7 +224,7 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
             called(layers, name, again)
         if len(still_waiting) == len(waiting):
             raise ConfigError(
-                f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."
+                f"network configuration: no call in it makes the inputs of {sorted(blocked)}."
             )
         waiting = still_waiting
 
@@ -236,7 +235,7 @@ def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
 
 
 def _calls(layer: Layer) -> list[Node]:
-    """Return a layer's calls; a nested network's first node is its own making, not a call."""
+    """Return a layer's calls, without a network's first node, which is not a call."""
     return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
 
 

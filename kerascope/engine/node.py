@@ -58,13 +58,13 @@ class Node:
         Further arguments of the call, by name. An `InputPlace` stands for each tensor among them
         that is one of `input_tensors`.
     begins : bool
-        True for a node without parents: that of an InputLayer, and the first one of a network,
-        which no call has made.
+        Whether the node has no parents: the node of an InputLayer, or the first node of a network,
+        which stands for the network's own graph and not for a call.
 
     Attributes
     ----------
     node_index : int
-        Place among the layer's calls: 0 for the first.
+        Index among the layer's calls, from 0.
     called_at : Frames
         The lines of the user's code that made the call.
     """
@@ -93,7 +93,7 @@ class Node:
                 layer.outbound_nodes.append(self)
         outbound_layer.inbound_nodes.append(self)
         for tensor_index, tensor in enumerate(output_tensors):
-            if tensor._keras_history is None:  # a network's outputs keep the history that they have
+            if tensor._keras_history is None:  # outputs of a network have a history already
                 tensor._keras_history = KerasHistory(outbound_layer, self.node_index, tensor_index)
 
     @classmethod
@@ -104,16 +104,16 @@ class Node:
         node_indices: list[int] | None = None,
         tensor_indices: list[int] | None = None,
     ) -> Node:
-        """Call a layer on outputs of others and return the Node: how Keras 1 connects layers.
+        """Call a layer on the outputs of other layers, as in Keras 1, and return the Node.
 
         Parameters
         ----------
         outbound_layer : Layer
             The layer to call.
         inbound_layers : Layer or list of Layer
-            Whose outputs to call it on.
+            The layers whose outputs are its inputs.
         node_indices, tensor_indices : list of int, optional
-            Which call, and which output of it, of each inbound layer; by default the first.
+            For each inbound layer, the index of the call and of its output; by default 0.
         """
         layers = inbound_layers if isinstance(inbound_layers, (list, tuple)) else [inbound_layers]
         node_indices = node_indices or [0] * len(layers)
@@ -134,20 +134,21 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The key of the node in Keras, from its layer's name and its index: `dense_1_ib-0`.
+        """Keras's key of the node, made of the layer's name and the node's index: `dense_1_ib-0`.
 
-        Pictures and tables name a call by `Network.node_ids`: `dense_1`, or `dense_1@0`.
+        In pictures and tables a call has another id, `dense_1` or `dense_1@0`: see
+        `Network.node_ids`.
         """
         return f"{self.outbound_layer.name}_ib-{self.node_index}"
 
     @property
     def is_input(self) -> bool:
-        """True for the node of an InputLayer: no call made its tensor."""
+        """Whether this is the node of an InputLayer, whose tensor no call made."""
         return self.begins and self.input_tensors == self.output_tensors
 
     @property
     def histories(self) -> list[KerasHistory | None]:
-        """The history of each input tensor, None if no layer made it; empty if the node begins."""
+        """The history of each input tensor (None if no layer made it); empty if `begins`."""
         return [] if self.begins else [x._keras_history for x in self.input_tensors]
 
     @property
@@ -157,17 +158,17 @@ class Node:
 
     @property
     def node_indices(self) -> list[int | None]:
-        """Which call of its inbound layer made each input tensor."""
+        """For each input tensor, the index of the call that made it among its layer's calls."""
         return [history.node_index if history else None for history in self.histories]
 
     @property
     def tensor_indices(self) -> list[int | None]:
-        """Which output of that call each input tensor is."""
+        """For each input tensor, its index among the outputs of the call that made it."""
         return [history.tensor_index if history else None for history in self.histories]
 
     @property
     def traced_inputs(self) -> list[Tensor]:
-        """The input tensors that a layer made; an InputLayer's node has none."""
+        """The input tensors that layers made; empty for the node of an InputLayer."""
         return [] if self.is_input else [x for x in self.input_tensors if x._keras_history]
 
     @property
@@ -199,7 +200,7 @@ class Node:
 
 
 def mask_of(x: Tensor) -> Tensor | None:
-    """Return the mask that a tensor carries."""
+    """Return the mask of a tensor, or None."""
     if x._keras_history is None:
         return x._keras_mask
     layer, node_index, tensor_index = x._keras_history
@@ -214,7 +215,7 @@ class NodeCreated(NamedTuple):
 
 
 class NodeVisited(NamedTuple):
-    """The walk reaches a node; `depth` is its depth so far, None if depths are assigned later."""
+    """The walk reaches a node. `depth` is its depth so far; None if depths are assigned later."""
 
     tensor: Tensor
     node: Node
@@ -229,18 +230,18 @@ class NodeSkipped(NamedTuple):
 
 
 class NodeFinished(NamedTuple):
-    """All that a node needs has been visited."""
+    """All nodes that a node needs have been visited."""
 
     node: Node
 
 
 def get_source_inputs(tensor: Tensor) -> list[Tensor]:
-    """Return the tensors of `Input` that a tensor depends on, in the order of the walk.
+    """Return the input tensors of the graph that a tensor depends on, in the order of the walk.
 
     Parameters
     ----------
     tensor : Tensor
-        Made by `Input` or a layer.
+        A tensor made by `Input` or a layer.
     """
     sources: dict[Tensor, None] = {}
     seen: set[Node] = set()

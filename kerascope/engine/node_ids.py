@@ -1,12 +1,12 @@
-"""The name of a call in every picture, table and export.
+"""The ids of calls in pictures, tables and exports.
 
-A layer that is called once in a model gives its call its own name: `dense_1`. The calls of a layer
-that is called several times are counted from 0: `shared@0`, `shared@1`. Only calls inside the model
-count, in the order in which they were made. Inside an expanded nested model the names of the calls
-around stand in front: `encoder@1/dense_1`. Should two calls come to the same name (a layer may
-itself be named "shared@0"), the later one gets a `~2` behind it.
+If a layer is called once in a model, the id of the call is the layer's name: `dense_1`. The calls
+of a layer that is called several times are counted from 0: `shared@0`, `shared@1`. Only calls
+inside the model count, in the order in which they were made. Inside an expanded nested model, the
+ids of the enclosing calls come first: `encoder@1/dense_1`. If two calls would have the same id (a
+layer may be named "shared@0"), the id of the later call ends in `~2`.
 
-Ids never hold `id()`, so that the same script gives the same ids at every run.
+Ids do not depend on `id()`, so the same script gives the same ids in each run.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 
-# What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
+# Characters that XML 1.0 (GraphML and SVG) cannot contain. (Compiled at its first use.)
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class HasGraph(Protocol):
-    """What has calls to be named: a network."""
+    """An object with a graph of calls: a network."""
 
     inputs: list[Tensor]
 
     @property
     def graph_map(self) -> GraphMap:
-        """What the walk from the outputs to the inputs finds."""
+        """The nodes and layers of the graph."""
 
 
 class CallInModel(NamedTuple):
@@ -43,9 +43,9 @@ class CallInModel(NamedTuple):
     node : Node
     id : str
     depth : int
-        Longest path from it to an output.
+        Length of the longest path from the call to an output.
     call, calls : int
-        It is call number `call`, from 0, of `calls` of its layer in the model.
+        The number of the call, from 0, and how many calls its layer has in the model.
     """
 
     node: Node
@@ -56,7 +56,7 @@ class CallInModel(NamedTuple):
 
 
 def calls_in(model: HasGraph) -> list[CallInModel]:
-    """Return every call in a model's graph, deepest first, ties in the order of the walk."""
+    """Return all calls in a model's graph, deepest first, at equal depth in walk order."""
     depths = depths_of_calls(model)
     numbers: dict[Node, tuple[str, int, int]] = {}
     for name, nodes in _by_layer(depths).items():
@@ -74,12 +74,12 @@ def calls_in(model: HasGraph) -> list[CallInModel]:
 
 
 def find_call(model: Any, node_id: str) -> Node:
-    """Return one call by its id, also one inside a nested model.
+    """Return a call by its id; it may be inside a nested model.
 
     Raises
     ------
     ArgumentError
-        There is none; a near miss is suggested.
+        There is no such call. The message suggests a similar id.
     """
     ids: dict[str, Node] = {call.id: call.node for call in calls_in(model)}
     if node_id in ids:
@@ -92,17 +92,18 @@ def find_call(model: Any, node_id: str) -> Node:
         for path, network in _networks_inside(node.outbound_layer).items():
             if rest.startswith(path):
                 return find_call(network, rest.removeprefix(path))
-        hint = f"What {node.outbound_layer.label} calls inside makes no node. "
+        hint = f"Calls inside {node.outbound_layer.label} have no nodes. "
     raise ArgumentError(
-        f"{model.label}: there is no call {node_id!r}. {hint}Calls: {', '.join(ids)}.",
+        f"{model.label}: there is no call {node_id!r}. {hint}Use one of: {', '.join(ids)}.",
         subject=model,
     )
 
 
 def _networks_inside(layer: Any) -> dict[str, Any]:
-    """Return the networks with a graph in a layer, by the path to the ids of their calls.
+    """Return the networks with a graph inside a layer, by the prefix of their calls' ids.
 
-    The path is empty for the layer itself, and has the names of the layers around it in a wrapper.
+    The prefix is empty for the layer itself. In a wrapper it consists of the names of the enclosing
+    layers.
     """
     if hasattr(type(layer), "graph_map"):
         return {"": layer} if layer.outputs else {}
@@ -114,10 +115,10 @@ def _networks_inside(layer: Any) -> dict[str, Any]:
 
 
 def depths_of_calls(model: HasGraph) -> dict[Node, int]:
-    """Return the depth of every call in a model, deepest first, ties in the order of the walk.
+    """Return the depth of each call in a model, deepest first, at equal depth in walk order.
 
-    The walk goes from the outputs and so does not meet an input that no output needs. It is fed all
-    the same, and is drawn beside the deepest calls.
+    The walk starts at the outputs, so it does not reach an input that no output needs. Such an
+    input still takes data, and it has the greatest depth.
     """
     depths = model.graph_map.nodes_depths
     deepest = max(depths.values())
@@ -128,7 +129,7 @@ def depths_of_calls(model: HasGraph) -> dict[Node, int]:
 
 
 def _by_layer(depths: Mapping[Node, int]) -> dict[str, list[Node]]:
-    """Return calls by their layer's name, in the order in which they were made."""
+    """Group calls by their layer's name, in the order in which they were made."""
     calls: dict[str, list[Node]] = {}
     for node in depths:
         calls.setdefault(node.outbound_layer.name, []).append(node)
@@ -138,7 +139,7 @@ def _by_layer(depths: Mapping[Node, int]) -> dict[str, list[Node]]:
 
 
 def call_ids(model: HasGraph) -> dict[Node, str]:
-    """Return the id of every call in a model's graph.
+    """Return the id of each call in a model's graph.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def call_ids(model: HasGraph) -> dict[Node, str]:
 
 
 def layer_of(node_name: str) -> str:
-    """Return the layer of a node, by the key of the node (`Node.name`).
+    """Return the layer's name in the key of a node (`Node.name`).
 
     Examples
     --------
@@ -165,7 +166,7 @@ def layer_of(node_name: str) -> str:
 
 
 def free_id(wanted: str, taken: Container[str]) -> str:
-    """Return `wanted`, with a number behind it if it is taken.
+    """Return `wanted`, with a number at its end if it is taken.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def free_id(wanted: str, taken: Container[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Return text with every character that no XML file can hold replaced.
+    """Replace all characters that an XML file cannot contain.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """Operations between layers: `x + layer(x)` as an entry of the layer graph.
 
 In Keras 3 a script may compute with the outputs of layers, and each operation becomes an entry
-of the graph of layers. Here an op makes an Apply and its output has no history. So when such a
-tensor reaches a layer's call or the outputs of a Model, the Applies between it and the tensors
-of layers become layers, one for each Apply, with a Node each. Nothing is computed again: the
-Node's output tensors are the Apply's own, which now receive their history.
+of the layer graph. Here an op makes an Apply, and its output has no history. So when such a tensor
+reaches a layer's call or the outputs of a Model, each Apply between it and the tensors of layers
+becomes a layer with a Node. Nothing is computed again: the Node's output tensors are those of the
+Apply, which now receive a history.
 
 Constants and variables that an op uses stay inside its layer, `layers.ops.operation.Operation`.
 
 The ops in the `call` of a layer never become layers: neither while it runs, nor when a tensor from
 inside it (a gradient, for example) reaches a Model.
 
-In Keras 2 such a tensor is an error; the option `wraps_operations` decides. The `call` of a
-subclassed model may compute between layers in every Keras.
+In Keras 2 such a tensor raises an error; the option `wraps_operations` decides. The `call` of a
+subclassed model may compute between layers in each version of Keras.
 
 `kerascope.layers` registers how a layer is made from an Apply, since the engine imports no layer.
 """
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kerascope.backend.graph import Apply, Tensor, is_eager
 from kerascope.backend.scopes import Scope
 from kerascope.callers import boundary
-from kerascope.engine.arguments import taken_out
+from kerascope.engine.arguments import extract_tensors
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
@@ -40,31 +40,31 @@ makers_of_layers = Registry("maker of layers", home="kerascope.layers.ops.operat
 
 @boundary
 def wrap_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
-    """Give a history to tensors that ops computed from outputs of layers.
+    """Make layers of the ops that computed these tensors from outputs of layers.
 
-    Does nothing in a dialect that does not wrap operations, and inside the call of a layer.
+    It does nothing inside the call of a layer, or if the dialect does not wrap operations.
 
     Parameters
     ----------
     tensors : list of Tensor
     arguments : dict
-        Further arguments of a call; tensors among them receive a history, too.
+        Further arguments of a call, which may contain such tensors too.
     """
     if is_eager() or not dialect_options().wraps_operations or is_inside_call():
         return
-    for tensor in [*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]]:
+    for tensor in [*tensors, *extract_tensors(arguments, 0, lambda tensor: True)[0]]:
         if tensor._keras_history is None and tensor.owner is not None:
             for apply in operations_before(tensor):
                 _enter(apply)
 
 
 def operations_before(tensor: Tensor) -> list[Apply]:
-    """Return the Applies between the tensors of layers and this one, each after those it needs.
+    """Return the Applies between outputs of layers and this tensor, in the order of computation.
 
     Returns
     -------
     list of Apply
-        Empty if the tensor depends on no layer, or if the way to it leads through a layer's body.
+        Empty if the tensor depends on no layer, or on an op inside a layer's `call`.
     """
     depends: dict[Tensor, bool] = {}
     found: list[Apply] = []
@@ -87,7 +87,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether the `call` of a layer made an Apply: only their scopes have a line."""
+    """Return whether the `call` of a layer made an Apply; only their scopes have a line."""
     return apply.scope.made_at is not None
 
 
@@ -97,7 +97,7 @@ def _enter(apply: Apply) -> None:
 
 
 def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
-    """Make the Node of an Apply that exists already; as in Keras 3, masks end here."""
+    """Make the Node of an existing Apply. As in Keras 3, its outputs have no masks."""
     inputs = inputs_of_layers(apply)
     masks = [mask_of(x) for x in inputs]
     node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))
@@ -109,5 +109,5 @@ def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
 
 
 def inputs_of_layers(apply: Apply) -> list[Tensor]:
-    """Return the inputs of an Apply that have a history: its layer is called on these."""
+    """Return the inputs of an Apply that have a history: those of its layer's call."""
     return [x for x in apply.inputs if x._keras_history is not None]

@@ -10,7 +10,7 @@ import numpy as np
 class Rows:
     """Outputs of batches, joined along the samples.
 
-    If the number of samples is known, each batch is written into its place at once.
+    If the number of samples is known, each batch is written directly into the result.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Rows:
             result[start : start + size] = out
 
     def joined(self) -> list[np.ndarray]:
-        """Return each output with all its rows."""
+        """Return the joined arrays, one for each output."""
         if self._results is not None:
             return self._results
         return [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
@@ -46,7 +46,7 @@ class Rows:
             self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
 
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
-        """Return whether there is room for a batch, and its rows are like those before."""
+        """Return whether a batch fits into the arrays: by its number, shapes and dtypes."""
         assert self._results is not None
         assert self.samples is not None
         return start + size <= self.samples and all(

@@ -1,13 +1,12 @@
-"""A model as plain data, for `pickle`, `copy.deepcopy` and other processes; functions as byte code.
+"""Models as plain data for `pickle` and `copy.deepcopy`; functions as byte code.
 
-The graph itself is not written, only its configuration, as in a file; your own functions and the
-classes of your own layers go along by reference, as `pickle` does, so they need no
-`custom_objects`. A copy in this process shares the functions.
+As in a file, the configuration of a model is written and not its graph. Your own functions and
+layer classes are written by reference, as `pickle` does, so they need no `custom_objects`. A copy
+in the same process shares the functions.
 
-Keras also writes a lambda into a configuration: a function with a name is written by its name; a
-lambda has none, so its code, the defaults of its arguments and what it uses of the function around
-it are written. Running that code is another matter: see `saving.configs`. Byte code fits one
-version of Python only.
+A configuration contains the name of a function. A lambda has no name, so its byte code, the
+defaults of its arguments and its closure are written, as in Keras. Whether such code from a file
+may run is decided in `saving.configs`. Byte code works in one version of Python only.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from kerascope.spellings import override_dialect
 
 
 def pickle_model(model: Any) -> dict[str, Any]:
-    """Return what it takes to make the model again, in another process too.
+    """Return plain data from which the model can be made again, also in another process.
 
     Raises
     ------
@@ -46,11 +45,11 @@ def pickle_model(model: Any) -> dict[str, Any]:
     """
     for layer in model._layers_that_cannot_run():
         raise NotYetError(
-            f"{layer.label}: is opaque, so it can be neither copied nor pickled. Save the model, "
+            f"{layer.label}: an opaque layer can be neither copied nor pickled. Save the model, "
             "and load the file again with opaque=True.",
             subject=layer,
         )
-    with LOCKS.steps:  # weights and the optimizer's state are those of one step
+    with LOCKS.steps:  # so that weights and optimizer state belong to the same step
         return _state_of(model)
 
 
@@ -68,14 +67,14 @@ def _state_of(model: Any) -> dict[str, Any]:
         waiting = model._waiting_to_compile or vars(model)
         state["compiled"] = {name: waiting[name] for name in names}
         state["optimizer"] = optimizers.serialize(model.optimizer)
-        numbers = model.optimizer.get_weights()  # which may make the train function
+        numbers = model.optimizer.get_weights()  # this may make the train function
         if model.train_function is not None:
             state["optimizer_weights"] = numbers
     return state
 
 
 def own_classes(whole: Layer) -> dict[str, type]:
-    """Return by their names the classes in a layer or network that are not kerascope's."""
+    """Return the user-defined classes in a layer or network, by name."""
     found: dict[str, type] = {}
     for layer in layers_within(whole):
         if not type(layer).__module__.startswith("kerascope."):
@@ -84,7 +83,7 @@ def own_classes(whole: Layer) -> dict[str, type]:
 
 
 class Carried:
-    """A function on its way: copied as itself, pickled by reference, or else as byte code."""
+    """A function in a copy or a pickle: shared, or by reference if possible, or as byte code."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -100,13 +99,13 @@ class Carried:
 
 
 def _carried(code: Any, defaults: Any, closure: Any, module: str) -> Carried:
-    """Return a function that a pickle holds as byte code, with the names of its module."""
+    """Make a function from the byte code in a pickle, with the globals of its module."""
     names = vars(importlib.import_module(module))
     return Carried(function_of(ByteCode(code, defaults, closure), names, f"pickle: {module}"))
 
 
 def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
-    """Return a configuration with all that is of one kind exchanged."""
+    """Return a configuration with all objects of a class replaced."""
     if isinstance(config, dict):
         return {name: _exchanged(value, kind, exchange) for name, value in config.items()}
     if isinstance(config, list):
@@ -120,7 +119,7 @@ def unpickle_model(state: dict[str, Any]) -> Any:
         config = _exchanged(state["config"], Carried, lambda carried: carried.function)
         model = state["class"].from_config(config)
         if "compiled" in state:
-            # What the configuration leaves out is as in Keras 2, whatever the dialect is now.
+            # Arguments missing from the configuration have Keras 2's defaults in any dialect.
             with override_dialect(defaults={}, optimizer_flavour="2"):
                 optimizer = optimizers.deserialize(state["optimizer"])
             model.compile(optimizer, **state["compiled"])
@@ -136,14 +135,14 @@ def unpickle_model(state: dict[str, Any]) -> Any:
 
 
 class ByteCode(NamedTuple):
-    """A function without its name and its module.
+    """The byte code of a function, without its name and module.
 
     Attributes
     ----------
     code : str
         Marshalled, in base64.
     defaults, closure : sequence or None
-        Values of the arguments that need not be given, and of the variables of the function around.
+        Default values of arguments, and values of variables of the enclosing function.
     """
 
     code: Any
@@ -152,18 +151,18 @@ class ByteCode(NamedTuple):
 
 
 def byte_code_of(function: Any, where: str) -> ByteCode:
-    """Return a function as byte code; its defaults and closure are the very objects.
+    """Return a function as byte code; defaults and closure are not copied.
 
     Raises
     ------
     ConfigError
-        It is no function in Python, has defaults that Keras has no place for, or uses a variable
-        of the function around it that has no value yet.
+        It is not a Python function, it has keyword-only defaults, or it uses a variable of the
+        enclosing function that has no value yet.
     """
     if not isinstance(function, types.FunctionType) or function.__kwdefaults__:
         raise ConfigError(
-            f"{where} is {function!r}, which cannot be written as byte code; expected a function "
-            "without keyword-only defaults. Define it with def, and when loading pass "
+            f"{where}: expected a Python function without keyword-only defaults for byte code, got "
+            f"{function!r}. Define it with def, and when loading pass "
             "custom_objects={'its_name': its_name}."
         )
     code = base64.b64encode(marshal.dumps(_without_path(function.__code__))).decode()
@@ -172,25 +171,25 @@ def byte_code_of(function: Any, where: str) -> ByteCode:
         closure = cells and tuple(cell.cell_contents for cell in cells)
     except ValueError:
         raise ConfigError(
-            f"{where} uses a variable of the function around it that has no value yet, out of "
-            f"{', '.join(function.__code__.co_freevars)}. Set it first."
+            f"{where}: a variable of the enclosing function has no value yet. Set it first. It is "
+            f"one of: {', '.join(function.__code__.co_freevars)}."
         ) from None
     return ByteCode(code, function.__defaults__, closure)
 
 
 def _without_path(code: types.CodeType) -> types.CodeType:
-    """Return code that does not say in which file of this machine it was written."""
+    """Return code without the path of its source file."""
     constants = (_without_path(c) if isinstance(c, types.CodeType) else c for c in code.co_consts)
     return code.replace(co_filename="<lambda>", co_consts=tuple(constants))
 
 
 def written_function(function: Any, where: str) -> tuple[Any, str]:
-    """Return what Keras 2 writes for a function: its name, or its byte code; and of what kind.
+    """Return the name or byte code of a function, and Keras 2's word for which it is.
 
     Raises
     ------
     ConfigError
-        It is a lambda that uses objects which a configuration cannot hold.
+        It is a lambda that uses objects that a configuration cannot contain.
     """
     if not is_nameless(function):
         return function.__name__, "function"
@@ -199,17 +198,17 @@ def written_function(function: Any, where: str) -> tuple[Any, str]:
 
 
 def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[..., Any]:
-    """Return the function that byte code stands for; `names` are its global variables.
+    """Make a function from byte code; `names` are its global variables.
 
     Raises
     ------
     ConfigError
-        The byte code cannot be read: as a rule, another version of Python wrote it.
+        The byte code cannot be read, usually because another version of Python wrote it.
     """
     try:
         decoded = marshal.loads(base64.b64decode(code.code))
         if not isinstance(decoded, types.CodeType):
-            raise TypeError("it is no code")
+            raise TypeError("it is not a code object")
         return types.FunctionType(
             decoded,
             names,
@@ -219,12 +218,12 @@ def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[.
         )
     except (TypeError, ValueError, EOFError, binascii.Error) as error:
         raise ConfigError(
-            f"{where}: its byte code cannot be read ({error}); another version of Python wrote it."
+            f"{where}: the byte code cannot be read ({error}). Another version of Python wrote it."
         ) from None
 
 
 def byte_code_in(config: Mapping[str, Any], argument: str) -> ByteCode | None:
-    """Return the byte code that a layer's configuration holds for an argument, if it does."""
+    """Return the byte code of an argument in a layer's configuration, or None."""
     value = config.get(argument)
     if isinstance(value, dict) and value.get("class_name") == "__lambda__":  # Keras 3
         inner = value.get("config") or {}

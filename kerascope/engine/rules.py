@@ -29,7 +29,7 @@ wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a layer's `call`, or a function that runs it once for each phase."""
+    """Return a layer's `call`, or a function that runs it for both phases if it may branch."""
     if not may_branch_on_training(arguments):
         call: Callable[..., Any] = layer.call
         return call
@@ -37,16 +37,16 @@ def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of `call`, and the learning phase that `training=True` sets inside.
+    """Return the arguments of `call`, and a `with` block that sets the phase of `training=...`.
 
-    In dialect "3" a `call` that takes `training` always gets it.
+    In dialect "3" a `call` with a parameter `training` always receives it.
     """
     kwargs, training = dict(kwargs), kwargs.get("training")
     if not accepts(layer.call, "training"):
         kwargs.pop("training", None)
     elif training is None and dialect_options().training_is_bool:
-        kwargs["training"] = learning_phase()  # what holds anyway, for layers inside too
-    if training is PHASE:  # it holds inside, too, where a subclassed model fixed another phase
+        kwargs["training"] = learning_phase()  # the phase that layers inside have anyway
+    if training is PHASE:  # even if the enclosing subclassed model fixed a phase
         return kwargs, learning_phase_scope(PHASE)
     if training is None or isinstance(training, Tensor):
         return kwargs, nullcontext()
@@ -54,29 +54,29 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
 
 
 def runs_each_call() -> bool:
-    """Return whether a network runs again for the symbolic inputs of an earlier call.
+    """Return whether a network runs its graph again when it is called on the same symbolic inputs.
 
-    It does so in Keras 3, and inside the `call` of a subclassed model.
+    This is so in Keras 3, and inside the `call` of a subclassed model.
     """
     return dialect_options().wraps_operations or making_model.get() is not None
 
 
 def remedy_for_operation() -> str:
-    """Return what to do, for an error, if an op and no layer made an output of a model."""
+    """Return the remedy in the error for a model output that an op made and not a layer."""
     by_itself = "" if dialect_options().wraps_operations else ' Dialect "3" does so by itself.'
     return f"Wrap the operation in Lambda.{by_itself}"
 
 
 def phase_of_model() -> Any:
-    """Return the learning phase around the `call` of a subclassed model that makes its graph.
+    """Return a `with` block with the learning phase for a subclassed model's `call`.
 
-    In Keras 3 a layer inside knows the phase only if `call` passes it on.
+    In Keras 3 the phase inside is that of a test, unless `call` passes `training` to its layers.
     """
     return learning_phase_scope(0) if dialect_options().trains_as_keras_3 else nullcontext()
 
 
 def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
-    """Add the penalty on a layer's outputs, if it has an `activity_regularizer`, to its losses."""
+    """Add the penalties of `activity_regularizer` on the outputs, if the layer has one."""
     regularizer = getattr(layer, "activity_regularizer", None)
     if regularizer is None:
         return
@@ -89,13 +89,13 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
 
 
 def word_of_class(class_name: str) -> str | None:
-    """Return the word in the names of a class's layers; None if it is that of the class."""
+    """Return the stem of a class's layer names; None for the class name in snake case."""
     words = dialect_options().class_words
     return None if words is None else words.get(class_name, class_name.lower())
 
 
 def numbered(word: str, number: int) -> str:
-    """Return the name of the layer with this number, which counts from 1: `dense_1`."""
+    """Return the default name of layer number `number` (from 1) of a class: `dense_1`."""
     if not dialect_options().counts_from_zero:
         return f"{word}_{number}"
     return word if number == 1 else f"{word}_{number - 1}"
@@ -107,15 +107,15 @@ def ends_masks() -> bool:
 
 
 def freezes_inside() -> bool:
-    """Return whether setting `trainable` sets it for the layers inside, too."""
+    """Return whether setting `trainable` sets it for the layers inside too."""
     return dialect_options().freezes_inside
 
 
 def reading_config() -> AbstractContextManager[None]:
-    """Let layers be made from a configuration, which means the same in every Keras."""
+    """Return a `with` block in which to make layers from configurations of any version."""
     return override_dialect(has_other_slope=False)
 
 
 def map_flavour() -> str:
-    """Return which algorithm maps a graph: that of Keras 1 or of Keras 2."""
+    """Return "1" or "2": the version of Keras whose algorithm maps a graph."""
     return dialect_options().map_flavour

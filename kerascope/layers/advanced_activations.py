@@ -262,7 +262,7 @@ class Softmax(_Activation):
         super().__init__(**kwargs)
         several = isinstance(axis, (list, tuple))
         self.axis: Any = [int(one) for one in axis] if several else int(axis)
-        self._is_told_masks = self._ends_masks
+        self._receives_masks = self._ends_masks
 
     def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return softmax(inputs) of what the mask keeps, and 0 elsewhere.

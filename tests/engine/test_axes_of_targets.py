@@ -50,10 +50,10 @@ def test_a_metric_gets_labels_with_the_axes_of_the_data_in_dialect_3(dialect, ra
 def test_validation_and_later_data_with_other_axes_are_warned_of_and_taken_like_the_first():
     model = classifier("3", metrics=[ranks])
     x = np.ones((4, 2))
-    with pytest.warns(KerascopeWarning, match="validation_data: targets of 'dense"):
+    with pytest.warns(KerascopeWarning, match="validation_data: the targets of 'dense"):
         model.fit(x, FLAT, validation_data=(x, FLAT[:, None]), verbose=0)
     slots = model.optimizer.get_weights()
-    with pytest.warns(KerascopeWarning, match="evaluate: targets of 'dense.*compile the model"):
+    with pytest.warns(KerascopeWarning, match="evaluate: the targets of 'dense.*compile the model"):
         column = model.evaluate(x, FLAT[:, None], verbose=0)
     assert column == model.evaluate(x, FLAT, verbose=0)
     assert set(RANKS) == {1}

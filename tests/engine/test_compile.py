@@ -303,20 +303,23 @@ def test_compiling_again_makes_new_functions():
         ({"optimizer": "sgd", "loss": "mse", "metrics": ["acuracy"]}, "Unknown metric 'acuracy'"),
         (
             {"optimizer": "sgd", "loss": ["mse"]},
-            "loss has 1 entries; expected one for each of the 2",
+            "loss: expected 2 entries, one for each of the outputs",
         ),
         (
             {"optimizer": "sgd", "loss": {"yy": "mse"}},
-            "loss names 'yy', which is no output. Did you mean 'y'",
+            "loss: there is no output 'yy'. Did you mean 'y'",
         ),
         (
             {"optimizer": "sgd", "loss": "mse", "loss_weights": 3},
-            "loss_weights must be a list or a dict",
+            "loss_weights: expected a list or a dict",
         ),
-        ({"optimizer": "sgd", "loss": "mse", "loss_weights": [1]}, "loss_weights has 1 entries"),
+        (
+            {"optimizer": "sgd", "loss": "mse", "loss_weights": [1]},
+            "weights: expected 2 entries",
+        ),
         (
             {"optimizer": "sgd", "loss": "mse", "loss_weights": [K.variable([1.0, 2.0]), 1]},
-            "expected a number, or a variable with a single one",
+            "expected a number, or a variable with a single number",
         ),
         (
             {"optimizer": "sgd", "loss": "mse", "sample_weight_mode": "time"},

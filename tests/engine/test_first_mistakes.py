@@ -59,7 +59,7 @@ def test_a_call_that_returns_nothing():
         def call(self, inputs):
             inputs * 2
 
-    with pytest.raises(DtypeError, match=r"call returned None; expected a tensor.*return outputs"):
+    with pytest.raises(DtypeError, match=r"call: expected a tensor.*got None.*return outputs"):
         Forgetful()(Input((3,)))
 
 
@@ -74,7 +74,7 @@ def test_a_layer_that_does_not_call_super():
 
 def test_no_optimizer():
     model = small()
-    with pytest.raises(ArgumentError, match="no optimizer: None; expected a name such as"):
+    with pytest.raises(ArgumentError, match="expected an optimizer, by a name such as 'rmsprop'"):
         model.compile(None, "mse")
     model.fit(X, Y, verbose=0)
 
@@ -185,7 +185,7 @@ def test_a_loss_or_metric_that_returns_nothing(place):
         K.mean(y_pred)
 
     settings = {"loss": "mse", place: forgets if place == "loss" else [forgets]}
-    with pytest.raises(DtypeError, match="forgets: returned None; expected a tensor.*return"):
+    with pytest.raises(DtypeError, match="forgets: expected a tensor .*got None.*return"):
         small().compile("sgd", **settings)
 
 

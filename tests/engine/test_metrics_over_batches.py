@@ -170,5 +170,5 @@ def test_a_number_for_a_whole_batch_that_is_to_be_weighted_is_told(monkeypatch):
         return ks.ops.mean(ks.ops.abs(y_true - y_pred))
 
     model = model_of(ks, False, False, 1)
-    with pytest.warns(KerascopeWarning, match="'whole' gives one number for a whole batch"):
+    with pytest.warns(KerascopeWarning, match="'whole' returns one number for a whole batch"):
         model.compile("sgd", "mse", weighted_metrics=[whole])

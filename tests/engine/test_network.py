@@ -95,9 +95,7 @@ def test_the_output_shape_is_found_by_running_the_graph():
 def test_a_wrong_number_of_inputs_is_told_with_their_names():
     a, b = Input((2,), name="a"), Input((2,), name="b")
     model = Model([a, b], Add()([a, b]), name="two")
-    with pytest.raises(
-        ArgumentError, match=r"Model 'two': 1 inputs came; expected 2: \['a', 'b'\]"
-    ):
+    with pytest.raises(ArgumentError, match=r"Model 'two': expected 2 inputs \['a', 'b'\], got 1"):
         model(Input((2,)))
 
 
@@ -232,7 +230,7 @@ def test_set_weights_takes_what_get_weights_gave_or_changes_nothing():
     with pytest.raises(ValueError, match="shape"):
         model.set_weights([0 * w for w in weights[:-1]] + [np.ones(7)])
     np.testing.assert_array_equal(model.get_weights()[0], weights[0])
-    with pytest.raises(ArgumentError, match="set_weights got 1 arrays; expected 6"):
+    with pytest.raises(ArgumentError, match="set_weights: expected 6 arrays, got 1"):
         model.set_weights([np.ones(1)])
 
 
@@ -246,7 +244,7 @@ def test_layers_are_found_by_name_and_by_index():
         ArgumentError, match=r"No such layer: 'normalizer_bm'. Did you mean 'normalizer_bn'"
     ):
         model.get_layer("normalizer_bm")
-    with pytest.raises(ArgumentError, match="was asked for layer 9, but has only 3 layers"):
+    with pytest.raises(ArgumentError, match="there is no layer 9"):
         model.get_layer(index=9)
 
 
@@ -280,7 +278,7 @@ def test_outputs_that_no_layer_made_are_refused():
         ArgumentError, match=r"must be the output of a Keras `Layer`.*Wrap the operation in Lambda"
     ):
         Model(x, Dense(2)(x) * 2.0)
-    with pytest.raises(DtypeError, match="must be Keras tensors; got ndarray"):
+    with pytest.raises(DtypeError, match="must be Keras tensors, got ndarray"):
         Model(np.ones(3), Dense(2)(x))
     with pytest.raises(ArgumentError, match="inputs passed to the model is redundant"):
         Model([x, x], Dense(2)(x))
@@ -532,7 +530,7 @@ def test_a_configuration_whose_calls_hang_in_the_air_is_refused():
     x = Input((4,), name="x")
     config = Model(x, Dense(2, name="d")(x)).get_config()
     config["layers"][1]["inbound_nodes"] = [[["nobody", 0, 0, {}]]]
-    with pytest.raises(ConfigError, match=r"the inputs of \['d'\] are made by no call in it"):
+    with pytest.raises(ConfigError, match=r"no call in it makes the inputs of \['d'\]"):
         Network.from_config(config)
 
 
@@ -540,7 +538,7 @@ def test_a_model_that_is_called_on_a_wrong_shape_says_what_it_expects():
     x = Input((8, 8, 3))
     images = Model(x, Flatten()(Conv2D(2, 3, name="conv")(x)), name="images")
     line = Sequential([Dense(1, input_shape=(4,))], name="line")
-    expected = r"Model 'images': input has shape \(None, 8, 8\); expected \(None, 8, 8, 3\)"
+    expected = r"Model 'images': expected an input of shape \(None, 8, 8, 3\), got \(None, 8, 8\)"
     with pytest.raises(ShapeError, match=expected):
         images(Input((8, 8)))
     with pytest.raises(ShapeError, match="Model 'images'.*8, 8, 4"):
@@ -551,9 +549,11 @@ def test_a_model_that_is_called_on_a_wrong_shape_says_what_it_expects():
         lambda: line(Input((7, 5))),
         lambda: TimeDistributed(line)(Input((3, 5))),
     ):
-        with pytest.raises(ShapeError, match=r"Sequential 'line': .* expected \(None, 4\)"):
+        with pytest.raises(ShapeError, match=r"Sequential 'line': expected .* \(None, 4\)"):
             call()
-    with pytest.raises(ShapeError, match="Model 'images': .* Conv2D 'conv': input has 2 axes"):
+    with pytest.raises(
+        ShapeError, match="Model 'images': .* Conv2D 'conv': expected an input with 4"
+    ):
         images(Input((8,)))
     assert [len(model.inbound_nodes) for model in (images, line)] == [1, 1]
 
@@ -565,7 +565,7 @@ def test_a_misfit_deep_inside_names_the_model_that_was_called_and_the_layer():
         outer(Input((5,)))
     inner_error = caught.value.__cause__
     assert str(inner_error).startswith("Sequential 'inner'")
-    assert str(inner_error.__cause__).startswith("Dense 'deep': input has size 5 on axis -1")
+    assert str(inner_error.__cause__).startswith("Dense 'deep': expected an input with size 4")
 
 
 def test_a_model_may_be_called_on_other_batches_and_on_sizes_that_its_layers_allow():

@@ -53,12 +53,12 @@ def test_the_calls_of_a_shared_layer_are_apart():
 @pytest.mark.parametrize(
     ("name", "asked", "message"),
     [
-        ("between_calls", "S", r"there is no call 'S'\. .*Calls: x, S@0, D, S@1\."),
+        ("between_calls", "S", r"there is no call 'S'\. .*Use one of: x, S@0, D, S@1\."),
         ("shared_layer", "shared", r"Did you mean 'shared@[01]'\?"),
         ("siamese", "encoder@2", r"Did you mean 'encoder@[01]'\?"),
         ("siamese", "encoder@0/wid", r"Model 'encoder': .*Did you mean 'wide'\?"),
-        ("time_distributed_model", "each_code/score", r"TimeDistributed 'each_code' calls inside"),
-        ("chain", 3, r"there is no call 3\. Calls: pixels,"),
+        ("time_distributed_model", "each_code/score", r"Calls inside TimeDistributed 'each_code'"),
+        ("chain", 3, r"there is no call 3\. Use one of: pixels,"),
     ],
 )
 def test_a_call_that_there_is_not(name, asked, message):

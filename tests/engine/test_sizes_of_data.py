@@ -69,12 +69,12 @@ def test_in_dialect_3_a_generator_is_read_to_its_end_which_ends_the_epoch(monkey
 def test_a_generator_that_has_ended_has_no_second_epoch(monkeypatch):
     monkeypatch.setattr(config, "dialect", "3")
     model = model_of((4,))
-    with pytest.raises(DataError, match=r"has ended after 2 batches.*steps_per_epoch=2"):
+    with pytest.raises(DataError, match=r"ended after 2 batches.*steps_per_epoch=2"):
         model.fit(((X, Y) for _ in range(2)), epochs=3, verbose=0)
-    with pytest.raises(DataError, match="has ended after 0 batches"):
+    with pytest.raises(DataError, match="ended after 0 batches"):
         model.fit(iter([]), verbose=0)
 
 
 def test_in_dialect_2_a_generator_needs_a_number_of_steps():
-    with pytest.raises(ArgumentError, match="expected steps_per_epoch"):
+    with pytest.raises(ArgumentError, match="Pass steps_per_epoch"):
         model_of((4,)).fit_generator(((X, Y) for _ in range(2)), None, 1, verbose=0)

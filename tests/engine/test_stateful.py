@@ -86,7 +86,7 @@ def test_states_need_whole_batches():
         lambda x: model.fit(x, x, verbose=0),
         lambda x: model.evaluate(x, x),
     ):
-        with pytest.raises(DataError, match="found 10 samples and batches of 4"):
+        with pytest.raises(DataError, match="Found 10 samples and batches of 4"):
             call(np.zeros((10, 2)))
 
 

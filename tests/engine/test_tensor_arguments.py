@@ -123,7 +123,7 @@ def test_attention_has_edges_from_query_value_and_key():
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [
-        (lambda: Dense(2), 2, "was called with 2 arguments by place; its call takes its inputs"),
+        (lambda: Dense(2), 2, "expected only its inputs by position, got 2 arguments"),
         (lambda: MultiHeadAttention(2, 3), 1, "expected a query and a value.*layer\\(x, x\\)"),
     ],
 )
@@ -134,7 +134,7 @@ def test_wrong_number_of_tensors_is_refused(make, arguments, message):
 
 def test_argument_by_place_and_by_name_is_refused():
     x = Input((3,))
-    with pytest.raises(ArgumentError, match="'state' is given by place and by name"):
+    with pytest.raises(ArgumentError, match="'state' is given by position and name"):
         Mix()(x, x, state=x)
 
 

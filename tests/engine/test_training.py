@@ -139,7 +139,7 @@ def test_inputs_that_are_variables_need_no_data_but_steps():
     model.compile("sgd", "mse", target_tensors=K.constant(Y))
     losses = model.fit(epochs=3, steps_per_epoch=2, verbose=0, sample_weight=None).history["loss"]
     assert losses[2] < losses[0]
-    with pytest.raises(ValueError, match="expected steps_per_epoch"):
+    with pytest.raises(ValueError, match="Pass steps_per_epoch"):
         model.fit(verbose=0)
 
 
@@ -225,7 +225,7 @@ def test_chosen_epochs_are_validated_and_callbacks_wait_for_them(by_generator, t
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True, ["a"], [0], [1, 1.5], [True]])
 def test_a_validation_freq_that_is_no_number_of_epochs(wrong):
-    with pytest.raises(ValueError, match=r"validation_freq is .*whole number >= 1, or a list"):
+    with pytest.raises(ValueError, match=r"validation_freq: expected a whole number >= 1, or"):
         small().fit(X, Y, validation_data=(X, Y), validation_freq=wrong, verbose=0)
 
 
@@ -454,7 +454,7 @@ def test_a_generator_builds_a_deferred_model():
 def test_a_generator_that_ends_too_early_is_told_after_how_many_batches():
     with pytest.raises(ValueError, match=r"ended after 2 of 5 batches of the epoch"):
         small().fit_generator(((X, Y) for _ in range(2)), 5, verbose=0)
-    with pytest.raises(ValueError, match="a generator does not tell how many batches"):
+    with pytest.raises(ValueError, match="the number of batches in an epoch is unknown"):
         small().fit_generator(endless(X, Y), verbose=0)
     with pytest.raises(ValueError, match=r"expected a tuple \(x, y\)"):
         small().fit_generator(iter([X]), 1, verbose=0)

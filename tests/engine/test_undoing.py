@@ -185,7 +185,7 @@ def test_layers_inside_a_wrapper_that_could_not_be_called_are_new_again(wrapper)
     layer = wrapper(layers.GRU(2), weights=[np.ones((1, 1))])
     before = [inside.built for inside in layer.wrapped]
     shape = (3, 4, 5) if wrapper is layers.TimeDistributed else (3, 4)
-    with pytest.raises(KerascopeError, match="set_weights got 1 arrays"):
+    with pytest.raises(KerascopeError, match="set_weights: expected . arrays, got 1"):
         layer(Input(shape))
     assert [inside.built for inside in layer.wrapped] == before
     assert not any(inside.cell.built for inside in layer.wrapped)

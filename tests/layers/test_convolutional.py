@@ -161,7 +161,7 @@ def test_a_misspelt_keyword_is_answered():
 def test_an_image_of_other_channels_is_refused_after_the_first():
     layer = Conv2D(2, 3)
     layer(np.ones((1, 8, 8, 3)))
-    with pytest.raises(ValueError, match="expected 3, as when the layer was built"):
+    with pytest.raises(ValueError, match="with size 3 on axis 3, as at the first call"):
         layer(np.ones((1, 8, 8, 1)))
     with pytest.raises(ValueError, match="is larger than the input"):
         layer(np.ones((1, 2, 8, 3)))

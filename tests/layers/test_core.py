@@ -128,7 +128,7 @@ def test_dense_refuses_units_that_are_no_whole_number_above_0(units):
 
 def test_dense_says_that_the_rank_is_wrong():
     with pytest.raises(
-        ShapeError, match=r"Dense 'd': input has 1 axes \(4,\); expected at least 2"
+        ShapeError, match=r"Dense 'd': expected an input with at least 2 axes, got 1 \(4,\)"
     ):
         Dense(3, name="d")(np.zeros(4))
 
@@ -136,7 +136,7 @@ def test_dense_says_that_the_rank_is_wrong():
 def test_dense_says_that_the_features_are_not_those_it_was_built_for():
     layer = Dense(3, name="d")
     layer(Input((4,)))
-    words = r"Dense 'd': input has size 5 on axis -1 of \(None, 5\); expected 4"
+    words = r"Dense 'd': expected an input with size 4 on axis -1, .*got 5 in \(None, 5\)"
     with pytest.raises(ShapeError, match=words):
         layer(Input((5,)))
     assert len(layer.inbound_nodes) == 1
@@ -144,7 +144,10 @@ def test_dense_says_that_the_features_are_not_those_it_was_built_for():
 
 def test_dense_needs_to_know_the_number_of_features():
     layer = Dense(3, name="d")
-    with pytest.raises(ShapeError, match=r"Dense 'd': weight 'kernel' has shape \(None, 3\)"):
+    with pytest.raises(
+        ShapeError,
+        match=r"'kernel': expected a shape .*, got \(None, 3\)",
+    ):
         layer(Input((4, None)))
     assert layer.built is False
     assert layer.weights == []
@@ -356,7 +359,7 @@ def test_permute_refuses_what_is_no_permutation(dims):
 
 
 def test_repeat_vector_wants_vectors():
-    with pytest.raises(ShapeError, match="RepeatVector 'r': input has 3 axes"):
+    with pytest.raises(ShapeError, match="RepeatVector 'r': expected an input with 2 axes, got 3"):
         RepeatVector(2, name="r")(Input((3, 4)))
 
 
@@ -409,9 +412,9 @@ def test_lambda_ends_a_mask_that_it_says_nothing_of():
 
 def test_configuration_of_a_lambda_says_what_to_do():
     key = object()
-    with pytest.raises(ConfigError, match=r"its function: <object .* cannot be written"):
+    with pytest.raises(ConfigError, match=r"its function: .* for a configuration, got <object"):
         Lambda(lambda x: (x, key)[0]).get_config()
-    with pytest.raises(ConfigError, match=r"its output_shape is .* as byte code.*Define it with d"):
+    with pytest.raises(ConfigError, match=r"its output_shape: .* byte code.*Define it with d"):
         Lambda(half, output_shape=lambda s, *, n=1: s).get_config()
     config = Lambda(lambda x: x, name="mine").get_config()
     json.dumps(config)

@@ -96,7 +96,7 @@ def test_it_needs_the_size_of_its_axis_only():
 def test_other_number_of_features_is_refused():
     layer = BatchNormalization(name="bn")
     layer(Input((3,)))
-    with pytest.raises(ShapeError, match="BatchNormalization 'bn': input has size 4 on axis 1"):
+    with pytest.raises(ShapeError, match="BatchNormalization 'bn': .* with size 3 on axis 1"):
         layer(Input((4,)))
 
 

@@ -209,7 +209,7 @@ def test_add_weight_takes_name_and_shape_in_either_order(arguments):
 
 
 def test_add_weight_refuses_more_arguments_by_place():
-    with pytest.raises(ValueError, match="add_weight got 3 arguments by place; expected at most 2"):
+    with pytest.raises(ValueError, match="expected at most 2 arguments by position, got 3"):
         Layer().add_weight("k", (2, 3), "float32")
 
 

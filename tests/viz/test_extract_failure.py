@@ -61,8 +61,8 @@ def test_a_wrong_number_of_axes():
         (
             Dense(3),
             [()],
-            "input has 1 axes (None,)",
-            ["expected at least 2", "got (None,)"],
+            "expected an input with at least 2 axes, got 1 (None,)",
+            ["expected an input with at least 2 axes", "got 1 (None,)"],
         ),
         (
             Add(),

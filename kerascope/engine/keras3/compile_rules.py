@@ -1,6 +1,6 @@
-"""How Keras 3 compiles: targets of any rank, metrics in the order of `loss`, models without a loss.
+"""Rules of Keras 3's `compile`: targets of any rank, models without a loss, order of metrics.
 
-`Keras3Rules` overrides those methods of `engine/compile_rules.py` that Keras 3 answers differently.
+`Keras3Rules` overrides those methods of `engine/compile_rules.py` that differ in Keras 3.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Keras3Rules(CompileRules):
     """The rules of Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Keep loss and metrics of the last `compile` where this one gives none."""
+        """Keep the loss and metrics of the last `compile` if this one gives none."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -37,7 +37,7 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile; if the model's class writes `compute_loss`, that makes the total loss."""
+        """Compile. If the model's class has its own `compute_loss`, that makes the total loss."""
         given = {**arguments, "has_own_loss": writes_own_loss(model)}
         compiled = yield from self._compiled(model, given, events)
         if compiled.has_own_loss:
@@ -47,9 +47,9 @@ class Keras3Rules(CompileRules):
     def _compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile; if a loss refuses targets of the output's rank, try it without their last axis.
+        """Compile. If a loss raises for targets of the output's rank, try it without the last axis.
 
-        Which of the two it gets is decided by the data.
+        The data decide later which of the two ranks the loss receives: see `adapt_to_targets`.
         """
         try:
             return (yield from events(model, arguments.copy()))
@@ -62,15 +62,16 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def look_at_targets(self, model: Any, compiled: Any) -> None:
-        """Find the outputs whose targets keep the axes that the data have."""
+        """Find the targets that have as many axes as the data."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if targets that a user's loss or metric gets have other axes than expected.
+        """Compile again if a user's loss or metric expects targets with another number of axes.
 
-        Once the model is trained it is too late. Then all targets are passed as the first ones.
+        After the first training step this is impossible. Then a warning says that the targets have
+        the rank of the first ones.
         """
         names, fed = fed_targets(model)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
@@ -84,19 +85,19 @@ class Keras3Rules(CompileRules):
             state = None if model.train_function is None else numbers
             with custom_object_scope(dict(model._known_at_compile)):
                 model.compile_stage({**last_arguments(model), "squeezed_targets": flat}).run()
-            if state is not None:  # it comes from a file
+            if state is not None:  # a state from a file
                 model._make_train_function()
                 model.optimizer.set_weights(state)
             return
         name = names[min(flat ^ model.squeezed_targets)]
         warn(
-            f"{model.label}: {where}: targets of '{name}' have another number of axes than the "
-            f"first ones had; your loss or metric gets them as those were. Give all of them "
-            f"the same axes, or compile the model again."
+            f"{model.label}: {where}: the targets of '{name}' have another number of axes than the "
+            f"first targets. Your loss or metric receives them with as many axes as those. Give "
+            f"all targets the same axes, or compile the model again."
         )
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
-        """Return the rank of weights: all axes of the output but the last."""
+        """Return the number of axes of sample weights: all axes of the output but the last."""
         return max(super().weight_ndim(mode, output), output.ndim - 1)
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
@@ -104,14 +105,14 @@ class Keras3Rules(CompileRules):
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets, for a loss of the user's without the last axis if the data are so."""
-        # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
+        """Return the targets. For a user's loss, without the last axis if the data lack it."""
+        # Keras 3 wraps a function in a loss that adds an axis if this makes the ranks equal.
         if isinstance(function, losses.Loss) or output.shape[-1] != 1:
             return self.target_of_metric(function, compiled, k)
         return super().target_of_loss(function, output, compiled, k)
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets, for a user's metric without the last axis if the data are so."""
+        """Return the targets. For a user's metric, without the last axis if the data lack it."""
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.squeezed_targets or ()) and _takes_any_rank(function)
         return squeeze(target, -1) if is_flat else target
@@ -123,24 +124,24 @@ class Keras3Rules(CompileRules):
         return [loss for loss, weight in weights if weight is None or id(weight) in trained]
 
     def no_loss(self) -> Tensor | None:
-        """Return 0: a model without a loss may be trained, for its metrics."""
+        """Return 0, so that a model without a loss can be evaluated by its metrics."""
         return as_tensor(np.zeros((), floatx()))
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
-        """Return all: an output without a loss has metrics, too."""
+        """Return the metrics of all outputs, also of outputs without a loss."""
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Tell whether a flat list has one metric for each output: in Keras 3, if as many."""
+        """Return whether a flat list has one metric per output: if it is as long as the outputs."""
         return 1 < len(listed) == len(names)
 
     def sort(self, model: Any, compiled: Any) -> None:
-        """Put losses first, in the order of `loss` if both are dicts; the rest by the alphabet."""
+        """Sort: the losses first, in the order of `loss` if it is a dict; then the other names."""
         if len(model.output_names) <= 1:
             return
         given = by_names(model._output_structure, model.output_names, compiled.loss)
-        is_told = isinstance(given, dict) and isinstance(model._output_structure, dict)
-        names = list(given) if is_told else model.output_names
+        has_order = isinstance(given, dict) and isinstance(model._output_structure, dict)
+        names = list(given) if has_order else model.output_names
         first = [f"{name}_loss" for name in names]
         own = dict(zip(compiled.metrics_names[1:], compiled.metrics_tensors, strict=True))
         ordered = [name for name in first if name in own]
@@ -163,7 +164,7 @@ def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
 
 
 def _takes_any_rank(function: Any) -> bool:
-    """Tell whether it is the user's, and Keras 3 hands it targets with the axes that they have."""
+    """Return whether it is the user's: Keras 3 passes it targets with the axes of the data."""
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)
     return is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)
@@ -171,7 +172,7 @@ def _takes_any_rank(function: Any) -> bool:
 
 @rules_by_name.register
 def keras3() -> CompileRules:
-    """Return the rules."""
+    """Return the rules of Keras 3."""
     return _RULES
 
 

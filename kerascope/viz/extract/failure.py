@@ -138,7 +138,8 @@ def _details(error: BaseException, call: FailedCall) -> list[str]:
     own_shapes = _expected_shapes(call)
     if own_shapes:
         expected, got, inner, came = own_shapes, None, False, _shapes_of(call)
-    words = ": ".join(filter(None, [got if got and got not in came else "", came]))
+    both = [x for x in (got, came) if x and not any(x in y and x != y for y in (got or "", came))]
+    words = ": ".join(dict.fromkeys(both))
     lines = [
         f"inside it: {subject.label}" if isinstance(subject, Layer) and inner else "",
         f"expected {_flat(expected)}" if expected else "",
