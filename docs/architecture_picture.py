@@ -1,7 +1,7 @@
-"""Draw architecture.svg: the kernel of the package, its seams, and the records that others read.
+"""Draw architecture.svg: the kernel of the package, its seams, and its records.
 
-`python3 dev.py gallery` runs it. A test holds the picture, and every path in architecture.md,
-against the package.
+`python3 dev.py gallery` runs it. A test compares the picture, and every path in architecture.md,
+with the package.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import kerascope as ks
 HERE = Path(__file__).resolve().parent
 PICTURE = HERE / "architecture.svg"
 
-# Who writes -> record -> who reads. A file in brackets is where it lies below kerascope/.
+# Writer -> record -> readers. The path in brackets is below kerascope/.
 ARROWS = [
     ("Layer (engine/base_layer.py)", "a call of a layer (engine/calling.py)"),
     ("a call of a layer (engine/calling.py)", "Node (engine/node.py)"),
@@ -41,7 +41,7 @@ ARROWS = [
     ("Graph (viz/graph.py)", "pictures (viz/exports/)"),
     ("Network (engine/network.py)", "files (saving/)"),
 ]
-# Seam -> the kernel file that uses it; and what stands behind a seam.
+# Seam -> the kernel file that uses it; and the code attached to the seam.
 SEAMS = [
     ("around a call (engine/around.py)", "a call of a layer (engine/calling.py)"),
     ("rules (engine/rules.py)", "a call of a layer (engine/calling.py)"),
@@ -60,7 +60,7 @@ BEHIND = [
     ("resuming (engine/run.py)", "which batches (engine/course.py)"),
     ("journal (trace/journal.py)", "who runs a stage (unrecorded.py)"),
 ]
-# Each kind has a colour and a sign of its own.
+# Each kind has its own colour and symbol.
 KINDS = {"kernel": "dense", "seam": "activation", "policy": "normalization", "other": "layer"}
 
 

@@ -1,8 +1,7 @@
-"""Write compatibility.md: each public name of Keras 1.2.2, 2.2.4 and 3, and how it is here.
+"""Write compatibility.md: each public name of Keras 1.2.2, 2.2.4 and 3, and its support here.
 
-`python3 dev.py gallery` runs it. It reads the lists of names in tests/, what of them is compared
-with a stored answer of the real Keras, and the tables of what is refused (kerascope/not_yet.py). A
-test compares what it writes with the page.
+`python3 dev.py gallery` runs it. It reads the lists of names in tests/, the stored answers of the
+real Keras, and the tables of refused names. A test compares its output with the page.
 """
 
 from __future__ import annotations
@@ -38,45 +37,47 @@ DIALECTS = {"1.2.2": "1.2", "2.2.4": "2.2", "3": "3"}
 
 SAME, BUT, HERE_TOO, REFUSED = "same", "same but for", "here, not compared", "refused"
 
-# Kind -> what it means. A name that is none of them is a fault: each is here or says why not.
+# Kind -> its meaning. Each name has one of these kinds.
 KINDS = {
-    SAME: "the arguments are those of the real one, and what it gives is compared with a stored\n"
-    "  answer of the real one by a test.",
-    BUT: "compared too, or deliberate; what differs stands beside it.",
-    HERE_TOO: "it is here; no test compares it with the real one under this name.",
-    REFUSED: "importing, naming or using it raises an error that says why, and what to do\n"
-    "  instead.",
+    SAME: "the arguments equal the real ones, and a test compares its results with stored answers\n"
+    "  of the real Keras.",
+    BUT: "compared, too, or different on purpose; the row states the difference.",
+    HERE_TOO: "it exists; no test compares it with the real one under this name.",
+    REFUSED: "importing or using it raises an error with the reason and an alternative.",
 }
 
-# What the row of a layer uses of its class without saying so; unless it says `config=False`, its
-# configuration too.
+# Methods that the row of a layer tests implicitly; also its configuration, unless the row has
+# `config=False`.
 USED_BY_LAYER = ("build", "call", "compute_output_shape", "get_output_shape_for")
 
 WORDS_OF_KERAS_2 = (
-    "in Keras 2's words, as `units`, and in its values; one in Keras 1's words is read."
+    "written with Keras 2's names, such as `units`; configurations of Keras 1 can be read."
 )
 
 TEXT = """\
 # Keras's names, one by one
 
-Every public name of Keras 1.2.2, 2.2.4 and 3.15, with the arguments that the real package gives it,
-looked up here in the dialect of that version (`import keras` under `kerascope run --dialect ...`).
+This page lists every public name of Keras 1.2.2, 2.2.4 and 3.15, compared with kerascope in the
+dialect of that version (`import keras` under `kerascope run --dialect ...`).
 
 {kinds}
 
-Three differences are deliberate everywhere: code that lies in a file (a pickled function, a
-Lambda's bytes) is not run unless you say so; a configuration that you pass in is never changed; and
-numbers of 64 bits stay as wide as they are, where Keras 3 on JAX halves them (`array` and
-`convert_to_tensor` do make float64 `floatx`). The names of `keras.ops` give results of the type
-that Keras 3 gives. The functions of `keras.backend` in Keras 1 and 2 make an array of floats one of
-type `floatx`.
+Three differences are deliberate everywhere:
+
+- Code in a file (a pickled function, a Lambda's bytes) runs only if you allow it.
+- A configuration that you pass in is never changed.
+- 64-bit numbers keep their width, where Keras 3 on JAX halves them. (`array` and
+  `convert_to_tensor` convert float64 to `floatx`.)
+
+The functions of `keras.ops` return Keras 3's dtypes. The functions of `keras.backend` in Keras 1
+and 2 convert arrays of floats to `floatx`.
 
 {totals}
 """
 
 
 class Row(NamedTuple):
-    """How one name is here: one of `KINDS`, and what differs or why it is refused."""
+    """The support of one name: one of `KINDS`, with the difference or the reason of a refusal."""
 
     kind: str
     words: str = ""
@@ -112,7 +113,7 @@ def _asked_of_keras_3() -> Iterator[str]:
 
 
 def differs_by_design(version: str, name: str) -> str | None:
-    """Return what tests/old_keras/differences.py, or the test of all operations, says of a name."""
+    """Return the deliberate difference of a name, from the tables in tests/; None without one."""
     last = name.rpartition(".")[2]
     if version == "3" and name.startswith("keras.ops.") and last in DIFFERENT:
         count, words = DIFFERENT[last]
@@ -129,7 +130,7 @@ def differs_by_design(version: str, name: str) -> str | None:
 
 
 def row_of(version: str, name: Name) -> Row:
-    """Return how a name of a version is here, while its dialect is set and `keras` is ours."""
+    """Return the support of a name. The version's dialect must be set and `keras` be ours."""
     try:
         thing = found(name)
     except (NotYetError, RefusedError) as error:
@@ -160,7 +161,7 @@ def _is_compared(version: str, name: Name) -> bool:
 
 
 def _other_arguments(name: Name, thing: Any) -> str | None:
-    """Return how the arguments differ, in words; None where they are equal."""
+    """Return a description of how the arguments differ; None if they are equal."""
     if name.arguments is None:
         return None
     try:

@@ -1,9 +1,9 @@
-"""Draw the figures of docs/figures: eight models that everybody has seen in a paper.
+"""Draw the figures of docs/figures: eight models known from papers.
 
-    python3 dev.py gallery          writes README.md and *.svg beside this file
+    python3 dev.py gallery          writes README.md and *.svg in this folder
 
-Works as docs/gallery/make.py does: the lines run as they stand on the page, and what they call
-`picture` is kept. A test draws the figures again and compares.
+The code on the page is run unchanged, and its variable `picture` is saved. A test draws the figures
+again and compares them.
 """
 
 from __future__ import annotations
@@ -141,36 +141,35 @@ picture = ks.draw(model, style="figure", width="84mm")
 WORDS = """\
 # Figures for papers
 
-`ks.draw(model, style="figure")` draws a model as an author does. The form follows from how the
-model is built, or is asked for by `figure=`:
+`ks.draw(model, style="figure")` draws a model in the style of papers. The form follows from the
+model's structure, or is chosen with `figure=`:
 
-| `figure` | what |
+| `figure` | picture |
 |---|---|
-| `"neurons"` | dense layers: a circle for each number (of many some), a line for each weight |
-| `"volumes"` | a row of convolutions: volumes, or sheets where feature maps are few |
-| `"u"` | down and up again in resolution, with tensors that are joined across |
+| `"neurons"` | dense layers: a circle for each unit (a sample of many), a line for each weight |
+| `"volumes"` | a sequence of convolutions: volumes, or sheets if there are few feature maps |
+| `"u"` | resolution that falls and rises again, with connections across |
 | `"columns"` | recurrent layers, unrolled in time, a column for each input |
-| `"blocks"` | any model: named boxes; blocks that repeat stand once, in a frame with their number |
+| `"blocks"` | any model: named boxes. Repeated blocks are drawn once, in a frame with a number |
 
-`width` is the width in print: `"84mm"`, `"3.3in"`, `"240pt"`. A narrow figure is another drawing,
-not a smaller one. No text is under 6 pt; where sizes do not fit at all an error says how wide the
-figure must be. `theme` is `"light"`, `"dark"` or `"print"` (black, white, grey and patterns); the
-ground is transparent.
+`width` is the width in print: `"84mm"`, `"3.3in"`, `"240pt"`. A narrow figure is laid out again,
+not scaled down. Text is at least 6 pt. If a figure does not fit, an error states the width needed.
+`theme` is `"light"`, `"dark"` or `"print"` (black, white, grey and patterns). The background is
+transparent.
 
-`picture.save("figure.pdf")` writes a PDF of exactly that width with its font embedded, `.svg`,
-`.png` (300 dpi), `.tikz` (a `tikzpicture` for your document) or `.tex` (a document of its own, for
-any LaTeX with TikZ; names in Chinese, Arabic and the like need xelatex or lualatex, as the file
-says).
-`picture.legend` is a text for the caption. PDF and PNG use Helvetica or what this machine has in
-its place: where that is wider, letters of a PDF are set closer and those of a PNG smaller. What is
-left out (activations, dropout, batch normalization, flattening) belongs to the layer before it:
-each mark of the SVG lists in `data-layers` the layers that it stands for.
+`picture.save("figure.pdf")` writes a PDF of exactly that width with its font embedded. Other
+formats are `.svg`, `.png` (300 dpi), `.tikz` (a `tikzpicture` for your document) and `.tex` (a
+complete document for any LaTeX with TikZ; Chinese, Arabic and similar names need xelatex or
+lualatex). `picture.legend` is a text for the caption. PDF and PNG use Helvetica or the machine's
+substitute. If that font is wider, letters are set closer in a PDF and smaller in a PNG.
+Activations, dropout, batch normalization and flattening are drawn with the layer before them. Each
+mark of the SVG lists its layers in `data-layers`.
 
-A frame or a box with "\u00d7 3" stands for three of exactly this build. Boxes whose weights other
-boxes use too say "shared". A form that could not show all of a model (a layer on a copy across a U,
-a layer that is called twice) is not chosen: such a model is drawn as blocks.
+A frame or a box with "\u00d7 3" means three blocks of exactly this structure. Boxes with shared
+weights are marked "shared". If a form cannot show all of a model (a layer on the connection across
+a U, a layer that is called twice), the model is drawn as blocks.
 
-A live model of Keras is drawn as it is, a module of PyTorch with what it is called on:
+Live Keras models are drawn directly, PyTorch modules with their inputs:
 `ks.draw(module, inputs=x, style="figure")`.
 
 In the shell: `kerascope draw model.keras --figure 84mm --form blocks --theme print -o figure.pdf`.
@@ -180,7 +179,7 @@ The lines below all begin with
 
 
 def drawn(shown: Shown) -> Any:
-    """Return what the lines of a figure make."""
+    """Return the picture that a figure's code creates."""
     K.clear_session()
     names: dict[str, Any] = {}
     exec(compile(BEGINNING + shown.code, "figures.py", "exec"), names)
@@ -188,7 +187,7 @@ def drawn(shown: Shown) -> Any:
 
 
 def page(legends: dict[str, str]) -> str:
-    """Return the page in Markdown, with these legends by the figures' files."""
+    """Return the page in Markdown, with the legend of each file."""
     lines = [WORDS, f"```python\n{BEGINNING}```", ""]
     for shown in FIGURES:
         width = round(shown.width * SCREEN)

@@ -1,9 +1,9 @@
-"""Draw the gallery: ten pictures, each by a few lines that anybody can type.
+"""Draw the gallery: ten pictures, each made by a few lines of code.
 
-    python3 dev.py gallery          writes README.md and *.svg beside this file
+    python3 dev.py gallery          writes README.md and *.svg in this folder
 
-`PICTURES` has the lines; they run as they stand on the page, and what they call `picture` is kept.
-The pictures are the same at every run, on every machine; a test draws them again and compares.
+`PICTURES` contains the code. It is run as printed on the page, and its variable `picture` is saved.
+The pictures are equal on every machine; a test draws them again and compares them.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ PICTURES = [
     Shown(
         "step.svg",
         "One step of training",
-        "It moves, without a script: forward down the left side, the loss, backward up the right; "
-        "between them each layer's weights, their gradients, and what is written at the end. Every "
-        'number can be checked by hand. `to="step.html"` is the page on which you go back and '
-        'forth, `to="step.strip.svg"` still pictures for a slide.',
+        "An animation without a script: forward down the left side, the loss, backward up the "
+        "right; between them each layer's weights, gradients and new values. Every number can be "
+        'checked by hand. `to="step.html"` is a page on which you step back and forth, '
+        '`to="step.strip.svg"` still pictures for a slide.',
         """\
 x = Input((2,), name="x")
 hidden = Dense(2, activation="relu", name="hidden")(x)
@@ -77,8 +77,8 @@ picture = ks.draw(model, level="gradient")
     Shown(
         "resnet50.svg",
         "A net of 176 layers on one page",
-        "What repeats is one box of several copies; `expand=` opens it, and on the HTML page a "
-        "click does.",
+        "Repeated blocks are one box with several copies. `expand=` opens it; on the HTML page, "
+        "click it.",
         """\
 from kerascope.applications import ResNet50
 
@@ -88,7 +88,7 @@ picture = ks.draw(ResNet50(weights=None))
     Shown(
         "transformer.svg",
         "What is inside",
-        "A nested model is a frame; the settings of each layer stand in its box.",
+        "A nested model is a frame; each box shows the settings of its layer.",
         """\
 def block(name):
     x = Input((6, 8))
@@ -197,7 +197,7 @@ picture = ks.draw(lenet, style="figure", width="174mm")
 
 
 def drawn(shown: Shown) -> Any:
-    """Return what the lines of a picture make."""
+    """Return the picture that the code creates."""
     K.clear_session()
     names: dict[str, Any] = {}
     exec(compile(BEGINNING + shown.code, "gallery.py", "exec"), names)
@@ -209,13 +209,13 @@ def page(pictures: dict[str, str]) -> str:
     lines = [
         "# Gallery",
         "",
-        "Ten pictures, each with the lines that made it. They all begin with",
+        "Ten pictures, each with its code. They all begin with",
         "",
         f"```python\n{BEGINNING}```",
         "",
-        "`picture.save(...)` keeps each as SVG, PNG, PDF, a page in one HTML file, text and",
-        "more. [A sheet of the tests](../../tests/pictures/README.md) has every kind of model at",
-        "every level.",
+        "`picture.save(...)` saves each as SVG, PNG, PDF, a one-file HTML page, text and other",
+        "formats. [A sheet of the tests](../../tests/pictures/README.md) has every kind of model",
+        "at every level.",
         "",
     ]
     for shown in PICTURES:
