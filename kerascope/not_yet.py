@@ -1,12 +1,12 @@
-"""Names of Keras that are not here: tables, and the errors that are made from them.
+"""Names of Keras that kerascope does not have: tables, and the errors made from them.
 
-A script that says `layers.MixUp` shall read that kerascope knows the name, does not have it, and
-what to use instead; a misspelt name shall read which one was meant. A module calls
-`answer_missing_names(__name__)` at its end; `compat.finder` answers for what is imported.
+If a script uses `layers.MixUp`, the error says that kerascope does not have it, and what to use
+instead. For a misspelt name, the error suggests the nearest one. A module calls
+`answer_missing_names(__name__)` at its end; `compat.finder` raises for imports.
 
-First come the names that can be imported and refuse to be used, each with its reason (`REFUSALS`),
-then those that cannot even be imported: what has no meaning on NumPy (`NEVER`) and what is not here
-yet (`NAMES`), then what a module answers.
+First come names that can be imported but not used, each with its reason (`REFUSALS`). Then come
+those that cannot be imported: names that have no meaning on NumPy (`NEVER`) and names that are not
+implemented yet (`NAMES`). The functions for modules are at the end.
 """
 
 from __future__ import annotations
@@ -400,14 +400,14 @@ def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
 
 
 def answer_missing_names(module_name: str, later: Mapping[str, str] | None = None) -> None:
-    """Let a module that is being imported answer for the names that it does not have.
+    """Give a module that is being imported a `__getattr__` for names that it does not define.
 
-    `later` says of names that it has, but that would take long to load, in which module each is: it
-    is fetched when it is first used.
+    `later` maps names to the modules that define them. They are imported when first used, because
+    that takes long.
 
-    It gives the module a `__getattr__`. Written out in the module, it would keep mypy from seeing
-    misspelt names. A module that is no package gets an empty `__path__`, since only then Python
-    asks the finders about a name that is imported from it.
+    A `__getattr__` written in the module would hide misspelt names from mypy. A module that is not
+    a package gets an empty `__path__`: only then Python calls the finders for a name that is
+    imported from it.
     """
     module = sys.modules[module_name]
 

@@ -1,13 +1,13 @@
 """`import keras`: the finder that resolves a script's imports, and the modules that it hands out.
 
-A `StandIn` is a module without a file: it stands at a path of Keras and has our names. Python asks
-the finders in `sys.meta_path` one after the other who knows a module. Two of ours can stand there:
+A `StandIn` is a module without a file: it has a path of Keras and the names of kerascope. Python
+calls the finders in `sys.meta_path` in order until one finds the module. Two of them are here:
 
-- while a `keras_imports()` block runs, and first of all, one that answers for `keras`,
-  `tensorflow.keras` and `tf_keras`. A real Keras is not touched: its modules leave `sys.modules`
-  for the time of the block and come back;
-- always, and last of all, one that answers for `kerascope` itself: Keras's older paths
-  (`kerascope.objectives`), what is not here yet, and what is misspelt.
+- Inside a `keras_imports()` block the first finder is for `keras`, `tensorflow.keras` and
+  `tf_keras`. An installed Keras is not changed: its modules are removed from `sys.modules` for the
+  time of the block and then restored.
+- The last finder is always that for `kerascope` itself: older paths of Keras
+  (`kerascope.objectives`), names that are not implemented, and misspelt names.
 
 Both read the table in `paths`.
 """
@@ -104,7 +104,7 @@ class StandIn(ModuleType):
         return self._child(path) if sources_of(path) else _MISSING
 
     def __dir__(self) -> list[str]:
-        """Return the public names of the modules behind it."""
+        """Return the public names of the modules that this one combines."""
         names: set[str] = set()
         for source in self._sources:
             listed = getattr(source, "__all__", None)
@@ -236,9 +236,9 @@ class KerasFinder:
         return self.module(self.path_of(spec.name) or "")
 
     def exec_module(self, module: StandIn) -> None:
-        """Let a package keep what it has under the name of an old path.
+        """Make sure that a package keeps its own object with the name of an old path.
 
-        A stand-in itself needs nothing: it looks its names up when they are asked for.
+        A stand-in needs nothing more: it looks up its names when they are used.
         """
         package, _, name = module.__name__.rpartition(".")
         parent = sys.modules.get(package)
@@ -258,7 +258,7 @@ class _KeepsItsNames(ModuleType):
 
 
 def _is_module(name: str, parent: str) -> bool:
-    """Tell whether a name that Python did not find here is a module all the same."""
+    """Return whether a name that Python did not find here is a module nevertheless."""
     folders = getattr(sys.modules.get(parent), "__path__", [])
     return PathFinder.find_spec(f"{parent}.{name}", folders) is not None
 
@@ -315,10 +315,10 @@ def no_tensorflow(name: str) -> str:
 
 @contextmanager
 def keras_imports() -> Iterator[None]:
-    """Let `import keras` and `from tensorflow import keras` find kerascope inside the `with` block.
+    """Make `import keras` and `from tensorflow import keras` import kerascope in the `with` block.
 
-    What the block imported goes on working after it. A real Keras, installed or imported before, is
-    the same before and after the block.
+    Modules that the block imported still work after it. A real Keras, installed or imported before,
+    is the same before and after the block.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def keras_imports() -> Iterator[None]:
 
 
 def keras_imports_for_good() -> None:
-    """Let `import keras` find kerascope from now on, to the end of the process."""
+    """Make `import keras` import kerascope until the end of the process."""
     _put_first()
 
 
@@ -358,7 +358,7 @@ def _modules_of_roots() -> list[str]:
 
 
 def find_old_modules() -> None:
-    """Let Keras's older paths be found below `kerascope`, and missing modules say so."""
+    """Install the finder for older paths of Keras, and missing modules, below `kerascope`."""
     if not any(getattr(finder, "root", None) == PACKAGE for finder in sys.meta_path):
         finder: Any = KerasFinder(PACKAGE)
         sys.meta_path.append(finder)

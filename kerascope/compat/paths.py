@@ -1,8 +1,8 @@
-"""The one table of paths: where the names of each module of Keras are among ours.
+"""The table of paths: for each module of Keras, the modules of kerascope that have its names.
 
 A path is written without its root: `layers.core` is `keras.layers.core`, `tensorflow.keras.layers.
-core` and `kerascope.layers.core`. A path that is not in the table is a module of ours with the same
-path, if there is one. Whoever adds a module under Keras's own name has nothing to enter here.
+core` and `kerascope.layers.core`. A path that is not in the table is the kerascope module with the
+same path, if it exists. So a new module under Keras's own name needs no entry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 PACKAGE = "kerascope"
 
-# Every layer is found in every file of Keras's layers, whichever of ours holds it.
+# Every layer can be imported from every module of Keras's layers.
 _FILES_OF_LAYERS = (
     *("advanced_activations", "convolutional", "convolutional_recurrent", "core"),
     *("cudnn_recurrent", "embeddings", "local", "noise", "normalization", "pooling", "recurrent"),
@@ -25,8 +25,8 @@ _FILES_OF_LAYERS = (
 # Root that scripts import -> the path below it where Keras begins.
 ROOTS: dict[str, str] = {"keras": "", "tensorflow": "keras", "tf_keras": ""}
 
-# Path -> our modules, the first one that has a name wins. `module:share` stands for the names of a
-# share alone: an object with attributes, in that module.
+# Path -> our modules; the first that has a name is used. `module:share` means only the names of a
+# share, which is an object with attributes in that module.
 MOVED: dict[str, str] = {
     "": "compat.top_level",
     # Keras 1

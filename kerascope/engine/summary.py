@@ -80,11 +80,11 @@ class Summary:
         The columns beyond the usual ones: "trainable", "multiply_adds", "weight_bytes",
         "activation_bytes".
     multiply_adds : Cost or None
-        Sum over all rows whose cost is known; None if nobody asked.
+        Sum over all rows whose cost is known; None without `flops`.
     unknown_costs : int
         Rows whose cost is not known.
     activation_bytes : int or None
-        Sum over all calls; None if a size is not known, or nobody asked.
+        Sum over all calls; None if a size is not known, or without `memory`.
     note : str
         Which rows are shown, "" for all.
     opaque : tuple of str
@@ -319,17 +319,17 @@ class SummaryRow:
     level : int
         How many rows it is inside of: 0 for the model's own layers.
     calls : int
-        How many calls the row stands for; 0 for a layer that is part of no graph.
+        The number of calls in the row; 0 for a layer that is part of no graph.
     is_again : bool
-        Its weights stand in an earlier row already: a further call of a shared layer. Of a heading:
-        its copies are calls of the same layers.
+        Whether an earlier row has its weights: another call of a shared layer. For a heading:
+        whether its copies are calls of the same layers.
     multiply_adds : Cost or None
         For one sample, over all calls of the row; None if it is not known.
     weight_bytes : int
     activation_bytes : int or None
         Of the outputs for one sample, over all calls of the row; None if a size is not known.
     copies : int
-        Greater than 1: the rows inside stand for so many equal blocks.
+        If greater than 1, the rows inside represent this many equal blocks.
     name : str
         The layer's name.
     """
@@ -396,7 +396,7 @@ def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]
 
 
 def _runs_on_own_shapes(node: Node) -> bool:
-    """Tell whether a nested model was called on the shapes of its own inputs."""
+    """Return whether a nested model was called on the shapes of its own inputs."""
     inner: Any = node.outbound_layer
     is_network = hasattr(type(inner), "graph_map")
     own = [x.shape[1:] for x in inner.inputs] if is_network else []
@@ -514,8 +514,8 @@ def _with_inner(
 ) -> list[SummaryRow]:
     """Return a row and those of the layers inside: of a model, a wrapper, a cell, a custom block.
 
-    Where each call has a row, `before` stands in front of the ids of the rows inside. The graph of
-    a custom block is that of its first call.
+    If each call has a row, the ids of the rows inside begin with `before`. The graph of a custom
+    block is that of its first call.
     """
     if not choice.expand_nested:
         return [row]
@@ -535,7 +535,7 @@ def _with_inner(
 
 
 def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
-    """Return the rows of a layer inside another one that is no model."""
+    """Return the rows of a layer inside another layer that is not a model."""
     row = _row(layer, [], {}, choice)
     if choice.calls:
         row = replace(row, layer=before + layer.name)
@@ -543,10 +543,10 @@ def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
 
 
 def _inner_layers(layer: Any) -> list[Layer]:
-    """Return the layers that somebody put into a layer.
+    """Return the layers that the user put into a layer.
 
-    The cell that an LSTM, GRU or SimpleRNN makes by itself is none, and has its name. Of stacked
-    cells each is one.
+    The cell that an LSTM, GRU or SimpleRNN makes itself, with its own name, is not among them.
+    Stacked cells are listed one by one.
     """
     found: list[Layer] = []
     for inner in layer._sublayers:
@@ -559,14 +559,13 @@ def _inner_layers(layer: Any) -> list[Layer]:
 
 # --- repeated blocks, folded ----------------------------------------------------------------------
 #
-# Repeated blocks of a summary, folded: equal runs of rows that follow each other stand there
-# once.
+# Equal blocks of rows that follow each other are shown once.
 #
-# Two rows are equal if all that the table says of them is equal, but for names and depths; a
-# source counts by how many rows of the same level it stands before.
+# Two rows are equal if all columns but names and depths are equal. A source is compared by how many
+# rows of the same level it is earlier.
 
 
-LONGEST_BLOCK = 200  # rows; a longer block is not looked for
+LONGEST_BLOCK = 200  # rows; longer blocks are not folded
 
 
 class _Run(NamedTuple):

@@ -268,7 +268,7 @@ def _model_of_text(
 
 
 def is_from_keras_3(config: Any) -> bool:
-    """Tell whether a configuration has Keras 3's form, or that of tf.keras, which is near to it."""
+    """Return whether a configuration has the form of Keras 3, or the similar one of tf.keras."""
     if isinstance(config, list):
         return any(is_from_keras_3(item) for item in config)
     if not isinstance(config, dict):
@@ -291,19 +291,19 @@ def model_of(
     config : object
         As JSON gives it.
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     safe_mode : bool
-        False decodes functions that stand in the file as byte code. Calling the model then runs
-        whatever the author of the file wrote.
+        False decodes functions that the file contains as byte code. Calling the model then runs
+        code that the author of the file wrote.
     builder : Builder, optional
-        Who makes the layers, if not everything need be known: see `opaque_reading`.
+        Makes the layers; the one in `opaque_reading` accepts unknown layers.
 
     Raises
     ------
     ConfigError
-        The configuration makes no model.
+        The configuration is not one of a model.
     UnknownNameError
-        It names a class or function that is not known.
+        The configuration contains the name of an unknown class or function.
     """
     try:
         budget = current_budget()

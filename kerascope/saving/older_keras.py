@@ -1,9 +1,9 @@
-"""What older versions of Keras wrote, brought into today's words: configurations and weights.
+"""Convert configurations and weights of older versions of Keras to today's form.
 
-And today's configurations in words that Keras 2 knows, for files that it shall read.
+It also converts today's configurations to the names of Keras 2, for files that Keras 2 reads.
 
-The arguments that only changed their names are those of `kerascope.spellings`. What changed more
-than that stands here, in functions over data.
+Arguments that only changed their names are in `kerascope.spellings`. The functions here convert
+what changed otherwise.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WORDS_OF: dict[str, dict[str, str]] = {
     "RepeatVector": {},
 }
 
-# Arguments that Keras 1 wrote for itself.
+# Arguments that only Keras 1 uses.
 LEFT_OUT = ("consume_less", "input_dim", "input_length", "forget_bias_init", "activity_regularizer")
 
 # Arguments of every layer, which no constructor names.
@@ -73,7 +73,7 @@ MERGE_MODES: dict[str, str] = {
 
 
 def is_from_keras_1(config: Any) -> bool:
-    """Tell whether a configuration was written by Keras 1.x."""
+    """Return whether a configuration was written by Keras 1.x."""
     if not isinstance(config, dict):
         return False
     version = config.get("keras_version")

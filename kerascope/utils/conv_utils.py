@@ -1,7 +1,7 @@
 """Sizes of convolutions under the names of Keras's `utils.conv_utils`.
 
-The arithmetic of lengths stands in `kerascope.backend.ops.windows`, where the ops use
-it; this module adds Keras's checks of arguments.
+The functions of lengths are those of `kerascope.backend.ops.windows`, which the ops use too. This
+module adds Keras's checks of arguments.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = [
 
 
 def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
-    """Return `n` whole numbers; a single one stands for all.
+    """Return `n` integers; a single one is repeated.
 
     Parameters
     ----------
     value : int or iterable of int
     n : int
-        How many there must be.
+        The number of integers.
     name : str
-        What they are; appears in the message.
+        The name of the argument in the message.
 
     Raises
     ------
     ArgumentError
-        There are too many or too few, or one is no whole number.
+        There are too many or too few, or one is not an integer.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def normalize_padding(value: Any) -> str:
 
 
 def convert_kernel(kernel: ArrayLike) -> np.ndarray:
-    """Turn a kernel round, between the convolution of Theano and that of TensorFlow.
+    """Flip a kernel: convert it between the convolutions of Theano and of TensorFlow.
 
-    Theano turns the kernel round before it slides it over the image, as mathematicians do;
-    TensorFlow does not. Weights from the one must be turned for the other.
+    Theano flips the kernel before it slides it over the image, as in mathematics. TensorFlow does
+    not. Weights of one must be flipped for the other.
 
     Parameters
     ----------

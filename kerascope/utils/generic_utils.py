@@ -48,12 +48,12 @@ CustomObjectScope = custom_object_scope  # Keras makes a class of it; `with` is 
 def register_keras_serializable(
     package: str = "Custom", name: str | None = None
 ) -> Callable[[Any], Any]:
-    """Return a decorator that makes your class or function known by name for the whole process.
+    """Return a decorator that registers a class or function by name for the whole process.
 
     Parameters
     ----------
     package : str
-        Whose it is; the registered name is `package>name`.
+        The first part of the registered name, `package>name`.
     name : str, optional
         Default: the name of the class or function.
 
@@ -91,7 +91,7 @@ def get_registered_object(
     custom_objects: dict[str, Any] | None = None,
     module_objects: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the object that is registered under a name; None if there is none."""
+    """Return the object that is registered under a name, or None."""
     for known in (get_custom_objects(), custom_objects or {}, module_objects or {}):
         if name in known:
             return known[name]
@@ -123,9 +123,9 @@ def deserialize_keras_object(
     identifier : dict or str
         What `serialize_keras_object` returned.
     module_objects, custom_objects : dict, optional
-        Classes and functions by name; yours are looked at first.
+        Classes and functions by name; `custom_objects` come first.
     printable_module_name : str
-        What such an object is called in an error.
+        What error messages call such an object.
 
     Raises
     ------
@@ -143,12 +143,12 @@ def deserialize_keras_object(
 
 
 def func_dump(func: Any) -> tuple[str, Any, Any]:
-    """Return the byte code of a function as text, its defaults and what its closure holds.
+    """Return the byte code of a function as text, its defaults and the values of its closure.
 
     Raises
     ------
     ConfigError
-        It cannot be written so; see `engine.byte_code.byte_code_of`.
+        The function cannot be written so; see `engine.pickling.byte_code_of`.
     """
     return tuple(byte_code_of(func, "func_dump: the function"))  # type: ignore[return-value]
 
@@ -162,8 +162,8 @@ def func_load(
 ) -> Any:
     """Return the function whose byte code `func_dump` wrote; refused unless `safe_mode=False`.
 
-    A function that was made from byte code can do anything when it is called, and byte code that is
-    damaged, or of another Python, can stop the process. Read only what you wrote yourself.
+    A function made from byte code can do anything when it is called. Byte code that is damaged, or
+    from another Python, can crash the process. Read only byte code that you wrote yourself.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def func_load(
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:
-    """Tell whether a function can be called with an argument of this name.
+    """Return whether a function can be called with an argument of this name.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 
 def to_list(x: Any, allow_tuple: bool = False) -> list[Any]:
-    """Return a list as it is, and anything else as a list of one; a tuple is one, unless allowed.
+    """Return a list unchanged, and any other value in a list; with `allow_tuple`, list a tuple.
 
     Examples
     --------
@@ -248,12 +248,12 @@ def unpack_singleton(x: Any) -> Any:
 
 
 def object_list_uid(object_list: Any) -> str:
-    """Return a text that tells one list of objects from another while they live."""
+    """Return a text that identifies a list of objects as long as they exist."""
     return ", ".join(str(abs(id(item))) for item in to_list(object_list))
 
 
 def is_all_none(iterable_or_element: Any) -> bool:
-    """Tell whether something is None, or a list or tuple of nothing else.
+    """Return whether a value is None, or a list or tuple of None only.
 
     Examples
     --------
@@ -264,13 +264,13 @@ def is_all_none(iterable_or_element: Any) -> bool:
 
 
 def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any:
-    """Return the same rows of an array, or of each of a list of arrays; None stays None.
+    """Return the same rows of an array, or of each array in a list; None stays None.
 
     Parameters
     ----------
     arrays : array, None, or list of them
     start : int or list of int
-        The first row; or the numbers of all of them, and then there is no `stop`.
+        The first row, or the indices of all rows; with indices there is no `stop`.
     stop : int, optional
 
     Raises
@@ -301,14 +301,14 @@ def _rows(array: Any, start: Any, stop: int | None) -> Any:
 
 
 def transpose_shape(shape: Any, target_format: str, spatial_axes: Iterable[int]) -> Any:
-    """Return a shape that is written channels last in another format.
+    """Return a channels-last shape in another data format.
 
     Parameters
     ----------
     shape : tuple or list
     target_format : {"channels_first", "channels_last"}
     spatial_axes : iterable of int
-        Where height, width and so on stand in `shape`.
+        The positions of height, width and so on in `shape`.
 
     Raises
     ------

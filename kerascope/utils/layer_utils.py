@@ -32,7 +32,7 @@ _FLIPPED = {
 
 
 def count_params(weights: Iterable[Any]) -> int:
-    """Return how many numbers there are in weights; one that is listed twice counts once.
+    """Return the number of parameters in weights; a weight that is listed twice counts once.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def get_source_inputs(
     tensor : Tensor
         Result of a layer.
     layer, node_index : optional
-        Which call to begin with. Default: the one that made the tensor.
+        The call to begin with. Default: the one that made the tensor.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def convert_dense_weights_data_format(
     previous_feature_map_shape : tuple of 3 int
         Shape of one sample before the Flatten, in the target format: (512, 7, 7).
     target_data_format : {"channels_first", "channels_last"}
-        The format that the model shall have.
+        The new format of the model.
 
     Raises
     ------

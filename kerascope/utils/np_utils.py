@@ -34,7 +34,7 @@ def to_categorical(
     Raises
     ------
     ArgumentError
-        If a class is no whole number, is negative, or does not fit into `num_classes`.
+        If a class is not an integer, is negative, or does not fit into `num_classes`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
     Returns
     -------
     ndarray, the shape of `x`
-        The scaled vectors; a vector of zeros stays as it is.
+        The scaled vectors; a vector of zeros does not change.
 
     Notes
     -----
@@ -132,9 +132,9 @@ def set_random_seed(seed: int) -> None:
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Return samples, targets and weights as what a generator of batches yields.
+    """Return samples, targets and weights in the form that a generator of batches yields.
 
-    Weights stay where there are no targets; Keras forgets them.
+    Weights without targets are kept; Keras drops them.
 
     Examples
     --------
@@ -149,12 +149,12 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """Return the samples, targets and weights in what a generator yields; None for what is missing.
+    """Return the samples, targets and weights that a generator yields; None for a missing one.
 
     Raises
     ------
     ArgumentError
-        It is a tuple or list of none, or of more than three.
+        `data` is a tuple or list of no items, or of more than three.
 
     Examples
     --------

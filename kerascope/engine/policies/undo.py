@@ -36,16 +36,16 @@ class Transaction(CallPolicy):
         self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, in this order
 
     def resume(self) -> None:
-        """Let the calls made from now on belong to this transaction."""
+        """Make this the transaction of the calls that follow."""
         self._token = _current.set(self)
 
     def pause(self) -> None:
-        """Let them belong again to the transaction of the call around this one."""
+        """Restore the transaction of the enclosing call."""
         _current.reset(self._token)
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
-        """Undo everything if the `with` block raises, the calls inside it too."""
+        """Undo everything, also the calls inside, if the `with` block raises."""
         self.resume()
         try:
             yield
@@ -60,7 +60,7 @@ class Transaction(CallPolicy):
         self.undo()
 
     def succeeded(self) -> None:
-        """Leave everything as it is, unless a call around this one fails."""
+        """Add this transaction to that of the enclosing call, which may still fail."""
         outer = _current.get()
         if outer is not None:
             outer._inside.append(self.undo)

@@ -572,7 +572,7 @@ def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Any]:
 
 @row(NUMPY)
 def reshape(x: TensorLike, newshape: Sequence[Any]) -> Any:
-    """Return x in another shape; -1 stands for the size that is left over."""
+    """Return x in another shape; -1 means the remaining size."""
     return K.reshape(x, tuple(-1 if size is None else size for size in newshape))
 
 
@@ -730,7 +730,7 @@ def convert_to_numpy(x: TensorLike) -> np.ndarray:
 
 
 def is_tensor(x: TensorLike) -> bool:
-    """Tell whether x is a tensor, or an array, which stands for one."""
+    """Return whether x is a tensor or an array."""
     return isinstance(x, (Tensor, np.ndarray))
 
 
@@ -1009,7 +1009,7 @@ def batch_normalization(
 
 # --- what is loaded when it is asked for ----------------------------------------------------------
 
-# All that stands in this file in small letters is an operation.
+# Every lower-case name that this file defines is an operation.
 _HERE = sorted(name for name in {*globals()} - _OTHERS if name.islower() and name[0] != "_")
 
 # The modules with the other rows; what they need is not needed by a model without them.
