@@ -23,7 +23,7 @@ from kerascope.call_inputs import inputs_asked
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
-from kerascope.model_files import is_model_file, opened
+from kerascope.model_files import opened
 from kerascope.registry import did_you_mean
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.boxes import PictureOptions, named_apart
@@ -243,7 +243,7 @@ def draw(
     to, inputs = _as_inputs(subject, to, inputs, unknown)
     _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
     figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
-    _check_others(dpi, time_limit, most, label, wrt, subject)
+    _check_others(dpi, time_limit, most, label)
     look = own_colors(colors, theme, style), own_font(font, style)
     if to is not None:
         check_target(to)
@@ -343,21 +343,14 @@ def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> t
 
 
 def _with_own_subject(request: Request, inputs: Any) -> Request:
-    """Return a request for a model or graph of ours, whatever the subject is."""
-    level, gradients = request.level, request.gradients
-    diff, subject = (_undrawn(one, level, gradients) for one in (request.diff, request.subject))
-    subject, level, data, values = _own(subject, level, inputs, request.values)
-    return replace(request, subject=subject, level=level, diff=diff, data=data, values=values)
+    """Return a request for a model or graph of kerascope.
 
-
-def _own(
-    subject: Any, level: str | None, inputs: Any, values: Any
-) -> tuple[Any, str | None, Any, Any]:
-    """Return what is drawn instead of a tape, or of a model of another library, and its level.
-
-    Of a tape that is the model of which it tells, with the numbers of its run. Besides, the data
-    from which gradients are computed, and other values.
+    A tape is replaced by the model that it recorded, with the numbers of its run; a file by the
+    model in it; a model of another library by its graph.
     """
+    level, has_gradients = request.level, request.gradients is not None
+    subject, diff = (_undrawn(one, level, has_gradients) for one in (request.subject, request.diff))
+    own, values, data = subject, request.values, None
     if isinstance(subject, Tape):
         if values is not None or inputs is not None:
             raise ArgumentError(
@@ -365,8 +358,8 @@ def _own(
                 "draw the model."
             )
         own, values = recorded_run(subject, "draw")
-        return own, level or ("training" if values.is_training else None), None, values
-    own = subject
+        level = level or ("training" if values.is_training else None)
+        return replace(request, subject=own, diff=diff, level=level, values=values)
     if not isinstance(subject, OURS):
         own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
     if own is subject and inputs is not None:
@@ -380,20 +373,25 @@ def _own(
             f"draw: of a {type(subject).__name__} there is level 'node' only, one box for each "
             f"call; got {level!r}."
         )
+    if request.wrt is not None and isinstance(own, Network):
+        raise ArgumentError(
+            "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
+            "are shown. Leave it out, or draw model.total_loss."
+        )
     if level == "gradient" and not isinstance(values, Recorded):
-        return own, level, values, None
-    return own, level, None, values
+        values, data = None, values
+    return replace(request, subject=own, diff=diff, values=values, data=data)
 
 
 def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
     return subject, values
 
 
-def _undrawn(subject: Any, level: str | None, gradients: Any) -> Any:
-    """Return the whole graph of what was drawn before, and the model in a file."""
+def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
+    """Return the whole graph of a drawing, and the model in a file."""
     if isinstance(subject, Drawing):
         return subject.whole
-    with_loss = level in LEVELS_WITH_LOSS or gradients is not None
+    with_loss = level in LEVELS_WITH_LOSS or has_gradients
     return opened(subject, compile=with_loss, opaque=True)
 
 
@@ -473,7 +471,7 @@ def _check_wrap(wrap: Any, engine: str, style: str) -> None:
         )
 
 
-def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, subject: Any) -> None:
+def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any) -> None:
     check_positive("draw", "dpi is no resolution", dpi)
     check_positive("draw", "time_limit is no time", time_limit)
     if most is not None:
@@ -482,11 +480,6 @@ def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any, wrt: Any, su
         raise ArgumentError(
             f"draw: label is no function from a box to its name; got {label!r:.60}. "
             f"Write label=lambda box: box.id."
-        )
-    if wrt is not None and (isinstance(subject, Network) or is_model_file(subject)):
-        raise ArgumentError(
-            "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
-            "are shown. Leave it out, or draw model.total_loss."
         )
 
 
@@ -528,12 +521,17 @@ def _names(highlight: Any) -> Any:
     )
 
 
-def _require_calls(subject: Any, graph: Graph, what: str) -> None:
-    if not isinstance(subject, Network) or graph.attrs.get("level") != "node":
-        raise ArgumentError(
-            f"draw: {what} stands on the calls of a model; expected a model at level 'node', got "
-            f"{type(subject).__name__} at level {graph.attrs.get('level', '?')!r}."
-        )
+def _is_ladder_of_model(graph: Graph, request: Request, what: str) -> bool:
+    """Return whether a graph is a ladder of a model; raise unless it is, or shows its calls."""
+    is_model, level = isinstance(request.subject, Network), graph.attrs.get("level", "?")
+    if is_model and is_ladder(graph):
+        return True
+    if is_model and level == "node":
+        return False
+    raise ArgumentError(
+        f"draw: {what} stands on the calls of a model; expected a model at level 'node', got "
+        f"{type(request.subject).__name__} at level {level!r}."
+    )
 
 
 def _with_values(graph: Graph, request: Request) -> Graph:
@@ -553,11 +551,9 @@ def _with_values(graph: Graph, request: Request) -> Graph:
             )
         found: Any = dict(values)
     else:
-        is_on_ladder = is_ladder(graph) and isinstance(subject, Network)
+        is_on_ladder = _is_ladder_of_model(graph, request, "values=")
         if is_on_ladder:
             graph = with_weights(graph, subject)
-        else:
-            _require_calls(subject, graph, "values=")
         found = values_of(model_with_graph(subject), values, nested=not is_on_ladder)
     return with_values(graph, found) if at is None else at_step(graph, found, at)
 
@@ -567,9 +563,7 @@ def _with_gradients(graph: Graph, request: Request) -> Graph:
     subject, gradients = request.subject, request.gradients
     if gradients is None:
         return graph
-    is_on_ladder = is_ladder(graph) and isinstance(subject, Network)
-    if not is_on_ladder:
-        _require_calls(subject, graph, "gradients=")
+    is_on_ladder = _is_ladder_of_model(graph, request, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
         raise ArgumentError(
             f"draw: gradients expected a batch (x, y); got {type(gradients).__name__}."
