@@ -18,7 +18,7 @@ from kerascope.backend.eager import eager_mode, function, value_of
 from kerascope.backend.graph import Constant, Placeholder, Tensor, leaves
 from kerascope.backend.state import learning_phase_scope
 from kerascope.backend.variables import Variable
-from kerascope.engine.arguments import InputPlace, filled
+from kerascope.engine.arguments import InputPlace, fill_places
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node, mask_of
@@ -391,7 +391,7 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
     for tensor, mask in zip(tensors, masks, strict=False):
         tensor._keras_mask = mask
     inside = tensors[: len(node.input_tensors)]
-    arguments = filled(node.arguments, inside)
+    arguments = fill_places(node.arguments, inside)
     places = {place.index for place in found_in(node.arguments, InputPlace)}
     own = [t for i, t in enumerate(inside) if i not in places]
     with _looking(layer):
