@@ -95,13 +95,13 @@ class WatchedRunner(Runner):
 
     def run(self, stage: Stage) -> Any:
         """Drain the stage, and notify the observers when it starts, finishes or fails."""
-        _tell(stage, Mark.started)
+        _notify(stage, Mark.started)
         try:
             result = stage.drain()
         except BaseException:
-            _tell(stage, Mark.failed)
+            _notify(stage, Mark.failed)
             raise
-        _tell(stage, Mark.finished)
+        _notify(stage, Mark.finished)
         return result
 
 
@@ -117,7 +117,7 @@ def current_runner() -> Runner:
     return own or _WATCHED
 
 
-def _tell(stage: Stage, event: Any) -> None:
+def _notify(stage: Stage, event: Any) -> None:
     for several in _observers.values():
         for observer in several:
             observer(stage, event)
@@ -235,7 +235,7 @@ class Stage:
             if self.done:
                 return self.result
             if _observers.open.get():  # an observer may be added while the work is under way
-                _tell(self, event)
+                _notify(self, event)
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
         """Call a shortcut, which makes no events, and store its result as that of the stage."""

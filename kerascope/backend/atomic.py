@@ -116,21 +116,21 @@ class Locks:
         if not self.steps.acquire(blocking=False):
             self.calls = 0
         self._renew()
-        for owner in list(_owners):
-            owner.lock = threading.Lock()
+        for one in list(_exclusives):
+            one.lock = threading.Lock()
 
 
-class Owned:
+class Exclusive:
     """An object that only one call at a time may use; its `lock` is held during the call."""
 
     lock: Any
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        _owners.add(self)
+        _exclusives.add(self)
 
 
-_owners: WeakSet[Owned] = WeakSet()
+_exclusives: WeakSet[Exclusive] = WeakSet()
 LOCKS = Locks()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -259,7 +259,7 @@ def _resets_of(
             getattr(thing, methods[0])()
 
 
-def take_over(pairs: Iterable[tuple[Writable, np.ndarray]]) -> None:
+def replace_arrays(pairs: Iterable[tuple[Writable, np.ndarray]]) -> None:
     """Make arrays of the right shapes and dtypes the arrays of variables: all of them at once."""
     pairs = [(variable, np.require(array, requirements="C")) for variable, array in pairs]
     with LOCKS.steps:

@@ -37,14 +37,14 @@ def ones_of(shape: tuple[int, ...]) -> np.ndarray:
     return source[:size].reshape(shape)
 
 
-def are_known_ones(array: np.ndarray) -> bool:
+def is_constant_ones(array: np.ndarray) -> bool:
     """Return whether an array is a view of the shared ones: up to 4096 elements of `ones_of`.
 
     Examples
     --------
-    >>> are_known_ones(ones_of((3,))), are_known_ones(ones_of((3,))[1:])
+    >>> is_constant_ones(ones_of((3,))), is_constant_ones(ones_of((3,))[1:])
     (True, True)
-    >>> are_known_ones(np.ones(3, "float32"))
+    >>> is_constant_ones(np.ones(3, "float32"))
     False
     """
     source = array.base
@@ -57,13 +57,13 @@ def _made(size: int, dtype: np.dtype) -> np.ndarray:
     return ones
 
 
-def are_mostly_ones(tensor: object) -> bool:
+def defaults_to_ones(tensor: object) -> bool:
     """Return whether a tensor is a placeholder whose default is all ones, as sample weights are.
 
     Examples
     --------
     >>> weights = Placeholder((None,), "float32", "weights", default=np.ones(1))
-    >>> are_mostly_ones(weights), are_mostly_ones(Placeholder((None,), "float32", "x"))
+    >>> defaults_to_ones(weights), defaults_to_ones(Placeholder((None,), "float32", "x"))
     (True, False)
     """
     if not isinstance(tensor, Placeholder) or tensor.default is None:

@@ -33,7 +33,7 @@ from kerascope.backend.graph import (
 )
 from kerascope.backend.operators import OPERATORS
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.program.foreign import is_ours, on_read_only
+from kerascope.backend.program.custom_ops import is_builtin_class, on_read_only
 from kerascope.backend.scopes import current_scope, name_scope
 from kerascope.backend.variables import Variable
 from kerascope.errors import DtypeError, GraphError, ShapeError
@@ -205,7 +205,7 @@ def _evaluate(op: Op, tensors: list[Tensor]) -> Any:
     """Perform an op on the numbers of its inputs. In eager mode this replaces `Op.__call__`."""
     op.infer_shape(*tensors)  # the same errors as in a graph
     with np.errstate(all="ignore"):
-        perform = op.perform if is_ours(type(op)) else on_read_only(op)
+        perform = op.perform if is_builtin_class(type(op)) else on_read_only(op)
         result = perform(*(value_of(x) for x in tensors))
     for x in tensors:
         if isinstance(x, Variable) and x.default_update is not None:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.atomic import take_over
+from kerascope.backend.atomic import replace_arrays
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function_checks import (
     Update,
@@ -35,15 +35,15 @@ from kerascope.backend.function_checks import (
     default_updates,
     fits,
     new_array,
-    owned,
     pairs,
+    unshared,
 )
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.program.inspecting import Inspectable, add_context
 from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.backend.update_order import chained
-from kerascope.backend.variables import Reading, Variable
+from kerascope.backend.variables import ReadMode, Variable
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.stage import Stage, is_watched
 
@@ -200,13 +200,13 @@ class Function(Inspectable):
     # and `unshared` copies a result that is one of them. With `ReadMode.SHARED` steps read the
     # variables' own arrays, which observers may keep; otherwise they read copies.
     def _events(
-        self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
+        self, inputs: Sequence[Any], values: Any = None, reading: ReadMode = ReadMode.SHARED
     ) -> Generator[Any, Any, Any]:
         """Compute each step, check the new values, write them all at once; return the outputs."""
         schedule = self.schedule
         values = [] if values is None else values
         values[:] = schedule.start(self._arrays(inputs), reading)
-        foreign = schedule.foreign(values, reading)
+        borrowed = schedule.borrowed(values, reading)
         step: Step | None = None
         try:
             for step in schedule.steps:
@@ -225,15 +225,15 @@ class Function(Inspectable):
             raise
         results = [values[slot] for slot in schedule.results]
         written = [
-            (update, new_array(update, array, foreign))
+            (update, new_array(update, array, borrowed))
             for update, array in zip(self.updates, results[len(self.outputs) :], strict=True)
             if self._is_to_be_written(update.variable, values)
         ]
-        outputs = [owned(array, foreign) for array in results[: len(self.outputs)]]
-        if reading is Reading.BORROWED:  # observers may keep the values
+        outputs = [unshared(array, borrowed) for array in results[: len(self.outputs)]]
+        if reading is ReadMode.SHARED:  # observers may keep the values
             outputs = [y.copy() if isinstance(y, np.ndarray) else y for y in outputs]
         # Invariant: the variables change all together or not at all.
-        take_over([(update.variable, array) for update, array in written])
+        replace_arrays([(update.variable, array) for update, array in written])
         for update, _ in written:
             yield update
         return outputs[0] if self._single else outputs
@@ -243,10 +243,10 @@ class Function(Inspectable):
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)
 
-    def _interpret(self, arrays: Sequence[Any], facts: Any, reading: Reading) -> list[Any]:
+    def _interpret(self, arrays: Sequence[Any], facts: Any, reading: ReadMode) -> list[Any]:
         """Compute a call step by step for `Programs`, which may inspect the values of each step."""
         values: list[Any] = []
-        events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
+        events = self._events(arrays, values, ReadMode.SHARED if is_watched() else reading)
         result = Programs.run_steps(events, values, facts)
         return [result] if self._single else list(result)
 

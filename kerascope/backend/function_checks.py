@@ -121,18 +121,18 @@ def default_updates(
     }
 
 
-def owned(array: Any, foreign: dict[int, Any]) -> Any:
+def unshared(array: Any, borrowed: dict[int, Any]) -> Any:
     """Return the array, or a copy if other objects may share its memory."""
     array = np.asarray(array)
     if array.ndim == 0:
         return array[()]
-    if array.base is not None or id(array) in foreign:
+    if array.base is not None or id(array) in borrowed:
         return array.copy()
-    foreign[id(array)] = array
+    borrowed[id(array)] = array
     return array
 
 
-def new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray:
+def new_array(update: Update, array: Any, borrowed: dict[int, Any]) -> np.ndarray:
     """Return the array that a variable will own, or raise ShapeError if it does not fit."""
     v = update.variable
     if np.shape(array) != v.shape:
@@ -141,4 +141,4 @@ def new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray
             f"got {np.shape(array)}. No variable was changed.",
             subject=v,
         )
-    return np.asarray(owned(array, foreign))
+    return np.asarray(unshared(array, borrowed))

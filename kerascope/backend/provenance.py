@@ -59,8 +59,8 @@ class Provenance(NamedTuple):
     @property
     def words(self) -> str:
         """How the line is related to the op, if it did not make the op itself: "made dense_1"."""
-        told = f"gradient of {self.gradient_of}" if self.gradient_of else ""
-        return ", ".join(filter(None, (told, self.role)))
+        text = f"gradient of {self.gradient_of}" if self.gradient_of else ""
+        return ", ".join(filter(None, (text, self.role)))
 
     @property
     def role(self) -> str:
@@ -81,7 +81,7 @@ def provenance_of(apply: Apply) -> Provenance | None:
     """
     gradient_of = ""
     made_by = apply.frames.lines
-    levels = [Origin(OWN, "", None, apply.frames, None), *_arounds(apply)]
+    levels = [Origin(OWN, "", None, apply.frames, None), *_origins(apply)]
     for place, level in enumerate(levels):
         if level.kind == GRADIENT and not gradient_of:
             gradient_of = level.name.partition(":")[0]
@@ -101,10 +101,10 @@ def line_of(apply: Apply) -> tuple[str, int] | None:
     return None if found is None else (found.line.file, found.line.line)
 
 
-def told(apply: Apply) -> str:
+def describe(apply: Apply) -> str:
     """Return an op's line and its relation to the op as one line of text; "" if unknown."""
     found = provenance_of(apply)
-    return "" if found is None else words_for(found)
+    return "" if found is None else describe_line(found)
 
 
 def short_line(apply: Apply) -> str:
@@ -124,7 +124,7 @@ def short_place(place: tuple[str, int] | None) -> str:
     return "" if place is None else f"{base_name(place[0])}:{place[1]}"
 
 
-def words_for(found: Provenance, file: str | None = None) -> str:
+def describe_line(found: Provenance, file: str | None = None) -> str:
     """Return the line of an op and its relation to the op as one line of text.
 
     Parameters
@@ -135,16 +135,16 @@ def words_for(found: Provenance, file: str | None = None) -> str:
 
     Examples
     --------
-    >>> words_for(Provenance(Line("/home/me/train.py", 11, "my_bce")))
+    >>> describe_line(Provenance(Line("/home/me/train.py", 11, "my_bce")))
     'train.py:11 in my_bce'
-    >>> words_for(Provenance(Line("/a/train.py", 30, ""), "layer", "dense_1", "dense_1/dot"))
+    >>> describe_line(Provenance(Line("/a/train.py", 30, ""), "layer", "dense_1", "dense_1/dot"))
     'train.py:30 (gradient of dense_1/dot, made dense_1)'
     """
     line = found.line
-    told = f"{file or base_name(line.file)}:{line.line}"
+    text = f"{file or base_name(line.file)}:{line.line}"
     if found.kind == OWN and line.function != "<module>":
-        told += f" in {line.function}"
-    return f"{told} ({found.words})" if found.words else told
+        text += f" in {line.function}"
+    return f"{text} ({found.words})" if found.words else text
 
 
 def base_name(file: str) -> str:
@@ -157,21 +157,21 @@ def _line_of(level: Origin) -> Line | None:
     return level.made_on or level.frames.first
 
 
-def _arounds(apply: Apply) -> Iterator[Origin]:
+def _origins(apply: Apply) -> Iterator[Origin]:
     """Yield the origins of an op, the innermost first."""
-    around = apply.scope.around
-    while around is not None:
-        yield around
-        around = around.outer
+    origin = apply.scope.origin
+    while origin is not None:
+        yield origin
+        origin = origin.outer
 
 
 __all__ = [
     "Line",
     "Provenance",
+    "describe",
     "line_of",
     "provenance_of",
     "short_line",
     "short_place",
-    "told",
-    "words_for",
+    "describe_line",
 ]

@@ -32,8 +32,8 @@ import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, applies_in_order
 from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
-from kerascope.backend.program.foreign import is_ours, on_read_only
-from kerascope.backend.variables import Reading, Variable, read_together
+from kerascope.backend.program.custom_ops import is_builtin_class, on_read_only
+from kerascope.backend.variables import ReadMode, Variable, read_together
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
 # --- the phases of a training step ----------------------------------------------------------------
@@ -405,12 +405,12 @@ class Schedule:
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
             inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
-            kind = Step if is_ours(type(apply.op)) else CustomStep
+            kind = Step if is_builtin_class(type(apply.op)) else CustomStep
             steps.append(kind(apply, inputs, outputs, last, own, phases[apply]))
         steps.reverse()
         return steps
 
-    def start(self, arrays: Sequence[np.ndarray], reading: Reading = Reading.BORROWED) -> list[Any]:
+    def start(self, arrays: Sequence[np.ndarray], reading: ReadMode = ReadMode.SHARED) -> list[Any]:
         """Return the slots at the start of a call, filled with inputs, constants and variables."""
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
@@ -419,13 +419,13 @@ class Schedule:
         read_together(self.variables, reading, values)
         return values
 
-    def foreign(self, values: list[Any], reading: Reading) -> dict[int, Any]:
+    def borrowed(self, values: list[Any], reading: ReadMode) -> dict[int, Any]:
         """Return the arrays that callers, variables and constants own, by their ids.
 
         The dict keeps the arrays alive, so that no new array gets one of these ids.
         """
         found = [values[slot] for slot in range(len(self.inputs))]
-        if reading is not Reading.COPIED:
+        if reading is not ReadMode.COPIED:
             found += [values[slot] for slot, _ in self.variables]
         found += [array for _, array in self.fixed]
         return {id(array): array for array in found}

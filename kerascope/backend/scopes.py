@@ -43,7 +43,7 @@ class Origin(NamedTuple):
 
 
 # Made from one tuple: this takes half the time of the constructor with names.
-new_around: Callable[[Iterable[Any]], Origin] = partial(tuple.__new__, Origin)
+new_origin: Callable[[Iterable[Any]], Origin] = partial(tuple.__new__, Origin)
 
 
 class Scope(NamedTuple):
@@ -57,14 +57,14 @@ class Scope(NamedTuple):
         The file and line of the user's script that made the innermost layer.
     makes_graph : bool
         Whether one of the scopes is kerascope's own, inside which a model is built.
-    around : Origin or None
+    origin : Origin or None
         The current task.
     """
 
     name: str = ""
     made_at: tuple[str, int] | None = None
     makes_graph: bool = False
-    around: Origin | None = None
+    origin: Origin | None = None
 
     def join(self, name: str) -> str:
         """Return `name` inside this scope, unchanged if it already starts with the scope.
@@ -97,7 +97,7 @@ def name_scope(
     name: str,
     made_at: tuple[str, int] | None = None,
     makes_graph: bool = True,
-    around: Origin | None = None,
+    origin: Origin | None = None,
 ) -> Iterator[Scope]:
     """Put `name/` before the names of everything that is made inside the `with` block.
 
@@ -109,7 +109,7 @@ def name_scope(
         The file and line of the script that made the layer; by default those of the outer scope.
     makes_graph : bool
         False for a scope that only affects names.
-    around : Origin, optional
+    origin : Origin, optional
         The task inside the block; by default that of the outer scope.
     """
     outer = _scope.get()
@@ -117,7 +117,7 @@ def name_scope(
         outer.join(name) or outer.name,
         made_at or outer.made_at,
         makes_graph or outer.makes_graph,
-        around or outer.around,
+        origin or outer.origin,
     )
     token = _scope.set(inner)
     try:
@@ -156,11 +156,11 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
     if apply is None:
         return root_scope(_GRADIENTS)
     output = apply.outputs[0].name  # fast: this runs for each op
-    around = new_around((GRADIENT, output, None, apply.frames, apply.scope.around))
+    origin = new_origin((GRADIENT, output, None, apply.frames, apply.scope.origin))
     if not named:
-        return root_scope(_GRADIENTS._replace(around=around))
+        return root_scope(_GRADIENTS._replace(origin=origin))
     name = _GRADIENTS.join(apply.scope.name) or _GRADIENTS.name
-    return root_scope(Scope(name, apply.scope.made_at, True, around))
+    return root_scope(Scope(name, apply.scope.made_at, True, origin))
 
 
 # --- the current task, and where the user requested it --------------------------------------------
@@ -168,17 +168,17 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
     """Return an origin whose line is the user's line that led to the caller's caller."""
-    return Origin(kind, name, made_on, users_frames(2), _scope.get().around)
+    return Origin(kind, name, made_on, users_frames(2), _scope.get().origin)
 
 
 def current_origin() -> Origin | None:
     """Return the origin of ops that are made now; None outside of layer calls and compiling."""
-    return _scope.get().around
+    return _scope.get().origin
 
 
 def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
     """Return a context manager in which all new ops have this origin."""
-    return root_scope(_scope.get()._replace(around=origin))
+    return root_scope(_scope.get()._replace(origin=origin))
 
 
 def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:

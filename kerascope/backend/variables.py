@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.atomic import LOCKS, Call, lend, move, set_values, take_over
+from kerascope.backend.atomic import LOCKS, Call, lend, move, replace_arrays, set_values
 from kerascope.backend.dtypes import as_numbers, checked_dtype
 from kerascope.backend.graph import ASSIGNED, Constant, Tensor, is_eager
 from kerascope.backend.operators import OPERATORS
@@ -112,7 +112,7 @@ class Variable(Tensor):
 
     def commit(self, array: np.ndarray) -> None:
         """Make an array the variable's own, without a copy; it is not written any more."""
-        take_over([(self, array)])
+        replace_arrays([(self, array)])
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
         """Return the calls that copy the numbers of an array into the variable."""
@@ -214,21 +214,21 @@ class Variable(Tensor):
 # --- how a call of a function reads its variables -------------------------------------------------
 
 
-class Reading(Enum):
+class ReadMode(Enum):
     """Which array of a variable a call computes with."""
 
-    BORROWED = "the variable's array, which is never written again: observers may keep it"
+    SHARED = "the variable's array, which is never written again: observers may keep it"
     COPIED = "a copy, because another thread may write the variable"
     IN_PLACE = "the variable's array; no other thread writes it, and no caller keeps it"
 
 
 def read_together(
-    variables: Iterable[tuple[int, Variable]], reading: Reading, values: list[Any]
+    variables: Iterable[tuple[int, Variable]], reading: ReadMode, values: list[Any]
 ) -> None:
     """Put the arrays of variables into their slots in `values`, all from the same step."""
-    with LOCKS.steps if reading is Reading.BORROWED else LOCKS.writing:
+    with LOCKS.steps if reading is ReadMode.SHARED else LOCKS.writing:
         for slot, variable in variables:
-            if reading is Reading.IN_PLACE:
+            if reading is ReadMode.IN_PLACE:
                 values[slot] = variable.room
             else:
-                values[slot] = variable.get_value(borrow=reading is Reading.BORROWED)
+                values[slot] = variable.get_value(borrow=reading is ReadMode.SHARED)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.ops.while_loop import GivenGradient
-from kerascope.backend.provenance import told
+from kerascope.backend.provenance import describe
 from kerascope.debugger.changing import call_here
 from kerascope.debugger.places import shown_file
 from kerascope.debugger.shell import Shell
@@ -101,5 +101,5 @@ def _lines_of_op(one: WrongOp, label: str) -> list[str]:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is not None:
         lines.append(f"   {shown_file(code.co_filename)}:{code.co_firstlineno}  {name}")
-    made = told(apply)
+    made = describe(apply)
     return [*lines, *([f"   {made}"] if made else [])]

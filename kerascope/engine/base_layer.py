@@ -365,7 +365,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     def _scope(self) -> Any:
         return name_scope(
-            self.name, self.made_at, around=origin_here(LAYER, self.name, self._made_on)
+            self.name, self.made_at, origin=origin_here(LAYER, self.name, self._made_on)
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:

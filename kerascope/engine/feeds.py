@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.constants import are_known_ones, ones_of
+from kerascope.backend.constants import is_constant_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.callers import warn
 from kerascope.engine.arguments import named_arguments, to_list
@@ -286,7 +286,7 @@ class ArrayFeed(Feed):
         return [
             number
             for number, array in enumerate(self.arrays[self.first_weight :], self.first_weight)
-            if (is_shuffled if are_known_ones(array) else _are_ones(array))
+            if (is_shuffled if is_constant_ones(array) else _are_ones(array))
         ]
 
     def _shuffled(self, batch_ids: np.ndarray, kept: bool) -> list[Any]:
@@ -329,7 +329,7 @@ _order_again = functools.lru_cache(maxsize=1)(_order)  # for repeated requests w
 def _are_ones(array: Any) -> bool:
     """Return whether an array of type `floatx()` contains only ones."""
     is_float = type(array) is np.ndarray and array.dtype == config.floatx
-    return is_float and (are_known_ones(array) or bool((array == 1).all()))
+    return is_float and (is_constant_ones(array) or bool((array == 1).all()))
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.constants import are_known_ones, ones_of
+from kerascope.backend.constants import is_constant_ones, ones_of
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Placeholder
 from kerascope.backend.state import PHASE, learning_phase
@@ -107,7 +107,7 @@ class KnownBatches:
         weights = ins[len(given) : len(ins) - self._has_phase]
         self._conversions[key] = Conversion(
             tuple(map(bool, columns)) if any(columns) else None,
-            [array if are_known_ones(array) else array.shape for array in weights],
+            [array if is_constant_ones(array) else array.shape for array in weights],
         )
 
     def _state_of_layers(self) -> list[Any]:

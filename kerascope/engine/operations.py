@@ -101,7 +101,7 @@ def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
     inputs = inputs_of_layers(apply)
     masks = [mask_of(x) for x in inputs]
     node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))
-    apply.scope = Scope(layer.name, layer.made_at, around=apply.scope.around)
+    apply.scope = Scope(layer.name, layer.made_at, origin=apply.scope.origin)
     for output in apply.outputs:
         output.name = apply.scope.join(output.name)
     yield NodeCreated(layer, node)

@@ -253,19 +253,19 @@ class Optimizer(Configured):
 
     def gradients_stage(self, loss: Tensor, params: Sequence[Variable]) -> Stage:
         """Return `get_gradients` as a stage; its events are those of `K.gradients`."""
-        around = current_scope().around or origin_here(UPDATES)
+        origin = current_scope().origin or origin_here(UPDATES)
         if self._overrides("get_gradients"):
             swept = _call(self.get_gradients, loss, params)
-            return Stage("gradients", swept, loss, around=resuming_in(around))
-        return Stage("gradients", self._gradients(loss, params, around), loss)
+            return Stage("gradients", swept, loss, around=resuming_in(origin))
+        return Stage("gradients", self._gradients(loss, params, origin), loss)
 
     def _gradients(
-        self, loss: Tensor, params: Sequence[Variable], around: Origin | None = None
+        self, loss: Tensor, params: Sequence[Variable], origin: Origin | None = None
     ) -> Generator[Any, Any, list[Tensor]]:
         loss = as_tensor(loss)
         swept = yield from backpropagate(loss, list(params))
         grads = all_present(loss, params, swept, by_zeros=self.flavour == "3")
-        with name_scope("clip", makes_graph=False, around=around):
+        with name_scope("clip", makes_graph=False, origin=origin):
             if self.flavour == "2":
                 return clipped(grads, self.clipnorm, self.clipvalue)
             grads = [g for grad in grads for g in clipped([grad], self.clipnorm, None)]
@@ -306,7 +306,7 @@ class Optimizer(Configured):
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> Stage:
         """Return `get_updates` as a stage: the gradients' stage, then `ParameterUpdate`s."""
-        around = resuming_in(current_scope().around or origin_here(UPDATES))
+        around = resuming_in(current_scope().origin or origin_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
             events: Updates = self._updating(_call(self.get_updates, loss, params))

@@ -36,11 +36,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, at_once, set_values
-from kerascope.backend.constants import are_known_ones
+from kerascope.backend.constants import is_constant_ones
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function import Function
 from kerascope.backend.program.alarms import Alarm, Alarms
-from kerascope.backend.program.foreign import is_own, is_pure
+from kerascope.backend.program.custom_ops import is_builtin, is_pure
 from kerascope.backend.schedule import slots_of
 from kerascope.backend.variables import Variable
 from kerascope.callers import line_outside_the_package
@@ -239,7 +239,7 @@ class FunctionInfo:
         self.compute = functools.partial(with_float_settings, function._compute)
         ops = [step.apply.op for step in function.schedule.steps]
         # A call that is left in the middle is executed again, so it must be repeatable.
-        self.can_be_left = all(is_own(op) or is_pure(op) for op in ops)
+        self.can_be_left = all(is_builtin(op) or is_pure(op) for op in ops)
         self.false_alarms = 0  # since the last real one
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
@@ -532,7 +532,7 @@ class Journal:
     def _copied(self, fed: list[Any]) -> list[Any]:
         """Return copies of the inputs, because the caller may write into them afterwards."""
         copies = [
-            np.array(x) if isinstance(x, np.ndarray) and not are_known_ones(x) else x for x in fed
+            np.array(x) if isinstance(x, np.ndarray) and not is_constant_ones(x) else x for x in fed
         ]
         self._held += sum(map(_bytes_of, copies))
         return copies

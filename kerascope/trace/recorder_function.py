@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.atomic import take_over
+from kerascope.backend.atomic import replace_arrays
 from kerascope.backend.function import Function, Update
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule, Step, is_needed
@@ -219,7 +219,7 @@ class FunctionRecorder(StageRecorder):
         self._leave_phase()
         if self.function.updates:
             self._phase = "commit"
-            where = Where(FILE, line_of_use(Function._events, take_over), "_events")
+            where = Where(FILE, line_of_use(Function._events, replace_arrays), "_events")
             self.recorder.begin("commit", "commit", where)
 
     def _begin_op(self, planned: PlannedStep) -> None:

@@ -28,7 +28,7 @@ from kerascope.backend.ops import (
     reduction,
     shaping,
 )
-from kerascope.backend.program.foreign import is_own, is_pure
+from kerascope.backend.program.custom_ops import is_builtin, is_pure
 from kerascope.backend.schedule import Step
 from kerascope.backend.shapes import product
 from kerascope.trace.events import BEGIN, END, Event
@@ -231,7 +231,7 @@ def _axes_kept(
     An axis may combine rows with other axes, as when time steps are flattened.
     """
     op = step.apply.op
-    is_sure = (is_own(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
+    is_sure = (is_builtin(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
     if not is_sure or not all(isinstance(x, np.ndarray | np.generic) for x in (*inputs, *outs)):
         return []
     pairs = zip(inputs, axes, strict=True)

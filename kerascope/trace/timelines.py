@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.atomic import take_over
+from kerascope.backend.atomic import replace_arrays
 from kerascope.backend.function import Function
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
@@ -700,7 +700,7 @@ def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
     """Give variables other values inside the block, and restore them afterwards."""
     before = {variable: variable.get_value(borrow=True) for variable in values}
     try:
-        take_over((variable, np.asarray(array)) for variable, array in values.items())
+        replace_arrays((variable, np.asarray(array)) for variable, array in values.items())
         yield
     finally:
-        take_over(before.items())
+        replace_arrays(before.items())

@@ -13,7 +13,7 @@ import pytest
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op, applies_in_order
-from kerascope.backend.provenance import provenance_of, words_for
+from kerascope.backend.provenance import provenance_of, describe_line
 from kerascope.callers import LIBRARY, OURS, USER, owner_of_file
 from kerascope.layers import Bidirectional, Dense, Input, Lambda, Layer, SimpleRNN
 from kerascope.models import Model, Sequential
@@ -271,7 +271,7 @@ def test_a_script_without_debug_ranges_has_lines_without_columns(tmp_path):
 
 
 def test_the_words_say_whose_line_it_is(applies):
-    own = words_for(found(applies, "norm/divide"))
+    own = describe_line(found(applies, "norm/divide"))
     assert own == f"test_provenance.py:{line_with('# halved')} in call"
-    made = words_for(found(applies, "first/dot"))
+    made = describe_line(found(applies, "first/dot"))
     assert made == f"test_provenance.py:{line_with('# first made')} (made first)"

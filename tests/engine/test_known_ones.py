@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_model import LABELS, ROWS, small_model
 
-from kerascope.backend.constants import MOST_ELEMENTS, are_known_ones, ones_of
+from kerascope.backend.constants import MOST_ELEMENTS, is_constant_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.compat.private_names import standardize_weights
 from kerascope.engine.feeds import ArrayFeed
@@ -28,7 +28,7 @@ def weights_fed(function, work):
 
 
 def are_all_known(weights):
-    return bool(weights) and all(are_known_ones(array) for array in weights)
+    return bool(weights) and all(is_constant_ones(array) for array in weights)
 
 
 # --- what they are --------------------------------------------------------------------------------
@@ -36,22 +36,22 @@ def are_all_known(weights):
 
 def test_rows_of_known_ones_are_known_and_other_ones_are_not():
     ones = ones_of((6, 4))
-    assert are_known_ones(ones[2:5])
-    assert not are_known_ones(np.ones((6, 4), "float32"))
-    assert not are_known_ones(ones.copy())
-    assert not are_known_ones(ones * 2)
+    assert is_constant_ones(ones[2:5])
+    assert not is_constant_ones(np.ones((6, 4), "float32"))
+    assert not is_constant_ones(ones.copy())
+    assert not is_constant_ones(ones * 2)
 
 
 def test_an_array_of_another_type_over_the_same_memory_is_not_known():
-    assert not are_known_ones(ones_of((6,)).view("int32"))
-    assert not are_known_ones(np.ones(3, "int8"))
+    assert not is_constant_ones(ones_of((6,)).view("int32"))
+    assert not is_constant_ones(np.ones(3, "int8"))
 
 
 def test_ones_stay_known_however_many_shapes_come_after_them():
     first = ones_of((7,))
     for size in range(1, 1000):
         ones_of((size,))
-    assert are_known_ones(first)
+    assert is_constant_ones(first)
 
 
 def test_nobody_can_make_known_ones_writable():
@@ -64,7 +64,7 @@ def test_more_ones_than_are_kept_are_ones_all_the_same():
     many = ones_of((2, MOST_ELEMENTS))
     assert many.shape == (2, MOST_ELEMENTS)
     assert (many == 1).all()
-    assert not are_known_ones(many)
+    assert not is_constant_ones(many)
 
 
 # --- who uses them --------------------------------------------------------------------------------

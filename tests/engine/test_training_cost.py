@@ -8,7 +8,7 @@ from effort import calls_of
 
 from kerascope import backend as K
 from kerascope import optimizers
-from kerascope.backend.constants import are_known_ones, ones_of
+from kerascope.backend.constants import is_constant_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
 from kerascope.engine.input_layer import Input
@@ -159,7 +159,7 @@ def test_the_learning_phase_is_that_of_now():
 
 
 def test_ones_are_of_todays_float_type_and_safe():
-    assert are_known_ones(ones_of((3,)))
+    assert is_constant_ones(ones_of((3,)))
     with pytest.raises(ValueError, match="read-only"):
         ones_of((3,))[0] = 2
     before = config.floatx

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.backend.atomic import take_over
+from kerascope.backend.atomic import replace_arrays
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Op
 from kerascope.backend.schedule import Schedule
@@ -80,6 +80,6 @@ def test_of_many_calls_only_the_last_twins_are_kept(monkeypatch):
     assert kept == [1, 2, 3, 3, 3, 3]
 
 
-@pytest.mark.parametrize("used", [Op.perform, Schedule.start, take_over])
+@pytest.mark.parametrize("used", [Op.perform, Schedule.start, replace_arrays])
 def test_the_lines_that_events_tell_are_found(used):
     assert line_of_use(Function._events, used) > Function._events.__code__.co_firstlineno

@@ -25,7 +25,7 @@ from kerascope.backend.graph import EAGER, Op, Placeholder, applies_in_order
 from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out, trace_step
-from kerascope.backend.program.loops import perform_loop, run_loop, step_specs, written_loop
+from kerascope.backend.program.loops import compiled_loop, perform_loop, run_loop, step_specs
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Kernel, Shape, Size, Specs, Tensor, Tensors
 from kerascope.errors import ShapeError
@@ -297,7 +297,7 @@ class Scan(Op):
         n = len(self.inner.sequences)
         if any(x.shape[:1] != inputs[0].shape[:1] for x in inputs[:n]):
             return None
-        return written_loop(self.inner, step_specs(n, inputs), self.backwards, wanted)
+        return compiled_loop(self.inner, step_specs(n, inputs), self.backwards, wanted)
 
     def leaner(self, wanted: Sequence[int]) -> PartOfScan:
         return PartOfScan(self.inner, self.backwards, self.least_steps, tuple(wanted))

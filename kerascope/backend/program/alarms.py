@@ -44,7 +44,7 @@ class Alarm(BaseException):
     """
 
 
-def alarms_now() -> Alarms | None:
+def current_alarms() -> Alarms | None:
     """Return the alarms of the call that is being computed, or None."""
     return _current.get()
 
@@ -78,11 +78,11 @@ class Alarms:
 
     def __init__(self, kinds: Collection[str]) -> None:
         self.kinds = frozenset(kinds)
-        self._noted: dict[str, int] = {}  # the flags of this call
+        self._flags: dict[str, int] = {}  # the flags of this call
         flags: Any = dict.fromkeys(("under", "over", "divide", "invalid"), "ignore")
         flags.update({flag: "call" for kind in self.kinds for flag in KINDS[kind]})
         # The recording runs no Python code: it may be called while variables are written.
-        flagged = np.errstate(**flags, call=self._noted.__setitem__)
+        flagged = np.errstate(**flags, call=self._flags.__setitem__)
         self._with_flags = flagged(with_float_settings.__wrapped__)  # type: ignore[attr-defined]
 
     # --- a call -----------------------------------------------------------------------------------
@@ -108,17 +108,17 @@ class Alarms:
 
     def _compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
         arrays = function._arrays(inputs)
-        self.look(arrays)
-        self._noted.clear()  # the inspection sets flags, too
+        self.inspect(arrays)
+        self._flags.clear()  # the inspection sets flags, too
         outs, is_same = function._programs.guarded(arrays, self)
-        if self._noted and not function.updates:
-            raise Alarm(*self._noted)
-        return outs[0] if function._single else outs, bool(self._noted) or not is_same
+        if self._flags and not function.updates:
+            raise Alarm(*self._flags)
+        return outs[0] if function._single else outs, bool(self._flags) or not is_same
 
     # --- inspecting arrays
     # ----------------------------------------------------------------------------
 
-    def look(self, made: Iterable[Any], of: Iterable[Any] = ()) -> None:
+    def inspect(self, made: Iterable[Any], of: Iterable[Any] = ()) -> None:
         """Inspect arrays that set no flags, together with the arrays they were computed from.
 
         Raises
@@ -126,15 +126,15 @@ class Alarms:
         Alarm
             One has infinite or NaN numbers, and none of the arrays `of` has such numbers.
         """
-        spoilt = [x for x in made if not _is_sound(x)]
-        if not spoilt or _current.get() not in (None, self):  # another thread's call
+        unsound = [x for x in made if not _is_sound(x)]
+        if not unsound or _current.get() not in (None, self):  # another thread's call
             return
         of = list(of)
         for kind in self.kinds:
-            if _any_has(kind, spoilt) and not _any_has(kind, of):
+            if _any_has(kind, unsound) and not _any_has(kind, of):
                 raise Alarm(kind)
 
-    def look_at_step(self, step: Step, values: list[Any]) -> None:
+    def inspect_step(self, step: Step, values: list[Any]) -> None:
         """Inspect the results of a step that was computed without a program.
 
         Raises
@@ -142,10 +142,10 @@ class Alarms:
         Alarm
             The results contain infinite or NaN numbers, and the inputs do not.
         """
-        self.look([values[slot] for slot in step.outputs], [values[slot] for slot in step.inputs])
-        self._noted.clear()
+        self.inspect([values[y] for y in step.outputs], [values[x] for x in step.inputs])
+        self._flags.clear()
 
-    def looking(self, compute: Callable[..., Any], into: bool) -> Callable[..., Any]:
+    def inspecting(self, compute: Callable[..., Any], into: bool) -> Callable[..., Any]:
         """Wrap a function so that its results are inspected.
 
         Parameters
@@ -154,46 +154,46 @@ class Alarms:
         into : bool
             Whether it computes into its first argument; otherwise its result is inspected.
         """
-        quiet = self.quiet(compute)
+        without_flags = self.without_flags(compute)
 
-        def looks(*arrays: Any, **options: Any) -> Any:
-            result = quiet(*arrays, **options)
+        def call_and_inspect(*arrays: Any, **options: Any) -> Any:
+            result = without_flags(*arrays, **options)
             made = arrays[0] if into else result
             several = made if isinstance(made, (tuple, list)) else [made]
-            noted = self._noted.copy()
-            self.look(several, [x for x in arrays if not any(x is y for y in (made, *several))])
-            self._set_noted(noted)
+            flags_before = self._flags.copy()
+            self.inspect(several, [x for x in arrays if not any(x is y for y in (made, *several))])
+            self._set_flags(flags_before)
             return result
 
-        return looks
+        return call_and_inspect
 
-    def looking_if_no_flags(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def inspecting_product(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
         """Wrap a product so that its result is inspected if its flags are not reliable."""
 
-        def looks(x: Any, y: Any, out: Any) -> Any:
+        def call_and_inspect(x: Any, y: Any, out: Any) -> Any:
             product(x, y, out)
-            if not _are_flags_heard(name, out.shape, x.shape[-1]):
-                noted = self._noted.copy()
-                self.look([out], [x, y])
-                self._set_noted(noted)
+            if not _are_flags_reliable(name, out.shape, x.shape[-1]):
+                flags_before = self._flags.copy()
+                self.inspect([out], [x, y])
+                self._set_flags(flags_before)
 
-        return looks
+        return call_and_inspect
 
-    def quiet(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+    def without_flags(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a function so that its flags are ignored."""
 
-        def quietly(*arrays: Any, **options: Any) -> Any:
-            noted = self._noted.copy()
+        def call_without_flags(*arrays: Any, **options: Any) -> Any:
+            flags_before = self._flags.copy()
             result = compute(*arrays, **options)
-            self._set_noted(noted)
+            self._set_flags(flags_before)
             return result
 
-        return quietly
+        return call_without_flags
 
-    def _set_noted(self, noted: dict[str, int]) -> None:
-        if len(noted) != len(self._noted):
-            self._noted.clear()
-            self._noted.update(noted)
+    def _set_flags(self, flags_before: dict[str, int]) -> None:
+        if len(flags_before) != len(self._flags):
+            self._flags.clear()
+            self._flags.update(flags_before)
 
     # --- the code of a program with inspections
     # -------------------------------------------------------
@@ -215,8 +215,8 @@ class Alarms:
         """Wrap the function that writes new values: it raises if a flag was recorded before."""
 
         def write_if_sound() -> None:
-            if self._noted and _current.get() is self:
-                raise Alarm(*self._noted)
+            if self._flags and _current.get() is self:
+                raise Alarm(*self._flags)
             write()
 
         return write_if_sound
@@ -241,19 +241,19 @@ class _Guarded(ast.NodeTransformer):
         self.generic_visit(node)
         match node.func:
             case ast.Name("write"):
-                self._let(node, "write", self._alarms.before)
-            case ast.Name(name) if not _looks_itself(self._scope.get(name)):
-                self._let(node, name, lambda kernel: self._alarms.looking(kernel, into))
+                self._wrap(node, "write", self._alarms.before)
+            case ast.Name(name) if not _inspects_itself(self._scope.get(name)):
+                self._wrap(node, name, lambda kernel: self._alarms.inspecting(kernel, into))
             case ast.Attribute(ast.Name("np"), ("dot" | "matmul") as name):
-                if not self._brings_flags(name, node.args):
-                    self._let(node, name, lambda f: self._alarms.looking_if_no_flags(f, name))
+                if not self._has_reliable_flags(name, node.args):
+                    self._wrap(node, name, lambda f: self._alarms.inspecting_product(f, name))
             case ast.Attribute(ast.Name("np"), "exp") if isinstance(node.args[0], ast.Call):
                 # The exponential inside a sigmoid may overflow: the sigmoid is then 0, which is
                 # correct.
-                self._let(node, "exp", self._alarms.quiet)
+                self._wrap(node, "exp", self._alarms.without_flags)
         return node
 
-    def _let(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
+    def _wrap(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
         """Make a call use the wrapped function `made(function)`."""
         thing = self._scope[name] if isinstance(node.func, ast.Name) else getattr(np, name)
         while name in self._scope:
@@ -261,13 +261,13 @@ class _Guarded(ast.NodeTransformer):
         self._scope[name] = made(thing)
         node.func = ast.Name(name, ast.Load())
 
-    def _brings_flags(self, name: str, operands: list[ast.expr]) -> bool:
+    def _has_reliable_flags(self, name: str, operands: list[ast.expr]) -> bool:
         """Return whether a product has known shapes for which flags are reliable."""
         x, y, out = map(self._shape, operands)
         if out is None or (x is None and y is None):
             return False
         terms = x[-1] if x is not None else y[-2 if len(y) > 1 else 0]  # type: ignore[index,arg-type]
-        return _are_flags_heard(name, out, terms)
+        return _are_flags_reliable(name, out, terms)
 
     def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
         """Return the shape of an operand that exists before the call, or None."""
@@ -279,39 +279,39 @@ class _Guarded(ast.NodeTransformer):
         return shape
 
 
-def _looks_itself(thing: Any) -> bool:
+def _inspects_itself(thing: Any) -> bool:
     """Return whether a called object needs no inspection: a loop, or an op that returns a view."""
-    return getattr(thing, "looks_itself", False) or getattr(
+    return getattr(thing, "inspects_itself", False) or getattr(
         getattr(thing, "__self__", None), "is_view", False
     )
 
 
-def _are_flags_heard(name: str, shape: tuple[int, ...], terms: int) -> bool:
+def _are_flags_reliable(name: str, shape: tuple[int, ...], terms: int) -> bool:
     """Return whether flags of a product are reliable: it is small enough for one thread."""
     is_of_vector = len(shape) < 2 or 1 in shape[-2:]
     few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
-    return math.prod(shape) * terms <= few and _products_bring_flags(name)
+    return math.prod(shape) * terms <= few and _products_set_flags(name)
 
 
 @cache
-def _products_bring_flags(name: str) -> bool:
+def _products_set_flags(name: str) -> bool:
     """Return whether NumPy sets flags for small products of `name`, "dot" or "matmul".
 
     This depends on NumPy's version and its BLAS: `dot` of NumPy 2.0 sets none.
     """
     product: Callable[..., Any] = getattr(np, name)
-    noted: dict[str, int] = {}
+    flags: dict[str, int] = {}
     rows, terms, columns = FEW
-    heard = []
-    with np.errstate(all="ignore"), np.errstate(over="call", call=noted.__setitem__):
+    are_set = []
+    with np.errstate(all="ignore"), np.errstate(over="call", call=flags.__setitem__):
         for shape in ((rows, terms, columns), (1, terms, FEW_OF_VECTOR // terms), (4, 4, 4)):
             for dtype, large in (("float32", 1e30), ("float64", 1e300)):
                 x, y = np.zeros(shape[:2], dtype), np.zeros(shape[1:], dtype)
                 x[-1, -1] = y[-1, -1] = large
-                noted.clear()
+                flags.clear()
                 product(x, y, out=np.empty((shape[0], shape[2]), dtype))
-                heard.append(bool(noted))
-    return all(heard)
+                are_set.append(bool(flags))
+    return all(are_set)
 
 
 # --- properties of arrays -------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.arrays import Spec
-from kerascope.backend.constants import are_known_ones, are_mostly_ones
+from kerascope.backend.constants import defaults_to_ones, is_constant_ones
 from kerascope.backend.graph import Constant, Op, Tensor
-from kerascope.backend.program.foreign import is_own, is_pure, trusted
+from kerascope.backend.program.custom_ops import is_builtin, is_pure, trusted
 from kerascope.backend.schedule import Guards, Schedule, Step, slots_of
 from kerascope.errors import KerascopeError
 
@@ -42,7 +42,7 @@ class Fact(NamedTuple):
 Facts = dict[int, Fact]
 
 
-def note(facts: Facts, step: Step, values: Sequence[Any]) -> None:
+def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
     """Record the facts about the results of a step that was just performed.
 
     Examples
@@ -52,7 +52,7 @@ def note(facts: Facts, step: Step, values: Sequence[Any]) -> None:
     >>> facts = {}
     >>> values = []
     >>> for step in function._events([], values):
-    ...     note(facts, step, values)
+    ...     record_facts(facts, step, values)
     >>> [(fact.spec.shape, fact.strides) for fact in facts.values()]
     [((2, 1), (4, 8))]
     """
@@ -124,11 +124,11 @@ class Trial:
     @property
     def arrays(self) -> list[np.ndarray]:
         """The inputs; placeholder arrays of zeros for those whose numbers do not matter."""
-        stand_ins = map(stand_in, self.specs)
-        return [self.numbers.get(slot, array) for slot, array in enumerate(stand_ins)]
+        dummy_arrays = map(dummy_array, self.specs)
+        return [self.numbers.get(slot, array) for slot, array in enumerate(dummy_arrays)]
 
 
-def stand_in(spec: Spec) -> np.ndarray:
+def dummy_array(spec: Spec) -> np.ndarray:
     """Return an array of zeros with this shape and dtype that takes almost no memory."""
     return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
 
@@ -167,7 +167,7 @@ def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
     """
     specs = [bound.spec(x) for x in (*line.inputs, *line.outputs)]
     sure = [spec for spec in specs if spec is not None]
-    if not is_own(line.op):
+    if not is_builtin(line.op):
         return line.inputs
     if len(sure) < len(specs):
         return line.inputs[:1] if line.op.is_view else line.op.numbers_read(line.inputs)
@@ -223,7 +223,7 @@ class Bound:
         Whether each input that is a condition holds.
     makers : dict of int to Line
         The line that computes each slot.
-    taken_out : list of (Step, str)
+    removed : list of (Step, str)
         The steps without a line, each with the reason.
     """
 
@@ -231,12 +231,12 @@ class Bound:
         self, schedule: Schedule, arrays: Sequence[Any], facts: Facts, rules: Sequence[Rule]
     ) -> None:
         self.schedule = schedule
-        self.noted = facts
+        self.recorded = facts
         self.facts: Facts = {}
         self.constants: dict[int, np.ndarray] = {}
         self.lines: list[Line] = []
         self.makers: dict[int, Line] = {}
-        self.taken_out: list[tuple[Step, str]] = []
+        self.removed: list[tuple[Step, str]] = []
         self._same: dict[int, int] = {}
         self.truths: dict[int, bool] = {}
         # Steps of the other branch can be removed only if the switch is removed, too.
@@ -244,25 +244,25 @@ class Bound:
         self._numbers: dict[Any, int] = {}
         self._tensors: dict[int | Spec, Tensor] = {}
         self._n_slots = len(schedule.slots)
-        self._know_what_is_given(arrays)
+        self._add_inputs(arrays)
         for step in schedule.steps:
             self._bind(step, rules)
         self._drop_unused()
 
-    def _know_what_is_given(self, arrays: Sequence[Any]) -> None:
+    def _add_inputs(self, arrays: Sequence[Any]) -> None:
         conditions = conditions_of(self.schedule)
         for slot, array in enumerate(arrays):
             self.facts[slot] = fact_of(array)
             if slot in conditions:
                 self.truths[slot] = bool(array)
-            if are_mostly_ones(self.schedule.inputs[slot]) and are_known_ones(array):
-                self._know_constant(slot, array)
+            if defaults_to_ones(self.schedule.inputs[slot]) and is_constant_ones(array):
+                self._set_constant(slot, array)
         for slot, variable in self.schedule.variables:
             self.facts[slot] = fact_of(variable.room)
         for slot, array in self.schedule.fixed:
-            self._know_constant(slot, array)
+            self._set_constant(slot, array)
 
-    def _know_constant(self, slot: int, array: Any) -> None:
+    def _set_constant(self, slot: int, array: Any) -> None:
         """Record a constant; scalars with equal values share one slot."""
         array = np.asarray(array)
         if 0 in array.strides:
@@ -279,14 +279,14 @@ class Bound:
     def _bind(self, step: Step, rules: Sequence[Rule]) -> None:
         guards = self.open_guards(step.guards)
         if guards is None:
-            self.taken_out.append((step, "branch not taken"))
+            self.removed.append((step, "branch not taken"))
             return
         line = Line(step, [self.same(slot) for slot in step.inputs], guards)
         self._infer(line)
         for rule in rules:
             name = rule(self, line)
             if name is not None:
-                self.taken_out.append((step, name))
+                self.removed.append((step, name))
                 return
         self.lines.append(line)
         self.makers.update(dict.fromkeys(line.outputs, line))
@@ -316,7 +316,7 @@ class Bound:
             return
         several = (shapes,) if line.op.n_outputs == 1 else shapes
         for slot, shape in zip(line.outputs, several, strict=True):
-            fact = self.noted.get(slot)
+            fact = self.recorded.get(slot)
             if fact is not None and tuple(shape) == fact.spec.shape:
                 shares = tuple(self.same(share) for share in fact.shares)
                 self.facts[slot] = fact._replace(shares=shares)
@@ -360,12 +360,12 @@ class Bound:
     def fix(self, line: Line, arrays: Iterable[Any]) -> None:
         """Turn the outputs of a line into constants."""
         for slot, array in zip(line.outputs, arrays, strict=True):
-            self._know_constant(slot, array)
+            self._set_constant(slot, array)
 
     def new_constant(self, array: np.ndarray) -> int:
         """Return a slot for a new constant."""
         slot = self.new_slot()
-        self._know_constant(slot, array)
+        self._set_constant(slot, array)
         return self.same(slot)
 
     def new_slot(self) -> int:
@@ -396,7 +396,7 @@ class Bound:
         for line in reversed(self.lines):
             can_go = is_pure(line.op) and not line.op.may_refuse
             if can_go and used.isdisjoint(line.outputs):
-                self.taken_out.append((line.step, "not used any more"))
+                self.removed.append((line.step, "not used any more"))
                 continue
             used.update(line.inputs)
             used.update(slots_of([line.guards]))

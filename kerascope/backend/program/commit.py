@@ -39,7 +39,7 @@ def fill(room: np.ndarray, value: Any) -> None:
     np.copyto(room, value)
 
 
-def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
+def recorded_calls(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
     """Return the NumPy calls that a function of a program would make, without making them.
 
     Examples
@@ -47,19 +47,19 @@ def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
     >>> x = np.ones(2)
     >>> scope = {"x": x}
     >>> exec("def new_values(): np.add(x, 1, x)", scope)
-    >>> calls = noted(scope["new_values"], scope)
+    >>> calls = recorded_calls(scope["new_values"], scope)
     >>> x.tolist()
     [1.0, 1.0]
     >>> at_once(calls)
     >>> x.tolist()
     [2.0, 2.0]
     """
-    notebook = _Notebook()
-    FunctionType(function.__code__, {**scope, "np": notebook})()  # type: ignore[attr-defined]
-    return notebook.calls
+    recorder = _CallRecorder()
+    FunctionType(function.__code__, {**scope, "np": recorder})()  # type: ignore[attr-defined]
+    return recorder.calls
 
 
-class _Notebook:
+class _CallRecorder:
     """A replacement for `np` that records calls instead of making them."""
 
     def __init__(self) -> None:

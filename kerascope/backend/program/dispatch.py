@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Owned
-from kerascope.backend.constants import are_known_ones, are_mostly_ones
-from kerascope.backend.program.alarms import Alarms, alarms_now
-from kerascope.backend.program.bound import Facts, Trial, conditions_of, note
+from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Exclusive
+from kerascope.backend.constants import defaults_to_ones, is_constant_ones
+from kerascope.backend.program.alarms import Alarms, current_alarms
+from kerascope.backend.program.bound import Facts, Trial, conditions_of, record_facts
 from kerascope.backend.program.checks import checked_loops, own_failure
 from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.schedule import Schedule, Step
-from kerascope.backend.variables import Reading, Variable
+from kerascope.backend.variables import ReadMode, Variable
 from kerascope.errors import VerificationError
 from kerascope.printable import printable
 from kerascope.settings import verify_of_environment
@@ -27,10 +27,10 @@ MOST_PROGRAMS = 16
 MOST_STEPS = 30_000  # beyond that, compiling costs more than it saves
 CALLS_BEFORE = 1  # calls with the same shapes before a program is compiled
 
-Interpret = Callable[[Sequence[np.ndarray], Facts | None, Reading], list[Any]]
+Interpret = Callable[[Sequence[np.ndarray], Facts | None, ReadMode], list[Any]]
 
 
-class Programs(Owned):
+class Programs(Exclusive):
     """Runs each call of a function, by its program if there is one, otherwise step by step.
 
     Parameters
@@ -79,8 +79,8 @@ class Programs(Owned):
         self._counts: dict[Any, int] = {}
         self._refused: set[Any] = set()  # shapes whose program has failed
         self._conditions = sorted(conditions_of(schedule))
-        self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if are_mostly_ones(x)]
-        self._calls_before = self._at_first
+        self._default_ones = [slot for slot, x in enumerate(schedule.inputs) if defaults_to_ones(x)]
+        self._calls_before = self._first_calls
 
     @staticmethod
     def run_steps(events: Generator[Any, Any, Any], values: list[Any], facts: Facts | None) -> Any:
@@ -89,7 +89,7 @@ class Programs(Owned):
         After each step, its facts are recorded if `facts` is given, and the alarms inspect its
         results.
         """
-        alarms = alarms_now()
+        alarms = current_alarms()
         while True:
             try:
                 event = next(events)
@@ -97,14 +97,14 @@ class Programs(Owned):
                 return stop.value
             if isinstance(event, Step):
                 if facts is not None:
-                    note(facts, event, values)
+                    record_facts(facts, event, values)
                 if alarms is not None:
-                    alarms.look_at_step(event, values)
+                    alarms.inspect_step(event, values)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without programs: a copy compiles its own."""
         fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
-        return {**vars(self), **fresh, "_calls_before": self._at_first, "lock": None}
+        return {**vars(self), **fresh, "_calls_before": self._first_calls, "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -127,7 +127,7 @@ class Programs(Owned):
         if LOCKS.writes != since:
             variables = {id(v) for _, v in self._schedule.variables}
             if LOCKS.has_changed(variables, since):
-                return self._interpret(arrays, None, Reading.COPIED)
+                return self._interpret(arrays, None, ReadMode.COPIED)
         return outputs
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
@@ -154,7 +154,7 @@ class Programs(Owned):
     def _choose(self, key: Any, program: Program | None, arrays: Sequence[np.ndarray]) -> list[Any]:
         if program is None:
             if self._is_due(key):
-                return self._write_down(key, arrays)
+                return self._compile(key, arrays)
             return self._interpret(arrays, None, self._reading)
         lock, taken = self.lock, False
         try:
@@ -177,12 +177,12 @@ class Programs(Owned):
         return self._interpret(arrays, None, self._reading)
 
     @property
-    def _reading(self) -> Reading:
+    def _reading(self) -> ReadMode:
         """How an interpreted call reads variables: copies if the function writes variables."""
-        return Reading.COPIED if self._variables else Reading.IN_PLACE
+        return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property
-    def _at_first(self) -> int:
+    def _first_calls(self) -> int:
         """The number of calls with the same shapes before a program is compiled."""
         return 0 if self._kind is VerifiedProgram else CALLS_BEFORE
 
@@ -194,8 +194,8 @@ class Programs(Owned):
         key: Any = tuple([array.shape for array in arrays])
         if self._conditions:
             key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
-        if self._mostly_ones:
-            key = (key, tuple([are_known_ones(arrays[slot]) for slot in self._mostly_ones]))
+        if self._default_ones:
+            key = (key, tuple([is_constant_ones(arrays[slot]) for slot in self._default_ones]))
         return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -228,7 +228,7 @@ class Programs(Owned):
             self._counts = {key: 1}
         return calls > self._calls_before
 
-    def _write_down(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
+    def _compile(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Interpret once more, record all shapes, and compile the program for the next call."""
         with LOCKS.steps:
             facts: Facts = {}
@@ -250,12 +250,12 @@ class Programs(Owned):
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """Return the inputs whose numbers a program may use: conditions and constant ones."""
-        ones = {slot: arrays[slot] for slot in self._mostly_ones if are_known_ones(arrays[slot])}
+        ones = {slot: arrays[slot] for slot in self._default_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 
 
 def _with_checked_loops(
-    interpret: Interpret, arrays: Sequence[Any], facts: Facts | None, reading: Reading
+    interpret: Interpret, arrays: Sequence[Any], facts: Facts | None, reading: ReadMode
 ) -> list[Any]:
     with checked_loops():
         return interpret(arrays, facts, reading)

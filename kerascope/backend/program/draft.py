@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from kerascope.backend.program.emit import Kind
-from kerascope.backend.program.flat import FlatText, Homes, settled
+from kerascope.backend.program.flat import FlatText, Homes, stored_together
 from kerascope.backend.program.memory import Memory, check_plan, places_for_stacks, runs_of
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
@@ -52,7 +52,7 @@ class Draft:
             flats.append(flat)
         for commit in plan.commits.values():
             if commit.variable.is_lent:
-                settled(homes, [commit.variable])  # all programs use this place
+                stored_together(homes, [commit.variable])  # all programs use this place
         places = {slot: v.room for v, slot in plan.slot_of.items()}
         for flat in flats:
             places.update(flat.places)
@@ -187,7 +187,7 @@ def _rows(draft: Draft) -> Iterator[tuple[int, Row]]:
         written = text[number - 1].strip() if number is not None else writing.kind.value
         facts = (number, repr(line.step), _result(draft, slot), written, memory)
         yield id(line.step), Row(*facts, short_line(line.step.apply))
-    for step, rule in bound.taken_out:
+    for step, rule in bound.removed:
         result = _result(draft, step.outputs[0])
         made_at = short_line(step.apply)
         yield id(step), Row(None, repr(step), result, f"({rule})", "", made_at)
@@ -208,7 +208,7 @@ def _place(draft: Draft, slot: int) -> str:
 
 
 def _result(draft: Draft, slot: int) -> str:
-    fact = draft.plan.bound.noted.get(slot)
+    fact = draft.plan.bound.recorded.get(slot)
     if fact is None:
         return ""
     short = re.sub(r"^(f|i|u|b)\w*?(\d*)$", r"\1\2", fact.spec.dtype.name)

@@ -24,7 +24,7 @@ from kerascope.backend.graph import Op
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import Bound, Line, is_dense, is_in_order
-from kerascope.backend.program.foreign import is_own
+from kerascope.backend.program.custom_ops import is_builtin
 
 # --- how a line is written ------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ class Writing(NamedTuple):
 def writing_of(bound: Bound, line: Line) -> Writing:
     """Return how a line is written: into planned memory if its shapes and layouts are known."""
     listed = ", ".join(f"{{{i}}}" for i in range(len(line.inputs)))
-    perform = line.op.perform if is_own(line.op) else _on_copies(line.op)
+    perform = line.op.perform if is_builtin(line.op) else _on_copies(line.op)
     plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)
     facts = [bound.facts.get(slot) for slot in line.outputs]
     if line.op.is_view:

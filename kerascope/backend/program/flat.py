@@ -282,7 +282,7 @@ class Flat:
 Homes = dict[tuple[Variable, ...], Flat]
 
 
-def settled(homes: Homes, variables: Sequence[Variable]) -> Flat:
+def stored_together(homes: Homes, variables: Sequence[Variable]) -> Flat:
     """Store these variables in one flat array, unless they are already, and return it.
 
     A borrowed array is not changed: its variable moves to another array.
@@ -338,7 +338,7 @@ class FlatText:
         for index in range(len(group.parts[0].roles)):
             slots = [part.roles[index] for part in group.parts]
             if index in group.variables:
-                flat = settled(homes, group.variables[index])
+                flat = stored_together(homes, group.variables[index])
             else:
                 flat = Flat([bound.facts[slot].spec.shape for slot in slots], group.dtype)
             for slot, view in zip(slots, flat.views, strict=True):

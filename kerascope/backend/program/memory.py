@@ -16,9 +16,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from kerascope.backend.arrays import ALIGNMENT, aligned
-from kerascope.backend.program.bound import Bound, Fact, Line, is_in_order, may_share, stand_in
+from kerascope.backend.program.bound import Bound, Fact, Line, dummy_array, is_in_order, may_share
+from kerascope.backend.program.custom_ops import is_builtin
 from kerascope.backend.program.emit import Kind, Writing
-from kerascope.backend.program.foreign import is_own
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.stacks import FEWEST, longest_run, origin, writing_of_stack
 from kerascope.backend.schedule import slots_of
@@ -123,7 +123,7 @@ class Memory:
     def _view(self, line: Line, inputs: list[np.ndarray | None]) -> np.ndarray:
         """Return the view that an op makes; of inputs without an array it needs only the shape."""
         arrays = [
-            stand_in(self.bound.facts[slot].spec) if array is None else array
+            dummy_array(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
         ]
         view: np.ndarray = line.op.perform(*arrays)
@@ -278,8 +278,8 @@ class _Placing:
         return way
 
     def _dies_with(self, maker: Line, x: int) -> bool:
-        is_ours = x in self.places or self._has_no_place(x)
-        if not is_ours or x in self.kept or self.readers[x][-1] is not maker:
+        is_planned = x in self.places or self._has_no_place(x)
+        if not is_planned or x in self.kept or self.readers[x][-1] is not maker:
             return False
         # A reader that is not a call may have kept a view of it.
         kinds = {self.writing_of[id(reader)].kind for reader in self.readers[x]}
@@ -378,7 +378,7 @@ def _arrays_of_all(
 #
 
 
-class Holding:
+class Occupant:
     """The content of a place in memory: the numbers of a slot, from the line that computes it.
 
     Attributes
@@ -424,12 +424,12 @@ def check_plan(
     check = _Check(plan, memory)
     done_at = {at: first for first, run in runs.items() for at in _positions(first, run)}
     for position, line in enumerate(plan.bound.lines):
-        check.go_through(position, done_at.get(position, position), line)
+        check.visit(position, done_at.get(position, position), line)
     for slot in read_at_the_end:
         for one in check.places.get(slot, ()):
-            if check.holding[one.start] is not one:
+            if check.occupants[one.start] is not one:
                 check.refuse(plan.bound.makers[one.slot], "is overwritten before it is returned")
-    check.look_at_neighbours()
+    check.check_overlaps()
 
 
 def _positions(first: int, run: Run) -> range:
@@ -441,9 +441,9 @@ class _Check:
 
     Attributes
     ----------
-    holding : dict of int to Holding
+    occupants : dict of int to Occupant
         The current content of each place, by its first byte.
-    places : dict of int to list of Holding
+    places : dict of int to list of Occupant
         The places that may contain the array of a slot.
     ends : dict of int to int
         The end of each place, by its first byte.
@@ -453,8 +453,8 @@ class _Check:
         self.bound = plan.bound
         self.writings = plan.writings
         self.arrays = memory.arrays
-        self.holding: dict[int, Holding] = {}
-        self.places: dict[int, Sequence[Holding]] = {}
+        self.occupants: dict[int, Occupant] = {}
+        self.places: dict[int, Sequence[Occupant]] = {}
         self.ends: dict[int, int] = {}
         for slot in plan.slot_of.values():
             self._begin(slot, -1, None)
@@ -463,17 +463,17 @@ class _Check:
         """Record that the array of a slot is written."""
         array = self.arrays[slot]
         start = _address(array)
-        one = Holding(slot, start, when)
+        one = Occupant(slot, start, when)
         self.places[slot] = (one,)
-        before = self.holding.get(start)
+        before = self.occupants.get(start)
         if line is not None and before is not None and (before.read >= when or before.made < 0):
-            self._check_lies_over(one, before, line, position)
-        self.holding[start] = one
+            self._check_overwrite(one, before, line, position)
+        self.occupants[start] = one
         end = start + array.nbytes
         if end > self.ends.get(start, 0):
             self.ends[start] = end
 
-    def go_through(self, position: int, when: int, line: Line) -> None:
+    def visit(self, position: int, when: int, line: Line) -> None:
         """Check what a line reads and where its results are stored."""
         op, places = line.op, self.places
         read = op.numbers_read(line.inputs) if op.inputs_read_by_shape else line.inputs
@@ -481,7 +481,7 @@ class _Check:
             read = [*read, *slots_of([line.guards])]
         for slot in read:
             for one in places.get(slot, ()):
-                if self.holding[one.start] is not one:
+                if self.occupants[one.start] is not one:
                     self.refuse(line, "reads memory that was overwritten")
                 if one.made >= when:
                     self.refuse(line, "reads an array that is not computed yet")
@@ -500,10 +500,10 @@ class _Check:
         """Raise if a result shared memory in the recorded run without a declaration."""
         fact = self.bound.facts.get(slot)
         is_told = fact is None or all(x in shared for x in fact.shares)
-        if not is_told and is_own(line.op):
+        if not is_told and is_builtin(line.op):
             self.refuse(line, "shares memory with an input without declaring it")
 
-    def _check_lies_over(self, one: Holding, before: Holding, line: Line, position: int) -> None:
+    def _check_overwrite(self, one: Occupant, before: Occupant, line: Line, position: int) -> None:
         """Raise if a line overwrites an array that is still read, unless elementwise by itself."""
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
@@ -513,12 +513,12 @@ class _Check:
         if not (may_overwrite and is_sole):
             self.refuse(line, "overwrites an array that is read at the same time")
 
-    def look_at_neighbours(self) -> None:
+    def check_overlaps(self) -> None:
         """Raise if places overlap."""
         starts = sorted(start for start, end in self.ends.items() if start < end)
         for start, after in itertools.pairwise(starts):
             if self.ends[start] > after:
-                line = self.bound.makers[self.holding[after].slot]
+                line = self.bound.makers[self.occupants[after].slot]
                 self.refuse(line, "overlaps with another array")
 
     def refuse(self, line: Line, what: str) -> None:

@@ -256,10 +256,10 @@ def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
     seconds : list of float
         The time of each statement of its text.
     """
-    yield from _Reading(draft).lines(seconds)
+    yield from _LineReader(draft).lines(seconds)
 
 
-class _Reading:
+class _LineReader:
     """Relates the statements of a program's text to its plan."""
 
     def __init__(self, draft: Draft) -> None:
@@ -319,7 +319,7 @@ class _Reading:
         return self.draft.plan.writings[position].kind
 
     def _specs(self, slots: Sequence[int]) -> tuple[Spec, ...]:
-        facts = [self.bound.facts.get(slot) or self.bound.noted.get(slot) for slot in slots]
+        facts = [self.bound.facts.get(slot) or self.bound.recorded.get(slot) for slot in slots]
         return tuple(fact.spec for fact in facts if fact is not None)
 
     def _memory(self, position: int, line: Line) -> str:
@@ -495,15 +495,15 @@ def _measured(
     seconds: float,
     clock: Clock,
 ) -> Measured:
-    with LOCKS.steps, _all_put_back(function) as put_back, _silently(function):
-        program = _program_for(function, arrays, put_back)
+    with LOCKS.steps, _restored_variables(function) as restore, _without_printing(function):
+        program = _program_for(function, arrays, restore)
         program(arrays)  # moves its variables; from here on the program does not change
         draft = program.draft()
 
         LOCKS.calls += 1
         try:
-            put_back()
-            times = _times(draft.source, arrays, put_back, repeats, seconds, clock)
+            restore()
+            times = _times(draft.source, arrays, restore, repeats, seconds, clock)
         finally:
             LOCKS.calls -= 1
     return Measured(
@@ -546,7 +546,7 @@ def _last_program(function: Function) -> Program:
 
 
 def _program_for(
-    function: Function, arrays: Sequence[np.ndarray], put_back: Callable[[], None]
+    function: Function, arrays: Sequence[np.ndarray], restore: Callable[[], None]
 ) -> Program:
     """Return the program for these arrays; if there is none yet, call the function to make it."""
     for _ in range(4):
@@ -554,7 +554,7 @@ def _program_for(
         if program is not None:
             return program
         function._programs(arrays)
-        put_back()
+        restore()
     raise ArgumentError(
         f"{function.name}: no program to profile. With {len(function.schedule.steps):,} ops the "
         f"function is too long to be compiled."
@@ -562,23 +562,23 @@ def _program_for(
 
 
 @contextmanager
-def _all_put_back(function: Function) -> Iterator[Callable[[], None]]:
+def _restored_variables(function: Function) -> Iterator[Callable[[], None]]:
     """Yield a function that restores all variables that a call writes; restore them at the end."""
     kept: list[tuple[Variable, np.ndarray]] = [
         (update.variable, update.variable.get_value()) for update in function.updates
     ]
 
-    def put_back() -> None:
+    def restore() -> None:
         set_values(kept)
 
     try:
-        yield put_back
+        yield restore
     finally:
-        put_back()
+        restore()
 
 
 @contextmanager
-def _silently(function: Function) -> Iterator[None]:
+def _without_printing(function: Function) -> Iterator[None]:
     """Discard what impure ops print, which each of a thousand calls would repeat."""
     if all(step.apply.op.is_pure for step in function.schedule.steps):
         yield
@@ -609,7 +609,7 @@ class _Times(NamedTuple):
 def _times(
     source: Source,
     arrays: Sequence[np.ndarray],
-    put_back: Callable[[], None],
+    restore: Callable[[], None],
     repeats: int | None,
     seconds: float,
     clock: Clock,
@@ -622,9 +622,9 @@ def _times(
 
     def one_round() -> tuple[list[int], int, int | None]:
         of_statements = differences(measured(*arrays))
-        put_back()
+        restore()
         whole, _ = timed(clock, plain, *arrays)
-        put_back()
+        restore()
         try:
             return of_statements, whole, timed(clock, idle, *arrays)[0]
         except NOT_COMPUTED:

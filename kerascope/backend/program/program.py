@@ -12,7 +12,7 @@ from kerascope.backend.atomic import LOCKS
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Trial
-from kerascope.backend.program.commit import State, VariableWrites, noted
+from kerascope.backend.program.commit import State, VariableWrites, recorded_calls
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import hide, show
 from kerascope.backend.program.flat import Homes
@@ -198,7 +198,7 @@ class Program:
         exec(code, scope)
         if draft.plan.written:
             written = [(v, room) for v, room, is_written in rooms if is_written]
-            calls = noted(scope["new_values"], scope)
+            calls = recorded_calls(scope["new_values"], scope)
             scope["write"] = VariableWrites(calls, written, self.state)
         return Code(scope[source.name], rooms, source.text, draft.n_bytes)
 

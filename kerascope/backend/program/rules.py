@@ -26,8 +26,8 @@ from kerascope.backend.ops.elementwise import (
 from kerascope.backend.ops.nn import Relu, ReluSlope
 from kerascope.backend.ops.reduction import Mean
 from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
-from kerascope.backend.program.bound import Bound, Line, Rule, stand_in
-from kerascope.backend.program.foreign import is_own, is_pure
+from kerascope.backend.program.bound import Bound, Line, Rule, dummy_array
+from kerascope.backend.program.custom_ops import is_builtin, is_pure
 
 # Larger constants are computed in each call instead of stored. Ops on an array of equal numbers
 # need only one of them.
@@ -43,17 +43,17 @@ def fold_constants(bound: Bound, line: Line) -> str | None:
     facts = [bound.facts.get(slot) for slot in line.outputs]
     if any(fact is None or np.prod(fact.spec.shape) > MOST_ELEMENTS for fact in facts):
         return None
-    arrays = [_stand_in(bound, slot) for slot in line.inputs]
+    arrays = [_placeholder(bound, slot) for slot in line.inputs]
     with np.errstate(all="ignore"):
         result = line.op.perform(*arrays)
     bound.fix(line, [result] if line.op.n_outputs == 1 else result)
     return "constant"
 
 
-def _stand_in(bound: Bound, slot: int) -> np.ndarray:
+def _placeholder(bound: Bound, slot: int) -> np.ndarray:
     if slot in bound.constants:
         return bound.constants[slot]
-    return stand_in(bound.facts[slot].spec)
+    return dummy_array(bound.facts[slot].spec)
 
 
 def remove_identities(bound: Bound, line: Line) -> str | None:
@@ -141,7 +141,7 @@ class MergeEqual:
         """Replace a line by an earlier one with the same op on the same inputs."""
         if not is_pure(line.op) or line.op.n_outputs != 1 or line.op.lazy:
             return None
-        if not is_own(line.op) and len(vars(line.op)) != len(line.op.parameters):
+        if not is_builtin(line.op) and len(vars(line.op)) != len(line.op.parameters):
             return None  # attributes that are not parameters may differ
         try:
             # The repr distinguishes 0.0 from -0.0, and 1 from True.

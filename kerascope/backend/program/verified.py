@@ -19,15 +19,15 @@ import numpy as np
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.checks import are_same, checked_loops, differing, own_failure
+from kerascope.backend.program.custom_ops import is_builtin, is_pure
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.emit import compiled, function_of
-from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Schedule, is_needed, perform_on
-from kerascope.backend.variables import Reading, Variable
+from kerascope.backend.variables import ReadMode, Variable
 from kerascope.errors import VerificationError
 
-TOLD = "__told"  # names in programs, made from tensor names, never begin like this
+REPORT = "__report"  # names in programs, made from tensor names, never begin like this
 
 
 class VerifiedProgram(Program):
@@ -51,10 +51,10 @@ class VerifiedProgram(Program):
                 expected = stepped(self._schedule, arrays)
             try:
                 outputs = run(arrays)
-                told = self._difference(outputs, expected, before)
+                difference = self._difference(outputs, expected, before)
                 # An op or a signal handler may also have written: then the results are not
                 # comparable.
-                agrees = told is None or LOCKS.writes != since + self.writes
+                agrees = difference is None or LOCKS.writes != since + self.writes
             except Exception as error:
                 if self.state.has_written:
                     _restore(before)
@@ -67,8 +67,8 @@ class VerifiedProgram(Program):
             finally:
                 if not agrees and self.state.has_written:
                     _restore(before)
-            if not agrees and told is not None:
-                raise self._error(told, arrays, expected)
+            if not agrees and difference is not None:
+                raise self._error(difference, arrays, expected)
             return outputs
 
     def _write(self) -> Draft:
@@ -92,19 +92,19 @@ class VerifiedProgram(Program):
         return None
 
     def _error(
-        self, told: tuple[str, Any, Any], arrays: Sequence[np.ndarray], expected: Sequence[Any]
+        self, result: tuple[str, Any, Any], arrays: Sequence[np.ndarray], expected: Sequence[Any]
     ) -> VerificationError:
         """Return the error that names the first step whose result differs."""
         found = FirstDifference(self._draft, expected)
         found.look(arrays)
         if found.line is None:
-            where, got, wanted = told
+            where, got, wanted = result
             step = None
             note = "Each single step agrees. "
         else:
             step = found.line.step.apply
             where, got, wanted = f"'{step.name}' = {step!r}", found.got, found.wanted
-            note = "" if is_own(step.op) or is_pure(step.op) else _FOREIGN
+            note = "" if is_builtin(step.op) or is_pure(step.op) else _IMPURE_OP
         return VerificationError(
             f"{self.name}: the program and its steps differ in {where}: {in_words(got, wanted)}. "
             f"{note}No variable was changed. Please report this, with `function.source` and the "
@@ -115,7 +115,7 @@ class VerifiedProgram(Program):
         )
 
 
-_FOREIGN = (
+_IMPURE_OP = (
     "It is a custom op that does not declare is_pure = True. If it gives other numbers each "
     "time, its function cannot be verified. "
 )
@@ -126,7 +126,7 @@ def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
 
     No variable is written; its slot contains the value before the call.
     """
-    values = schedule.start(arrays, Reading.COPIED)
+    values = schedule.start(arrays, ReadMode.COPIED)
     for step in schedule.steps:
         if not step.guards or is_needed(step.guards, values):
             perform_on(step, values)
@@ -203,7 +203,7 @@ class FirstDifference:
             if positions:
                 body += [statement, *map(self._look_at, positions)]
         function.body = body or [ast.Pass()]
-        return compiled(function, "verified", {**source.scope, TOLD: self._tell})
+        return compiled(function, "verified", {**source.scope, REPORT: self._report})
 
     def _look_at(self, position: int) -> ast.stmt:
         """Return a statement that passes on the results of a line."""
@@ -212,9 +212,9 @@ class FirstDifference:
         values = ", ".join(
             "None" if slot in arrays or slot not in names else names[slot] for slot in line.outputs
         )
-        return ast.parse(f"{TOLD}({position}, ({values},))").body[0]
+        return ast.parse(f"{REPORT}({position}, ({values},))").body[0]
 
-    def _tell(self, position: int, values: Sequence[Any]) -> None:
+    def _report(self, position: int, values: Sequence[Any]) -> None:
         line = self.draft.plan.bound.lines[position]
         for slot, value in zip(line.outputs, values, strict=True):
             if self.line is not None or slot >= len(self.expected):

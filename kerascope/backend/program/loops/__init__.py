@@ -11,20 +11,20 @@ The ops `Scan` and `While` (`kerascope/backend/ops/`) run their steps with this 
 
 from kerascope.backend.program.loops.program import LoopProgram
 from kerascope.backend.program.loops.run import (
+    compiled_loop,
     number_of_steps,
     perform_loop,
     perform_step,
     run_loop,
     step_specs,
-    written_loop,
 )
 
 __all__ = [
     "LoopProgram",
+    "compiled_loop",
     "number_of_steps",
     "perform_loop",
     "perform_step",
     "run_loop",
     "step_specs",
-    "written_loop",
 ]

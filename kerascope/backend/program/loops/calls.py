@@ -23,7 +23,7 @@ from kerascope.backend.ops.indexing import GetItem, PutItem, Span
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.ops.nn import Sigmoid
 from kerascope.backend.ops.shaping import ExpandDims, Reshape, ReshapeLike, Transpose
-from kerascope.backend.program.bound import Bound, Facts, note, stand_in
+from kerascope.backend.program.bound import Bound, Facts, dummy_array, record_facts
 from kerascope.backend.program.rules import rules_named
 from kerascope.backend.schedule import Schedule, perform_on
 
@@ -122,18 +122,18 @@ class StepCalls:
                 call.op = Reshape(self.specs[call.outputs[0]].shape)
                 call.inputs = call.inputs[:1]
             for number in call.op.inputs_read_by_shape:
-                call.inputs[number] = self._stand_in(call.inputs[number])
+                call.inputs[number] = self._placeholder(call.inputs[number])
         for slot in range(len(inputs)):
             is_state = layout.sequences <= slot < layout.sequences + layout.states
             self.place_of[slot] = GIVEN if slot < layout.sequences else STEP if is_state else FIXED
         for call in self.calls:
             self.sort(call)
 
-    def _stand_in(self, slot: int) -> int:
+    def _placeholder(self, slot: int) -> int:
         """Return a placeholder constant for an input if only its shape matters."""
         if slot not in self.specs:
             return slot
-        constant = self.bound.new_constant(stand_in(self.specs[slot]))
+        constant = self.bound.new_constant(dummy_array(self.specs[slot]))
         self.specs[constant], self.place_of[constant] = self.specs[slot], FIXED
         return constant
 
@@ -199,11 +199,11 @@ def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
     with np.errstate(all="ignore"):
         for step in schedule.steps:
             perform_on(step, values)
-            note(facts, step, values)
+            record_facts(facts, step, values)
     return facts
 
 
-def can_be_written(schedule: Schedule) -> bool:
+def can_be_compiled(schedule: Schedule) -> bool:
     """Return whether a step can be run on zeros and compiled.
 
     It cannot if it contains branches, custom ops, or ops with side effects.

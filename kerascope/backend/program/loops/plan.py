@@ -14,7 +14,7 @@ from kerascope.backend.ops.broadcasting import Sum
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.linalg import Dot, product_of_rows
 from kerascope.backend.ops.shaping import Transpose
-from kerascope.backend.program.bound import stand_in
+from kerascope.backend.program.bound import dummy_array
 from kerascope.backend.program.emit import Names, call_of
 from kerascope.backend.program.loops.calls import (
     FIXED,
@@ -179,12 +179,12 @@ class Places:
         self.homes[slot] = home
         self._roots[slot] = self._roots.get(source, set())
         if home == Home.STATIC:
-            self.arrays[slot] = call.op.perform(*self.stand_ins(call, self.arrays[source]))
+            self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
-    def stand_ins(self, call: Call, first: Any) -> list[Any]:
+    def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
         """Return inputs for a view: the first array, and placeholders for the others."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
-        return [first, *map(stand_in, specs)]
+        return [first, *map(dummy_array, specs)]
 
     # --- memory that is reused
     # ------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.arrays import Spec, room
-from kerascope.backend.atomic import Owned
+from kerascope.backend.atomic import Exclusive
 from kerascope.backend.ops.linalg import Dot
-from kerascope.backend.program.alarms import Alarms, alarms_now
+from kerascope.backend.program.alarms import Alarms, current_alarms
 from kerascope.backend.program.checks import own_failure
 from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, show
 from kerascope.backend.program.loops.calls import (
@@ -32,7 +32,7 @@ from kerascope.backend.program.loops.calls import (
     Layout,
     Reshaped,
     StepCalls,
-    can_be_written,
+    can_be_compiled,
     with_time,
 )
 from kerascope.backend.program.loops.plan import (
@@ -363,7 +363,7 @@ class LoopViews:
                 if self.text.step.place_of[slot] == GIVEN:
                     source = wholes[call.inputs[0]]
                     wholes[slot] = with_time(call.op).perform(
-                        *self.text.places.stand_ins(call, source)
+                        *self.text.places.dummy_arrays(call, source)
                     )
                 continue
             if slot not in self._rooms:
@@ -404,7 +404,7 @@ class LoopViews:
             elif call.op.is_view:
                 fill(call.inputs[0])
                 each[slot] = [
-                    call.op.perform(*self.text.places.stand_ins(call, array))
+                    call.op.perform(*self.text.places.dummy_arrays(call, array))
                     for array in each[call.inputs[0]]
                 ]
 
@@ -442,7 +442,7 @@ class LoopViews:
 _numbers = itertools.count(1)
 
 
-class LoopProgram(Owned):
+class LoopProgram(Exclusive):
     """The compiled code of a loop, for steps of certain shapes and any number of steps.
 
     Parameters
@@ -459,7 +459,7 @@ class LoopProgram(Owned):
     source : str
     """
 
-    looks_itself = True  # callers need not inspect its results for NaN
+    inspects_itself = True  # callers need not inspect its results for NaN
 
     def __init__(
         self, step: StepCalls, is_backwards: bool, wanted: Collection[int] | None = None
@@ -497,7 +497,7 @@ class LoopProgram(Owned):
             self._known = []
             self._arguments = self._views(several, arrays)
             self._known = given
-        alarms = alarms_now()
+        alarms = current_alarms()
         run = self._run if alarms is None else self._guarded_by(alarms)
         run(*self._arguments)
 
@@ -535,7 +535,7 @@ def loop_program(
     wanted : collection of int, optional
         The results to compute; by default all.
     """
-    if not layout.sequences or not can_be_written(schedule):
+    if not layout.sequences or not can_be_compiled(schedule):
         return None
     write = functools.partial(StepCalls, schedule, layout, inputs, rewrites)
     try:

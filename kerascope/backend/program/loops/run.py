@@ -23,7 +23,7 @@ from kerascope.backend.arrays import Spec
 from kerascope.backend.atomic import WITHOUT_WAITING
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.scan_graph import InnerGraph
-from kerascope.backend.program.alarms import alarms_now
+from kerascope.backend.program.alarms import current_alarms
 from kerascope.backend.program.checks import ARE_CHECKED, are_same, checked_loops, own_failure
 from kerascope.backend.program.loops.calls import Layout
 from kerascope.backend.program.loops.program import LoopProgram, loop_program
@@ -63,7 +63,7 @@ def run_loop(
     n_steps = number_of_steps(sequences, least_steps)
     values = inner.schedule.start(arrays)
     if n_steps == 0:
-        return _nothing(inner, values, sequences, arrays[n:m])
+        return _without_steps(inner, values, sequences, arrays[n:m])
     buffers = _Buffers(inner, n_steps, backwards)
     states = list(arrays[n:m])
     for step in range(n_steps - 1, -1, -1) if backwards else range(n_steps):
@@ -80,12 +80,12 @@ def run_loop(
 
 def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`, and return its results."""
-    alarms = alarms_now()
+    alarms = current_alarms()
     for step in inner.schedule.steps:
         if not step.guards or is_needed(step.guards, values):
             perform_on(step, values)
             if alarms is not None:
-                alarms.look_at_step(step, values)
+                alarms.inspect_step(step, values)
     return [values[slot] for slot in inner.schedule.results]
 
 
@@ -167,7 +167,7 @@ def number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
     return counts[0]
 
 
-def _nothing(
+def _without_steps(
     inner: InnerGraph, values: list[Any], sequences: Sequence[Any], states: Sequence[Any]
 ) -> list[Any]:
     """Return the results of a loop without steps; one step on zeros determines the shapes."""
@@ -201,8 +201,8 @@ def _names(inner: InnerGraph) -> str:
 
 
 ROUNDINGS = 32
-SHAKES = 16
-N_SHAKES = 4
+PERTURBATIONS = 16
+N_TRIALS = 4
 
 Compute = Callable[[InnerGraph, Sequence[Any]], list[Any]]
 
@@ -402,25 +402,25 @@ class _Judge:
             x.dtype == y.dtype
             and x.shape == y.shape
             and not self.is_exact()
-            and (_are_near(x, y) or self._is_shaky(number, x, y))
+            and (_are_near(x, y) or self._explained_by_inputs(number, x, y))
         )
         if not is_near:
             raise Difference(tensor, self.where, got, wanted)
 
-    def _is_shaky(self, number: int, got: np.ndarray, wanted: np.ndarray) -> bool:
+    def _explained_by_inputs(self, number: int, got: np.ndarray, wanted: np.ndarray) -> bool:
         """Return whether rounding in the step inputs explains the difference."""
         moved = np.zeros(wanted.shape)
         is_free = np.zeros(wanted.shape, bool)
-        for seed in range(N_SHAKES):
+        for seed in range(N_TRIALS):
             rng = np.random.default_rng(seed)
             sums: list[Any] = []
             for start in self.starts:
-                result = _stepped(self.inner, [_shaken(x, rng) for x in start])[number]
+                result = _stepped(self.inner, [_perturbed(x, rng) for x in start])[number]
                 sums = _added(sums, [result])
             other = np.asarray(sums[0])
             is_free |= ~_is_alike(other, wanted)
             moved = np.fmax(moved, _distance(other, wanted))
-        allowed = SHAKES * moved + _rounding(wanted)
+        allowed = PERTURBATIONS * moved + _rounding(wanted)
         return bool(
             (is_free | (_is_alike(got, wanted) & (_distance(got, wanted) <= allowed))).all()
         )
@@ -456,14 +456,14 @@ def _rounding(array: np.ndarray) -> float:
     return ROUNDINGS * (float(unit.eps) * largest + float(unit.tiny))
 
 
-def _shaken(x: Any, rng: np.random.Generator) -> Any:
+def _perturbed(x: Any, rng: np.random.Generator) -> Any:
     """Return the numbers, changed at random in their last place."""
     array = np.asarray(x)
     if array.dtype.kind != "f":
         return x
     signs = rng.choice([-1.0, 1.0], array.shape)
-    shaken: np.ndarray = array * (1 + signs * np.finfo(array.dtype).eps).astype(array.dtype)
-    return shaken
+    perturbed: np.ndarray = array * (1 + signs * np.finfo(array.dtype).eps).astype(array.dtype)
+    return perturbed
 
 
 # --- by program or by interpreter -----------------------------------------------------------------
@@ -493,7 +493,7 @@ def perform_loop(
     key = (tuple(steps), backwards)
     program: Any = kept.get(key, _programs)  # other threads may remove it
     if program is _programs:
-        program = written_loop(inner, steps, backwards)
+        program = compiled_loop(inner, steps, backwards)
         for old in list(kept)[: len(kept) + 1 - MOST_PROGRAMS]:
             kept.pop(old, None)
         kept[key] = program
@@ -504,7 +504,7 @@ def perform_loop(
     try:
         (taken,) = map(lock.acquire, WITHOUT_WAITING)
         if not taken:  # another thread is using it
-            program = written_loop(inner, steps, backwards)
+            program = compiled_loop(inner, steps, backwards)
             assert program is not None
         outputs = [np.empty(*spec) for spec in _results(program, n_steps)]
         compute = functools.partial(program, outputs, *inputs)
@@ -549,7 +549,7 @@ def _check(
     check_loop(inner, inputs, outputs, backwards, is_exact, compute)
 
 
-def written_loop(
+def compiled_loop(
     inner: InnerGraph,
     steps: list[Spec],
     backwards: bool,

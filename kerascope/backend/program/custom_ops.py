@@ -17,14 +17,14 @@ from kerascope.backend.graph import Op
 from kerascope.printable import printable
 
 # Declarations of an op about its `perform`. A program can do without them.
-PROMISES = (
+DECLARATIONS = (
     *("ufunc", "kernel", "is_view", "is_exact", "needs_only_shapes", "inputs_read_by_shape"),
     *("may_share", "leaner"),
 )
-PLAIN = Op.__mro__  # classes without declarations about `perform`
+PLAIN_BASES = Op.__mro__  # classes without declarations about `perform`
 
 
-class Foreign(Op):
+class CustomOp(Op):
     """Wraps a custom op whose declarations do not hold: only `perform` and shapes are used.
 
     Parameters
@@ -85,50 +85,50 @@ def _read_only(array: Any) -> Any:
     return view
 
 
-_judged: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+_has_valid: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def trusted(op: Op) -> Op:
     """Return an op, or a wrapper without declarations if they do not hold for its `perform`."""
     kind = type(op)
-    if kind not in _judged:
-        _judged[kind] = _is_as_it_says(kind)
-    return op if _judged[kind] else Foreign(op)
+    if kind not in _has_valid:
+        _has_valid[kind] = _has_valid_declarations(kind)
+    return op if _has_valid[kind] else CustomOp(op)
 
 
-def is_own(op: Op) -> bool:
+def is_builtin(op: Op) -> bool:
     """Return whether an op is built into kerascope, so that its declarations are reliable."""
-    return is_ours(type(op)) and not isinstance(op, Foreign)
+    return is_builtin_class(type(op)) and not isinstance(op, CustomOp)
 
 
 def is_pure(op: Op) -> bool:
     """Return whether an op depends only on its inputs; custom ops must declare it themselves."""
-    kind = type(op.op if isinstance(op, Foreign) else op)
-    return op.is_pure and (is_ours(kind) or _says_whether_it_is_pure(kind))
+    kind = type(op.op if isinstance(op, CustomOp) else op)
+    return op.is_pure and (is_builtin_class(kind) or _declares_purity(kind))
 
 
-def is_ours(kind: type) -> bool:
+def is_builtin_class(kind: type) -> bool:
     """Return whether a class is defined in kerascope."""
     return kind.__module__.startswith("kerascope.")
 
 
-def _is_as_it_says(kind: type[Any]) -> bool:
+def _has_valid_declarations(kind: type[Any]) -> bool:
     """Return whether the declarations of an op class hold for its own `perform`."""
-    if is_ours(kind):
+    if is_builtin_class(kind):
         return True
-    others = [base for base in kind.__mro__ if not is_ours(base)]
+    others = [base for base in kind.__mro__ if not is_builtin_class(base)]
     written = {name for base in others for name in vars(base) if not name.startswith("__")}
-    if any(is_ours(base) and base not in PLAIN for base in kind.__mro__):
+    if any(is_builtin_class(base) and base not in PLAIN_BASES for base in kind.__mro__):
         return written <= {"grad"}
-    return all(_was_said_of_it(kind, name) for name in PROMISES)
+    return all(_is_declared_for_perform(kind, name) for name in DECLARATIONS)
 
 
-def _was_said_of_it(kind: type[Any], name: str) -> bool:
+def _is_declared_for_perform(kind: type[Any], name: str) -> bool:
     """Return whether a declaration was made in the class that defines `perform`, or below."""
-    classes = [base for base in kind.__mro__ if base not in PLAIN]
+    classes = [base for base in kind.__mro__ if base not in PLAIN_BASES]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)
 
 
-def _says_whether_it_is_pure(kind: type[Op]) -> bool:
-    return any("is_pure" in vars(base) for base in kind.__mro__ if base not in PLAIN)
+def _declares_purity(kind: type[Op]) -> bool:
+    return any("is_pure" in vars(base) for base in kind.__mro__ if base not in PLAIN_BASES)
