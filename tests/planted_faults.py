@@ -60,14 +60,14 @@ def operands_are_swapped(patch):
 
 
 def a_variable_is_taken_for_a_constant(patch):
-    right = Bound._know_what_is_given
+    right = Bound._add_inputs
 
     def stale(self, arrays):
         right(self, arrays)
         for slot, variable in self.schedule.variables:
-            self._know_constant(slot, variable.room.copy())
+            self._set_constant(slot, variable.room.copy())
 
-    patch.setattr(Bound, "_know_what_is_given", stale)
+    patch.setattr(Bound, "_add_inputs", stale)
 
 
 def a_reshape_does_not_say_that_it_is_a_view(patch):

@@ -169,9 +169,9 @@ __all__ = [
     "Line",
     "Provenance",
     "describe",
+    "describe_line",
     "line_of",
     "provenance_of",
     "short_line",
     "short_place",
-    "describe_line",
 ]

@@ -79,7 +79,7 @@ class Programs(Exclusive):
         self._counts: dict[Any, int] = {}
         self._refused: set[Any] = set()  # shapes whose program has failed
         self._conditions = sorted(conditions_of(schedule))
-        self._default_ones = [slot for slot, x in enumerate(schedule.inputs) if defaults_to_ones(x)]
+        self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if defaults_to_ones(x)]
         self._calls_before = self._first_calls
 
     @staticmethod
@@ -194,8 +194,8 @@ class Programs(Exclusive):
         key: Any = tuple([array.shape for array in arrays])
         if self._conditions:
             key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
-        if self._default_ones:
-            key = (key, tuple([is_constant_ones(arrays[slot]) for slot in self._default_ones]))
+        if self._mostly_ones:
+            key = (key, tuple([is_constant_ones(arrays[slot]) for slot in self._mostly_ones]))
         return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -250,7 +250,7 @@ class Programs(Exclusive):
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """Return the inputs whose numbers a program may use: conditions and constant ones."""
-        ones = {slot: arrays[slot] for slot in self._default_ones if is_constant_ones(arrays[slot])}
+        ones = {slot: arrays[slot] for slot in self._mostly_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 
 
