@@ -15,7 +15,6 @@ from itertools import count, pairwise
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.marks import (
     ELLIPSIS,
-    FONT_SLACK,
     SMALLEST,
     Page,
     arrow,
@@ -27,8 +26,7 @@ from kerascope.viz.figure.marks import (
 )
 from kerascope.viz.figure.reading import Part, Reading, class_of
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Point, Shape
+from kerascope.viz.sheet import Point, Shape, padded_width
 
 MOST_COLUMNS = 3
 CELLS = (0.125, 0.4, 0.875)  # middles of the cells, as shares of a column's width
@@ -219,7 +217,7 @@ class _TimeColumns:
         turn = self.left(target) - self.between / 2
         path = ((x0, y0), (x1, y1)) if y0 == y1 else ((x0, y0), (turn, y0), (turn, y1), (x1, y1))
         yield arrow(*path, color="accent purple", width=1.1)
-        size = fitting_size("state", (x1 - x0) / FONT_SLACK - 2, self.page.size)
+        size = fitting_size("state", x1 - x0 - 2, self.page.size)
         if size and y0 == y1:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
@@ -244,17 +242,17 @@ class _TimeColumns:
         yield ground(dots - 4.5, middle - 4.0, 9.0, 8.0)
         yield words(dots, middle + 1.5, ELLIPSIS, self.page.size)
         name = self._cell_name(part)
-        size = fitting_size(name, (wide - 2) / FONT_SLACK, self.page.size)
-        text = name if size else shortened(name, wide - 2, SMALLEST)
+        size = fitting_size(name, wide - 0.5, self.page.size)
+        text = name if size else shortened(name, wide - 0.5, SMALLEST)
         for number, x in enumerate(steps):
             data = None if number else part.data
             yield box(x - wide / 2, top, wide, self.cell, "recurrent", data, corner=3.0)
             yield words(x, middle + 2.3, text, size or SMALLEST)
         title, _ = words_of(part)
         units = str(part.channels) if part.shape else ""
-        width = ((CELLS[2] - CELLS[1]) * self.wide - 3.0) / FONT_SLACK
+        width = (CELLS[2] - CELLS[1]) * self.wide - 3.0
         choices = [f"{title}, {units}", units] if units else [title]
-        below = next((t for t in choices if text_width(t, SMALLEST) <= width), choices[-1])
+        below = next((t for t in choices if padded_width(t, SMALLEST) <= width), choices[-1])
         yield words(dots, top + self.cell + SMALLEST + 1.0, below, SMALLEST, quiet=True)
 
     @staticmethod
@@ -281,10 +279,10 @@ class _TimeColumns:
         yield box(left, top, self.wide, self.cell, part.kind, part.data, corner=2.2)
         title, facts = words_of(part)
         size, small = self.page.size, max(SMALLEST, self.page.size - 0.6)
-        title = shortened(title, (self.wide - 8) / FONT_SLACK, size, True)
+        title = shortened(title, self.wide - 8, size, True)
         facts = facts or (str(part.channels) if part.shape and part.kind != "input" else "")
         middle, y = left + self.wide / 2, self.level(one) + size * 0.34
-        total = (text_width(title, size, True) + text_width(facts, small)) * FONT_SLACK
+        total = padded_width(title, size, True) + padded_width(facts, small)
         total += 5.0 if facts else 0.0
         half = min(total, self.wide) / 2
         around = (middle - half - 1, top + 2, 2 * half + 2, self.cell - 4)

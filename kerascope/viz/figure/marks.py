@@ -12,16 +12,13 @@ import re
 from dataclasses import dataclass
 
 from kerascope.errors import ArgumentError
-from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Data, Label, Line, Point, Rectangle
+from kerascope.viz.sheet import Data, Label, Line, Point, Rectangle, padded_width
 
 SMALLEST = 6.0  # points: the smallest text of a figure
 NARROWEST, WIDEST = 100.0, 1500.0  # points, of a figure
 POINTS = {"mm": 72 / 25.4, "cm": 720 / 25.4, "in": 72.0, "pt": 1.0}
 BROKEN = (2.4, 1.6)  # dash and gap of broken lines
 ELLIPSIS = "\u2026"
-OTHER_FONT = 1.12  # a font that replaces Helvetica may be wider
-FONT_SLACK = 1.16  # the same for boxes, which have room
 
 
 @dataclass(frozen=True)
@@ -143,7 +140,7 @@ def arrow(
     return Line(points, color, width, dashes, data, head="arrow" if head else "")
 
 
-# --- texts ----------------------------------------------------------------------------------------
+# --- texts; they fit with space to spare for wider fonts than Helvetica ---------------------------
 
 
 def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
@@ -156,10 +153,10 @@ def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
     >>> shortened("attention", 60.0, 7.0)
     'attention'
     """
-    if text_width(text, size, bold) <= width:
+    if padded_width(text, size, bold) <= width:
         return text
     cut = text
-    while cut and text_width(cut + ELLIPSIS, size, bold) > width:
+    while cut and padded_width(cut + ELLIPSIS, size, bold) > width:
         cut = cut[:-1]
     word = cut[: cut.rfind(" ")] if " " in cut.rstrip() else cut
     kept = word if len(word) * 2 > len(cut) else cut
@@ -175,7 +172,7 @@ def fitting_size(text: str, width: float, size: float, bold: bool = False) -> fl
     (7.4, None)
     """
     while size >= SMALLEST:
-        if text_width(text, size, bold) <= width:
+        if padded_width(text, size, bold) <= width:
             return size
         size = round(size - 0.1, 1)
     return None

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kerascope.viz.figure.marks import (
-    FONT_SLACK,
     SMALLEST,
     Page,
     arrow,
@@ -25,8 +24,7 @@ from kerascope.viz.figure.marks import (
 from kerascope.viz.figure.reading import Part, Shape, has_own_name, members_of, shape_text, sides_of
 from kerascope.viz.figure.segments import Segment, Unit
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Circle, Data, Label, Point, data_of, moved
+from kerascope.viz.sheet import Circle, Data, Label, Point, data_of, moved, padded_width
 from kerascope.viz.sheet import Shape as Mark
 
 GAP = 10.0  # between boxes: an arrow
@@ -137,7 +135,7 @@ def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) ->
     lead, tail = (max(lead, 4.0 if down else 7.0), 6.0 if down else 9.0) if turns else (lead, 4.0)
     pad, shift = 5.0, 2.6 if len(unit.copies) > 1 else 0.0
     count, shape = _frame_title(unit, page)
-    least = (count.width + shape.width) * FONT_SLACK + 16
+    least = sum(padded_width(one.text, one.size, one.bold) for one in (count, shape)) + 16
     wide = max(inner.width + (2 * pad if down else lead + tail + pad), least)
     below = lead + tail + 2 if down else (-2.0 if is_residual else pad)
     high = inner.height + TITLE + below
@@ -210,7 +208,7 @@ def layer_box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times:
     if page.narrow and len(quiet) == 2:
         quiet = [", ".join(quiet)]
     most = page.width * (0.6 if page.narrow else 0.26)
-    most -= text_width(count, page.size, not plain)
+    most -= padded_width(count, page.size, not plain)
     title = shortened(title, most, page.size, not plain) + count
     return replace(_texts_in_box(part.kind, title, quiet, page, data, not plain), is_box=True)
 
@@ -220,8 +218,8 @@ def _texts_in_box(
 ) -> Piece:
     """Return a box around a title and further lines below it."""
     pitch, y = SMALLEST + 1.6, page.size * 0.75 + 3.2
-    widths = [text_width(title, page.size, bold), *(text_width(one, SMALLEST) for one in quiet)]
-    wide, high = max(widths) * FONT_SLACK + 8.0, page.size + 6.0 + len(quiet) * pitch
+    widths = [padded_width(title, page.size, bold), *(padded_width(one, SMALLEST) for one in quiet)]
+    wide, high = max(widths) + 8.0, page.size + 6.0 + len(quiet) * pitch
     marks: list[Mark] = [
         box(0.0, 0.0, wide, high, kind, data, corner=2.2),
         ground(2.5, 2.0, wide - 5, high - 4, f"under {kind}"),

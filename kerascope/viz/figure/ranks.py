@@ -48,7 +48,7 @@ def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: b
 def _rank_of(reading: Reading, inside: Iterable[str]) -> dict[str, int]:
     """Return the rank of each part: the length of the longest path to it."""
     parts = [*inside]
-    rank = {one: depth - 1 for one, depth in reading.depths(parts).items()}
+    rank = reading.depths(parts)
     for one in reversed(parts):  # a part without sources moves to the rank before its first target
         later = [rank[target] for target in reading.targets[one] if target in rank]
         if later and not reading.sources[one]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.nesting import longest_paths
 from kerascope.viz.sheet import Data, data_of
 
 Shape = tuple[int | None, ...]
@@ -145,23 +146,21 @@ class Reading:
         """The kinds of all parts."""
         return {part.kind for part in self.parts.values()}
 
-    def depths(self, ones: Iterable[str]) -> dict[str, int]:
-        """Return the number of parts on the longest path to each of some parts, through them."""
-        depths: dict[str, int] = {}
-        for one in ones:
-            before = [depths[source] for source in self.sources[one] if source in depths]
-            depths[one] = 1 + max(before, default=0)
-        return depths
+    def depths(self, ones: Sequence[str]) -> dict[str, int]:
+        """Return the length of the longest path to each of some parts, through these parts."""
+        inside = {*ones}
+        return longest_paths(
+            ones, [(one, s) for one in ones for s in self.sources[one] if s in inside]
+        )
 
     def longest_path(self, ones: Sequence[str]) -> list[Part]:
         """Return the longest path through some parts to the last of them."""
         depths = self.depths(ones)
-        path = [self.parts[ones[-1]]]
-        while depths[path[-1].node.id] > 1:
-            last = path[-1].node.id
-            before = [s for s in self.sources[last] if depths.get(s, depths[last]) < depths[last]]
-            path.append(self.parts[max(before, key=depths.__getitem__)])
-        return path[::-1]
+        path = [ones[-1]]
+        while depth := depths[path[-1]]:
+            before = [one for one in self.sources[path[-1]] if depths.get(one, depth) < depth]
+            path.append(max(before, key=depths.__getitem__))
+        return [self.parts[one] for one in reversed(path)]
 
 
 def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Reading:

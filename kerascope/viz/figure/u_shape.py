@@ -17,8 +17,7 @@ from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry
 from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, frame, words
 from kerascope.viz.figure.reading import TIMES, Part, Reading, class_of, members_of
-from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Shape, data_of
+from kerascope.viz.sheet import Shape, data_of, padded_width
 
 DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
@@ -107,12 +106,10 @@ def _rows(path: list[Part]) -> UShape | None:
                 return None
             row += 1
             u.rows.append(ResolutionRow())
-            u.falls[row] = []
         elif area > size * 1.6:
             row, rising = row - 1, True
             if row < 0:
                 return None
-            u.rises[row] = []
         size = area
         if part.kind == "pooling" and not rising:
             u.falls.setdefault(row, []).append(part)
@@ -268,7 +265,7 @@ def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> It
         run = [*group]
         x = center = (run[0].x + run[-1].right) / 2
         text = str(channels)
-        half = text_width(text, size) * 0.56 + 2.0
+        half = padded_width(text, size) / 2 + 2.0
         if abs(x - came) < half:
             x = came + half
         if abs(x - goes) < half:

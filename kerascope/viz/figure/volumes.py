@@ -16,7 +16,6 @@ from itertools import groupby
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry, key_of_kinds
 from kerascope.viz.figure.marks import (
-    OTHER_FONT,
     SMALLEST,
     Page,
     arrow,
@@ -34,8 +33,7 @@ from kerascope.viz.figure.reading import (
     shape_text,
 )
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Circle, Point, Polygon, Rectangle, Shape, data_of
+from kerascope.viz.sheet import Circle, Point, Polygon, Rectangle, Shape, data_of, padded_width
 
 IMAGES = ("convolution", "pooling", "upsampling")
 MOST_SHEETS = 16  # channels that are drawn one by one
@@ -111,7 +109,7 @@ class VolumeColumn:
     @property
     def label_width(self) -> float:
         """The least width of its label."""
-        return max(text_width(line, SMALLEST) for line in self.label) * OTHER_FONT
+        return max(padded_width(line, SMALLEST) for line in self.label)
 
     @property
     def advance(self) -> float:
@@ -302,7 +300,7 @@ def _label(column: VolumeColumn, x: float, base: float, size: float, page: Page)
 
 
 def _label_size(column: VolumeColumn, page: Page) -> float:
-    room = (column.advance * (1 if column.lowered is None else 1.8) - PAD) / OTHER_FONT
+    room = column.advance * (1 if column.lowered is None else 1.8) - PAD
     return min(fitting_size(line, room, page.size) or SMALLEST for line in column.label)
 
 
@@ -316,7 +314,7 @@ def _name(part: Part) -> str:
 
 
 def _name_size(column: VolumeColumn, name: str, gap: float) -> float | None:
-    return fitting_size(name, (column.advance + gap - 1.0) / OTHER_FONT, 7.4, True)
+    return fitting_size(name, column.advance + gap - 1.0, 7.4, True)
 
 
 def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
@@ -344,7 +342,7 @@ def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Ite
     for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
         part = after.first
         name = "dense" if part.kind == "dense" else words_of(part)[0].split(",")[0]
-        left = (x0 + x1 - text_width(name, SMALLEST) * OTHER_FONT) / 2
+        left = (x0 + x1 - padded_width(name, SMALLEST)) / 2
         if left > taken:
             data = data_of((), says="step")
             yield words((x0 + x1) / 2, line, name, SMALLEST, quiet=True, data=data)
