@@ -1,20 +1,20 @@
-"""Models of other libraries under the scope: PyTorch, live Keras, ONNX files, functions of JAX.
+"""Models of other libraries in kerascope: PyTorch, live Keras, ONNX files, functions of JAX.
 
-Each library has an adapter here, a module that is found by where an object's class comes from and
-loaded when the first such object is met. None of these libraries is ever imported because of
-kerascope alone. An adapter has
+Each library has an adapter, a module of this package. kerascope finds it from the module in which
+an object's class is defined, and imports it when it meets the first such object. So none of these
+libraries is imported unless it is used. An adapter has these functions:
 
-- `record(subject, *inputs, writer, loss=None, **keywords)`: runs the subject once and tells the
-  `TapeWriter` (`writer.py`) what ran; returns what the subject gave;
-- `graph_of(subject, *inputs, **keywords)`: the `Graph`, without numbers;
-- perhaps `read(subject, writer)`: tells the writer what a file says, where nothing has to run;
-- perhaps `declared(subject)`: what it reads, as `Declared`;
-- perhaps `converted(subject)`: a model of kerascope that does the same, or None, with which all the
-  rest of kerascope works;
-- perhaps `as_configured(subject)`: the same with boxes in place of what kerascope does not have;
-- perhaps `tracing(subject, writer)`: a context manager, in which whatever runs of it is recorded.
+- `record(subject, *inputs, writer, loss=None, **keywords)`: runs the subject once, records its
+  calls with the `TapeWriter` (`writer.py`), and returns the subject's result;
+- `graph_of(subject, *inputs, **keywords)`: returns the `Graph` without numbers;
+- optionally `read(subject, writer)`: records the calls that a file describes without running them;
+- optionally `declared(subject)`: returns the inputs that a model declares, as `Declared`;
+- optionally `converted(subject)`: returns an equivalent model of kerascope, which the rest of
+  kerascope can then use, or None;
+- optionally `as_configured(subject)`: like `converted`, but unsupported layers become plain boxes;
+- optionally `tracing(subject, writer)`: a context manager that records every run of the subject.
 
-The verbs ask here: `draw` for what is `drawable`, `walk` for `steps`, `trace` for `tracing`.
+`draw` uses `drawable`, `walk` uses `steps`, and `trace` uses `tracing` of this module.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
     "drawable", "record", "steps", "summary", "tracing",
 ]  # fmt: skip
 
-# Where a class comes from -> the adapter, and the extra that brings the library.
+# The top-level module of a class -> the adapter, and the extra that installs the library.
 _ADAPTERS = {
     "torch": ("kerascope.foreign.torch_modules", "torch"),
     "keras": ("kerascope.foreign.keras_models", "keras"),
@@ -55,21 +55,21 @@ _ADAPTERS = {
         ("jax", "jaxlib", "flax", "equinox"), ("kerascope.foreign.jax_functions", "jax")
     ),
 }
-WATCHED = ("torch", "keras")  # whose adapters have `watching(writer)`: all models of a program
+WATCHED = ("torch", "keras")  # their adapters can watch a whole program: `watching(writer)`
 _OF_FILES = dict.fromkeys(OF_ONNX, "onnx")
-# Whose arrays make a plain function one of theirs.
+# Arrays of these libraries make a plain function a JAX function.
 OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
-    """Return whose a thing is, "torch", or "" if it is of no library that has an adapter.
+    """Return the name of the library of an object, such as "torch", or "" if it has no adapter.
 
     Parameters
     ----------
     subject : object
-        A path tells by its ending.
+        A path is identified by its file extension.
     *inputs : object
-        What it is called on: that tells whose a plain function is.
+        The inputs of the call. Their types identify the library of a plain function.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def library_of(subject: Any, *inputs: Any) -> str:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Yield what lies in lists and dicts, at any depth."""
+    """Yield the items of nested lists, tuples and dicts."""
     if isinstance(value, (dict, list, tuple)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _inside(one)
@@ -104,17 +104,17 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _homes_of(subject: Any) -> list[str]:
-    """Return the libraries from which a class and those that it builds upon come."""
+    """Return the top-level modules of an object's class and its base classes."""
     return [str(cls.__module__).partition(".")[0] for cls in type(subject).__mro__]
 
 
 def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
-    """Return the adapter of something; None if it needs or has none.
+    """Return the adapter for an object, or None if it needs none or has none.
 
     Raises
     ------
     MissingToolError
-        The library that reads such a file is not installed.
+        If the library that reads such a file is not installed.
     """
     library = library_of(subject, *inputs)
     if not library:
@@ -124,12 +124,12 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
 
 
 def adapter_named(library: str, where: str) -> ModuleType:
-    """Return the adapter of a library; `where` is for the message if that is not installed.
+    """Return the adapter of a library. `where` begins the message if the library is missing.
 
     Raises
     ------
     MissingToolError
-        It is not.
+        If the library is not installed.
     """
     module, extra = _ADAPTERS[library]
     try:
@@ -138,25 +138,25 @@ def adapter_named(library: str, where: str) -> ModuleType:
         if (error.name or "").startswith("kerascope"):
             raise
         raise MissingToolError(
-            f"{where}: this takes the package {error.name}, which is not installed. "
+            f"{where}: this requires the package {error.name}, which is not installed. "
             f'Install it: pip install "kerascope[{extra}]"'
         ) from None
 
 
-# --- what the verbs ask ---------------------------------------------------------------------------
+# --- used by `draw`, `walk`, `summary` and `trace` ------------------------------------------------
 
 
 def converted(subject: Any) -> Any:
-    """Return the model of kerascope that does what a foreign one does; None if there is none."""
+    """Return the equivalent model of kerascope for a foreign model, or None if there is none."""
     adapter = adapter_of(subject)
     convert = getattr(adapter, "converted", None)
     return None if convert is None else convert(subject)
 
 
 def declared(subject: Any) -> list[Declared] | None:
-    """Return what a foreign model says that it reads; None if it says nothing."""
-    told: list[Declared] | None = getattr(adapter_of(subject), "declared", _nothing)(subject)
-    return told
+    """Return the inputs that a foreign model declares, or None if it declares none."""
+    inputs: list[Declared] | None = getattr(adapter_of(subject), "declared", _nothing)(subject)
+    return inputs
 
 
 def _nothing(subject: Any) -> None:
@@ -164,17 +164,17 @@ def _nothing(subject: Any) -> None:
 
 
 class Fed(NamedTuple):
-    """What a foreign model is called on."""
+    """The inputs of a call of a foreign model."""
 
     values: tuple[Any, ...] = ()
     names: Mapping[str, Any] = {}
 
 
 def fed(inputs: Any, subject: Any = None) -> Fed:
-    """Return inputs as a call has them: one, a tuple of several, or a dict of those with names.
+    """Return the inputs of a call: a single value, a tuple, or a dict of named inputs.
 
-    A module of PyTorch or a model of Keras also takes a tuple whose last item is a dict of inputs
-    with names, and shapes, which stand for random numbers.
+    For a PyTorch module or a Keras model, a tuple may also end with a dict of named inputs, and a
+    shape is replaced by random numbers of this shape.
 
     Examples
     --------
@@ -196,25 +196,25 @@ def fed(inputs: Any, subject: Any = None) -> Fed:
 
 
 def _names_after(number: int, subject: Any) -> set[str]:
-    """Return the names of the arguments of a model's call, without the first ones."""
+    """Return the argument names of a model's call, without the first `number`."""
     call = getattr(subject, "forward", None) or getattr(subject, "call", None)
     try:
         arguments = list(signature(call).parameters.values())[number:] if call else []
-    except (TypeError, ValueError):  # of a callable without a signature
+    except (TypeError, ValueError):  # the callable has no signature
         return set()
     return {one.name for one in arguments if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
 
 
 def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any, Any]:
-    """Return what is drawn of a foreign model, and what each call gave; ours comes as it is.
+    """Return the subject to draw and the results of its calls. Models of kerascope are unchanged.
 
     Parameters
     ----------
     subject : object
     inputs : optional
-        What it is called on (see `fed`), if its numbers are not to be shown.
+        The inputs of the model (see `fed`), if the picture shows no numbers.
     values : optional
-        The same if they are.
+        The inputs of the model, if the picture shows the numbers.
     """
     given = fed(inputs if values is None else values, subject)
     adapter = adapter_of(subject, *given.values)
@@ -231,7 +231,7 @@ def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any,
 
 
 def steps(subject: Any, inputs: Any) -> Iterator[Any] | None:
-    """Return the steps of a walk through a foreign model; None if it is none."""
+    """Return the steps of a walk through a foreign model, or None if the subject has no adapter."""
     if adapter_of(subject, *fed(inputs, subject).values) is None:
         return None
     model = converted(subject)
@@ -247,18 +247,18 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     Parameters
     ----------
     subject : model or path
-        Of kerascope, or of another library; or of a file of one.
+        A model of kerascope or of another library, or the path of a model file.
     inputs : optional
-        What a foreign model is called on; several in a tuple, those with names in a dict. Of a
-        module of PyTorch or a subclassed model of Keras also a shape, such as (2, 4).
+        The inputs of a foreign model: several in a tuple, or named ones in a dict. For a PyTorch
+        module or a subclassed Keras model, a shape such as (2, 4) is enough.
     **options : object
-        As for `Model.summary`; of a recorded model `line_length` and `print_fn`. `input_data` and
-        `input_size`, as in torchinfo, are other words for `inputs`.
+        The same as for `Model.summary`. A recorded model takes only `line_length` and `print_fn`.
+        `input_data` and `input_size`, as in torchinfo, are accepted in place of `inputs`.
 
     Raises
     ------
     ArgumentError
-        It is no model.
+        If the subject is not a model.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
     model = subject if isinstance(subject, Network) else converted(subject)
     if model is not None and inputs is not None:
         raise ArgumentError(
-            f"summary: {model.name} is a graph that needs no inputs; got some. Leave them out."
+            f"summary: {model.name} is already a graph and needs no inputs. Leave them out."
         )
     if model is None and inputs is None:
         model = getattr(adapter_of(subject), "as_configured", _nothing)(subject)
@@ -294,7 +294,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
         is_known = asked[0] in signature(Network.summary).parameters
         why = "only works for models of kerascope" if is_known else "is an unknown argument"
         raise ArgumentError(
-            f"summary: {asked[0]!r} {why}; for a recorded one expected line_length or print_fn."
+            f"summary: {asked[0]!r} {why}. For a recorded one use line_length or print_fn."
         )
     read = getattr(adapter_of(subject), "read", None)
     if inputs is None and read is not None:
@@ -313,14 +313,14 @@ def record(
     budget: int | None = HISTORY,
     where: str = "record(model, x)",
 ) -> tuple[TapeWriter, Any]:
-    """Run a foreign model once; return what was recorded, and what it gave.
+    """Run a foreign model once and return the writer with its calls, and the model's result.
 
-    `where` says in messages how the caller is called on a model.
+    `where` is how the caller would be called on a model, for messages.
 
     Raises
     ------
     ArgumentError
-        It is of no library that has an adapter.
+        If the subject is not of a library that has an adapter.
     """
     given = fed(inputs, subject)
     adapter = _needed(subject, *given.values, where=where)
@@ -333,12 +333,12 @@ def record(
 def tracing(
     subject: Any, *, statistics_only: bool = True, history: int | None = HISTORY
 ) -> AbstractContextManager[Tape] | None:
-    """Return what records whatever runs of a foreign model; None if it is none.
+    """Return a context manager that records each run of a foreign model, or None without adapter.
 
     Raises
     ------
     ArgumentError
-        Models of this library do not run by themselves.
+        If models of this library do not run by themselves.
     """
     adapter = adapter_of(subject)
     if adapter is None:
@@ -346,8 +346,8 @@ def tracing(
     watch = getattr(adapter, "tracing", None)
     if watch is None:
         raise ArgumentError(
-            f"trace: kerascope runs {name_of(subject)} call by call itself; expected a model that "
-            f"runs by itself. Use kerascope.walk(model, x) or kerascope.play(model, x)."
+            f"trace: expected a model that runs by itself, got {name_of(subject)}, which kerascope "
+            f"runs call by call. Use kerascope.walk(model, x) or kerascope.play(model, x)."
         )
     return _traced(watch, subject, TapeWriter("statistics" if statistics_only else "all", history))
 
@@ -370,7 +370,7 @@ def _needed(subject: Any, *inputs: Any, where: str) -> ModuleType:
 
 
 def name_of(subject: Any) -> str:
-    """Return what a foreign model is called: its name, or that of its class or file.
+    """Return the name of a foreign model, or the name of its class or file.
 
     Examples
     --------

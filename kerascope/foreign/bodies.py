@@ -1,12 +1,13 @@
-"""The walk through a graph of ONNX or JAX that writes its calls, with or without numbers.
+"""The walk through a graph of ONNX or JAX that records its calls, with or without numbers.
 
-A `Body` is a graph of steps. A `Step` is a node of ONNX or an equation of JAX, and may contain
-bodies of its own: the function that it calls, the branches of a condition, the turn of a loop.
-`onnx_bodies.py` and `jax_bodies.py` read them.
+A `Body` is a graph of steps. A `Step` is a node of ONNX or an equation of JAX. It may contain
+bodies: the function that it calls, the branches of a condition, or the body of a loop.
+`onnx_bodies.py` and `jax_bodies.py` create them.
 
-A `Walk` writes a call for each step. Without an `Evaluator` nothing is computed: every branch is
-written, and one turn of each loop. With one, each step is computed; of a condition the branch that
-is taken is written, of a loop each turn. `onnx_walk.py` and `jax_walk.py` add what differs.
+A `Walk` records a call for each step. Without an `Evaluator` nothing is computed: the walk records
+every branch, and one iteration of each loop. With an `Evaluator` each step is computed, and the
+walk records the branch that is taken and each iteration. `onnx_walk.py` and `jax_walk.py` are its
+subclasses.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from kerascope.foreign.records import Line, Setting, Value
 from kerascope.foreign.scopes import Scopes
 from kerascope.foreign.writer import TapeWriter
 
-ABSENT = "absent"  # dtype of an input or output that is left out
+ABSENT = "absent"  # dtype of an omitted input or output
 NOTHING: Mapping[Any, Any] = {}
-Each = tuple[int, bool]  # the axis along which a loop goes through an array; whether backwards
+Each = tuple[int, bool]  # the axis over which a loop iterates, and whether backwards
 
-# --- what is walked -------------------------------------------------------------------------------
+# --- graphs and steps -----------------------------------------------------------------------------
 
 
 class ArrayType(NamedTuple):
-    """The shape and the dtype of a value, as known before anything runs.
+    """The shape and the dtype of a value, as known before the graph runs.
 
     Attributes
     ----------
     shape : tuple of (int, str or None), or None
-        A size that varies has a name, or is None. None instead of the tuple: the rank is unknown.
+        A size that varies is a name or None. None in place of the tuple: the rank is unknown.
     dtype : str
         "" if it is unknown.
     """
@@ -58,20 +59,20 @@ class Step(NamedTuple):
     name : str
         Unique in the file or function.
     op : str
-        The operator or primitive, or the function that it calls.
+        Name of the operator or primitive, or of the function that it calls.
     inputs, outputs : tuple
-        Keys of the values that it reads and computes: names in ONNX, variables or literals in JAX.
+        Keys of the values: names in ONNX, variables or literals in JAX.
     bodies : mapping of str to Body
-        The graphs that it contains: "" for a function that it calls, otherwise "body", "test",
-        "branch0", or the attribute of the node.
+        The graphs that it contains. The key is "" for a function that it calls, otherwise "body",
+        "test", "branch0", or the attribute of the node.
     scopes : tuple of str
-        Names of the frames around it that are modules or scopes, the outermost first.
+        Names of the enclosing frames that are modules or scopes, the outermost first.
     line : (str, int, str), optional
-        The user's line.
+        File, line and function of the user's code.
     kind, settings, parameters, arguments
-        Only of ONNX, where the file alone determines them: the kind of the box, its settings, its
-        weights (from the role to the key), and the other keys that it reads, including those that
-        the graphs inside it read.
+        Only for ONNX, where the file determines them: the kind of the box, its settings, its
+        weights (role -> key), and the keys of its other inputs, including those that the graphs
+        inside it read.
     """
 
     source: Any
@@ -89,28 +90,28 @@ class Step(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the function that it calls is one step, which is written under this name."""
+        """Whether the called function has only one step, which is recorded under this name."""
         return "" in self.bodies and [one.name for one in self.bodies[""].steps] == [self.name]
 
 
 class Body(NamedTuple):
-    """A graph, or a function as one step calls it.
+    """A graph, or a function for one call of it.
 
     Attributes
     ----------
     name : str
     inputs, outputs : tuple
-        Keys of values.
+        Keys of the values.
     constants : mapping
-        From keys to arrays of the file or function. Several names may have one array.
+        Arrays of the file or function by key. Several keys may share an array.
     steps : tuple of Step
         In the order of the file or function.
     source : ClosedJaxpr, or mapping of str to int
         The JAX function, or the opsets of the ONNX graph.
     types : mapping of str to ArrayType
-        Only of ONNX, where they may be incomplete; variables of JAX have their own.
+        Types of the values. Only for ONNX, where they may be incomplete; JAX variables have types.
     boxes : tuple of str
-        Only of ONNX: the constants that are drawn as boxes.
+        Only for ONNX: the constants that are drawn as boxes.
     classes : mapping of str to str
         Classes of the modules that are frames, by the names of the frames, if known.
     """
@@ -127,14 +128,14 @@ class Body(NamedTuple):
 
 
 class StepNames:
-    """Makes names unique; the second step of a name gets the number `first`."""
+    """Makes names unique. The second step with a name gets the number `first`."""
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.taken: set[str] = set()
 
     def free(self, wanted: str) -> str:
-        """Return the name, with a number if it is taken; it is taken from then on."""
+        """Return the name, with a number if it is already used, and mark it as used."""
         name, number = wanted, self.first
         while name in self.taken:
             name, number = f"{wanted}_{number}", number + 1
@@ -151,16 +152,16 @@ class WalkedValue(NamedTuple):
     Attributes
     ----------
     value : Value
-        What is written.
+        The value that is recorded.
     array : array, optional
         None if nothing is computed.
     role : str
-        The name of the model's array that it is, perhaps reshaped; "" for any other value. JAX
-        passes arrays through calls under other variables, so roles belong to values there.
+        Name of the model's array that this value is, possibly reshaped. "" for other values. It is
+        kept with the value, because JAX passes arrays into functions under other variables.
     origin : Value, optional
-        That array as the model has it.
+        The array before any reshaping.
     words : str
-        The number that it is everywhere, if it was written as one.
+        The constant number of this value as text, if it is a literal.
     """
 
     value: Value
@@ -171,7 +172,7 @@ class WalkedValue(NamedTuple):
 
     @property
     def flows(self) -> bool:
-        """Whether an arrow is drawn for it."""
+        """Whether an arrow is drawn for this value."""
         return not self.role and not self.words
 
 
@@ -179,7 +180,7 @@ Values = Sequence[WalkedValue]
 
 
 class Visit(NamedTuple):
-    """A step when the walk reaches it: with its body, its inputs, and all values by their keys."""
+    """A step that the walk has reached, with its body, its inputs, and all values by their keys."""
 
     step: Step
     body: Body
@@ -193,37 +194,37 @@ class Evaluator(Protocol):
     numpy: Any
 
     def compute(self, visit: Visit) -> Iterable[Any]:
-        """Return the outputs of a step that contains no graph, except those left out."""
+        """Return the outputs of a step that contains no graph, without the omitted ones."""
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as it is written."""
+        """Return the recorded value for an array."""
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
-        """Return which branch is taken."""
+        """Return the name of the branch that is taken."""
 
 
 class Loop(NamedTuple):
-    """A loop: its body gets constants, then the states, then a piece of each of the rows.
+    """A loop. The inputs of its body are the constants, then the states, then a piece of each row.
 
     Attributes
     ----------
     body : Body
     states, rows : sequence of WalkedValue
-        At the start of the loop.
+        Their values before the first iteration.
     axes : sequence of (int, bool)
-        How each of the rows is gone through.
+        The axis and the direction in which the loop iterates over each of the rows.
     stacks : sequence of (int, bool)
-        How the outputs behind the states are stacked, each over all turns.
+        How the outputs after the states are stacked over the iterations.
     constants : sequence of WalkedValue
     turns : int, optional
-        How many there are at most, if known before the first.
+        Maximum number of iterations, if known before the first.
     is_counted : bool
-        Whether the body gets the number of the turn and a condition before the states, and returns
-        a condition before them.
+        Whether the body receives the iteration number and a condition before the states, and
+        returns a condition before them.
     limits : sequence of WalkedValue
-        What decides whether there is a first turn.
+        Values that decide whether there is a first iteration.
     test, test_constants : Body and sequence of WalkedValue, optional
-        Computes before each turn whether it takes place.
+        A body that decides before each iteration whether to run it.
     """
 
     body: Body
@@ -239,24 +240,24 @@ class Loop(NamedTuple):
     test_constants: Values = ()
 
 
-Scanned = list[Values]  # of each turn, what it gives besides the states
+Scanned = list[Values]  # for each iteration, its outputs besides the states
 
 
 class Walk:
-    """Writes the calls of bodies.
+    """Records the calls of bodies.
 
     Parameters
     ----------
     writer : TapeWriter
     evaluator : Evaluator, optional
-        None: nothing is computed.
+        None means that nothing is computed.
 
     Attributes
     ----------
     unknown : set of int
-        Tokens of values of unknown rank.
+        Tokens of values whose rank is unknown.
     most_turns : int or None
-        How many turns of a loop are written.
+        Maximum number of iterations of a loop that are recorded.
     """
 
     most_turns: int | None = None
@@ -270,15 +271,15 @@ class Walk:
     def walk(
         self, body: Body, given: Values, outer: Mapping[Any, WalkedValue] = NOTHING
     ) -> list[WalkedValue]:
-        """Write the calls of a body and return its outputs.
+        """Record the calls of a body and return its outputs.
 
         Parameters
         ----------
         body : Body
         given : sequence of WalkedValue
-            Its inputs.
+            The inputs of the body.
         outer : mapping to WalkedValue
-            The values of the graphs around it, which it may read.
+            The values of the enclosing graphs, which the body may read.
         """
         known = {**outer, **dict(zip(body.inputs, given, strict=True))}
         self.enter_constants(body, known)
@@ -308,7 +309,7 @@ class Walk:
     def call(
         self, step: Step, name: str, inputs: Values, outputs: Values, kind: str, **changes: Any
     ) -> None:
-        """Write a call; inputs that are arrays of the model are its parameters."""
+        """Record a call. Inputs that are arrays of the model become its parameters."""
         weights: dict[str, Value] = {}
         for one in inputs:
             if one.origin is not None:
@@ -316,13 +317,13 @@ class Walk:
                 weights[one.role if short in weights else short] = one.origin
         read = [one.value for one in inputs if one.flows]
         made = [one.value for one in outputs if one.value.dtype != ABSENT]
-        told = {"settings": step.settings, "parameters": weights, **changes}
-        self.writer.call(name, read, made, op=step.op, kind=kind, line=step.line, **told)
+        facts = {"settings": step.settings, "parameters": weights, **changes}
+        self.writer.call(name, read, made, op=step.op, kind=kind, line=step.line, **facts)
 
-    def write_constant(self, body: Body, name: str, value: Value, **told: Any) -> None:
-        """Write a constant of a body as a box of its own."""
+    def write_constant(self, body: Body, name: str, value: Value, **facts: Any) -> None:
+        """Record a constant of a body as a separate box."""
         name = f"{body.name}.{name}" if body.name else name
-        self.writer.call(name, [], [value], op="Constant", kind="constant", **told)
+        self.writer.call(name, [], [value], op="Constant", kind="constant", **facts)
 
     # --- branches and loops -----------------------------------------------------------------------
 
@@ -376,7 +377,7 @@ class Walk:
     def _start(
         self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
     ) -> list[WalkedValue]:
-        """Write and return the inputs of a turn; a number at first is none later."""
+        """Record and return the inputs of an iteration. A literal only holds for the first."""
         inner, keys = loop.body, loop.body.inputs[len(loop.constants) :]
         inputs, start = [*limits, *states, *loop.rows], []
         if loop.is_counted:
@@ -396,7 +397,7 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return the states after a turn; samples for which the test is false keep theirs."""
+        """Return the states after an iteration. Samples whose test is false keep the old state."""
         kept, (condition,) = [], limits
         for key, new, old in zip(body.outputs, ends, start, strict=True):
             arrays = condition.array, new.array, old.array
@@ -406,7 +407,7 @@ class Walk:
         return kept
 
     def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
-        """Return the outputs of all turns, stacked; only those that the step names."""
+        """Return the stacked outputs of all iterations, without those that the step omits."""
         number = len(loop.states)
         inner = loop.body.outputs[number + loop.is_counted :]
         outputs = []
@@ -426,29 +427,29 @@ class Walk:
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value: an array, or if nothing is computed, its type."""
+        """Return a new value for an array, or for its type if nothing is computed."""
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)
 
     def given(self, array: Any) -> WalkedValue:
-        """Return an array as a new value."""
+        """Return a new value for an array."""
         assert self.evaluator is not None
         return WalkedValue(self.evaluator.value_of(next(self.tokens), array), array)
 
     def declared(self, known: ArrayType) -> WalkedValue:
-        """Return a value of which only the type is known."""
+        """Return a new value with a type but no array."""
         token = next(self.tokens)
         if known.shape is None:
             self.unknown.add(token)
         return WalkedValue(Value(token, known.sizes, known.dtype))
 
     def absent(self) -> WalkedValue:
-        """Return the value of an input or output that is left out."""
+        """Return the value of an omitted input or output."""
         return WalkedValue(Value(next(self.tokens), (), ABSENT))
 
     def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:
-        """Return the same arrays as new values; where a type is unknown, that of before holds."""
+        """Return the same arrays as new values. Unknown types come from the previous value."""
         if self.evaluator is not None:
             return [self.given(one.array) for one, _ in zip(values, keys, strict=False)]
         passed = []
@@ -459,18 +460,18 @@ class Walk:
             passed.append(self.declared(known))
         return passed
 
-    # --- what differs -----------------------------------------------------------------------------
+    # --- overridden for each library --------------------------------------------------------------
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:
-        """Write a step that contains no graph and return its outputs."""
+        """Record a step that contains no graph, and return its outputs."""
         raise NotImplementedError
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop that a step is; None if it is a condition with branches."""
+        """Return the loop of a step, or None if the step is a condition with branches."""
         raise NotImplementedError
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Enter the constants of a body, and write those that are boxes."""
+        """Add the constants of a body to the values, and record those that are drawn as boxes."""
         raise NotImplementedError
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
@@ -484,7 +485,7 @@ class Walk:
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Compute the turns that are not written; return the last states and the settings, too."""
+        """Compute the iterations that are not recorded. Return the last states and settings."""
         return states, scanned, step.settings
 
 
@@ -492,13 +493,13 @@ class Walk:
 
 
 def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
-    """Return new rows where a condition holds, and old ones elsewhere."""
+    """Return the new rows where a condition is true, and the old rows elsewhere."""
     ones = (1,) * (new.ndim - condition.ndim)
     return numpy.where(condition.reshape(condition.shape + ones), new, old)
 
 
 def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
-    """Return what the turns of a loop gave as one array."""
+    """Return the results of all iterations as one array."""
     axis, is_backwards = each
     if not pieces:
         sizes = [size or 0 for size in of_one.sizes]
@@ -508,6 +509,6 @@ def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) ->
 
 
 def piece_of(array: Any, each: Each, turn: int) -> Any:
-    """Return the piece of an array that a turn of a loop gets."""
+    """Return the slice of an array for one iteration of a loop."""
     axis, is_backwards = each
     return array[(slice(None),) * (axis % array.ndim) + (-1 - turn if is_backwards else turn,)]

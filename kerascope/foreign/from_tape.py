@@ -1,4 +1,4 @@
-"""The calls of a foreign model as a tape tells them: so one that was loaded has a graph, too."""
+"""Rebuild the calls of a foreign model from the events of a tape, for instance a loaded one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WORDS = {"f": "float", "i": "int", "u": "uint", "bool": "bool", "c": "complex"}
 
 
 def calls_on_tape(events: Iterable[Event]) -> tuple[list[Call], list[Frame]]:
-    """Return the calls, and the frames around them, of the last batch of which events tell.
+    """Return the calls and the enclosing frames of the last batch in a sequence of events.
 
-    None where no foreign model ran; a call that has not returned yet has no outputs.
+    The lists are empty if no foreign model ran. A call that has not returned has no outputs.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def calls_on_tape(events: Iterable[Event]) -> tuple[list[Call], list[Frame]]:
 
 
 def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
-    """Return how far each call of the last batch is: "current", "done", "nan" or "gradient".
+    """Return the state of each call of the last batch: "current", "done", "nan" or "gradient".
 
     Parameters
     ----------
     events : iterable of Event
-        Up to a time.
+        The events up to the time in question.
     """
     states: dict[str, str] = {}
     spans: list[Event] = []
@@ -131,7 +131,7 @@ def _returned(call: Call, result: Any) -> Call:
 
 
 def _recorded(token: str, array: Any) -> Recorded:
-    """Return a value with the shape and type of what was kept of it."""
+    """Return a value with the shape and type of the recorded array or its statistics."""
     if isinstance(array, (np.ndarray, np.generic)):
         return Recorded(token, array.shape, str(array.dtype), np.asarray(array))
     found = _KIND.fullmatch(array.kind) if isinstance(array, Statistics) else None

@@ -1,7 +1,7 @@
-"""From recorded calls to the neutral `Graph`: one box a call, one arrow a value that it reads.
+"""Make the neutral `Graph` from recorded calls: a box for each call, an arrow for each value read.
 
-Which call a value comes from is told by its token alone, so whatever ran is drawn: no graph of the
-library is needed. Arrows that leave a frame come from the boxes inside it.
+The token of a value identifies the call that made it, so no graph of the library is needed. Arrows
+that leave a frame start at the boxes inside it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.overlays.values import with_values
 
-ON_TAPE = "as a tape tells"  # whose model a graph is that was read from a tape
-LONGEST_WORDS = 40  # signs of settings in a box; the whole stands in `config`
+ON_TAPE = "as a tape tells"  # the library of a graph that was read from a tape
+LONGEST_WORDS = 40  # characters of settings in a box; `config` has all
 
 
 def graph_of_calls(
@@ -34,27 +34,27 @@ def graph_of_calls(
     values: bool = False,
     outputs: Sequence[Hashable] = (),
 ) -> Graph:
-    """Return the graph of what ran.
+    """Return the graph of recorded calls.
 
     Parameters
     ----------
     name : str
-        The model's.
+        Name of the model.
     calls : sequence of Call
-        In the order in which they ran.
+        The calls in the order in which they ran.
     frames : sequence of Frame
-        Outer ones before inner ones. One without a call inside is left out.
+        Outer frames before inner ones. Frames without a call are omitted.
     library : str
-        Whose model it is: "torch 2.13".
+        Name and version of the model's library, such as "torch 2.13".
     values : bool
-        Write into each box what it gave, where the numbers were kept.
+        Whether to write the result into each box, if the numbers were kept.
     outputs : sequence of Hashable
-        Tokens of what the model gave; if none are known, it is what nothing reads.
+        Tokens of the model's outputs. If none are known, the values that no call reads.
 
     Returns
     -------
     Graph
-        Boxes and arrows have the attributes of those of a model at level "node".
+        Its boxes and arrows have the same attributes as the graph of a model at level "node".
 
     Examples
     --------
@@ -65,13 +65,13 @@ def graph_of_calls(
     >>> [(edge.source, edge.target, edge.attrs["shape"]) for edge in graph.edges]
     [('x', 'fc', '(1, 2)')]
     """
-    book = _Book(calls, frames)
+    registry = _CallRegistry(calls, frames)
     edges: list[GraphEdge] = []
     nodes: list[GraphNode] = []
     for call in calls:
-        nodes.append(book.box(call))
+        nodes.append(registry.box(call))
         for operand, value in enumerate(call.inputs):
-            maker = book.makers.get(value.token)
+            maker = registry.makers.get(value.token)
             if maker is not None:
                 source, output = maker
                 attrs: dict[str, Attribute] = {
@@ -81,12 +81,12 @@ def graph_of_calls(
                     "dtype": value.dtype,
                 }
                 edges.append(GraphEdge(source, call.id, "", attrs))
-        book.enter(call)
-    makers = dict.fromkeys(book.makers[one][0] for one in outputs if one in book.makers)
+        registry.enter(call)
+    makers = dict.fromkeys(registry.makers[one][0] for one in outputs if one in registry.makers)
     nodes = _with_outputs(nodes, list(makers) or _ends(nodes, edges))
     parameters = sum(int(node.attrs["parameters"]) for node in nodes)
     number = sum(call.kind not in ("input", "constant") for call in calls)
-    has_weights = library != ON_TAPE  # there they are not told
+    has_weights = library != ON_TAPE  # a tape does not contain them
     caption = counted(number, "call")
     caption += f", {counted(parameters, 'parameter')}" if has_weights else ""
     graph = Graph.from_edges(
@@ -101,26 +101,26 @@ def graph_of_calls(
 
 
 def numbers_given(call: Call) -> list[np.ndarray] | None:
-    """Return the numbers that a call gave, where all were kept."""
+    """Return the numeric outputs of a call, or None unless all were kept."""
     arrays = [value.array for value in call.outputs]
     numbers = [array for array in arrays if isinstance(array, np.ndarray)]
     is_drawn = len(numbers) == len(arrays) > 0 and all(a.dtype.kind in "fiub" for a in numbers)
     return numbers if is_drawn else None
 
 
-class _Book:
-    """Who made which value, and whose weights are whose."""
+class _CallRegistry:
+    """Which call made each value, and which call first used each weight."""
 
     def __init__(self, calls: Sequence[Call], frames: Sequence[Frame] = ()) -> None:
         self.makers: dict[Hashable, tuple[str, int]] = {}
         self._counted: dict[Hashable, str] = {}
         self._frames = {frame.id: frame.name for frame in frames}
-        # Two calls of `add` are no two calls of one layer.
+        # Calls without weights, such as `add`, are not calls of a shared layer.
         self._numbers = Counter(call.name for call in calls if call.parameters)
         self._seen: Counter[str] = Counter()
 
     def enter(self, call: Call) -> None:
-        """Take note of what a call has given; what it passes on unchanged stays another's."""
+        """Register the outputs of a call. A value that it passes on keeps its first maker."""
         read = {value.token for value in call.inputs}
         for number, value in enumerate(call.outputs):
             if value.token not in read or value.token not in self.makers:
@@ -132,7 +132,7 @@ class _Book:
         self._seen[call.name] += 1
         weights = list(call.parameters.values())
         new = {w.token: w for w in weights if w.token not in self._counted}
-        # A bias alone that two share, as writers of files let them, are not the same weights.
+        # Calls that only share a bias, as files may, are not calls of a shared layer.
         first = self._counted[weights[0].token] if weights and not new else ""
         self._counted.update(dict.fromkeys(new, call.id))
         attrs: dict[str, Attribute] = {
@@ -161,7 +161,7 @@ class _Book:
 
 
 def _inside(name: str, frame: str) -> str:
-    """Return what a name says beyond that of the frame around it; a number alone says nothing.
+    """Return a name without the prefix of the enclosing frame, but not a number alone.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _size(value: Recorded) -> int:
 
 
 def settings_attributes(settings: Mapping[str, Setting]) -> dict[str, Attribute]:
-    """Return the attributes that say how something is set: a line for the box, and all of it.
+    """Return the attributes for settings: one line for the box, and the complete text.
 
     Examples
     --------
@@ -206,13 +206,13 @@ def _words(name: str, value: Setting) -> str:
 
 
 def _ends(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[str]:
-    """Return the ids of what nothing reads."""
+    """Return the ids of the boxes whose values no call reads."""
     read = {edge.source for edge in edges}
     return [n.id for n in nodes if n.id not in read and n.kind not in ("input", "constant")]
 
 
 def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[GraphNode]:
-    """Mark the outputs of the whole."""
+    """Mark the outputs of the model."""
     names = {
         one: "output" if len(outputs) == 1 else f"output {number}"
         for number, one in enumerate(outputs)
@@ -226,7 +226,7 @@ def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[Gr
 
 
 def _groups(frames: Sequence[Frame], calls: Sequence[Call]) -> list[GraphGroup]:
-    """Return the frames that hold a call."""
+    """Return the frames that contain a call."""
     outer = {frame.id: frame.outer for frame in frames}
     names = {"": "", **{frame.id: frame.name for frame in frames}}
     used: set[str] = set()

@@ -1,9 +1,10 @@
-"""Reads a function of JAX: a `Body` is a jaxpr, a `Step` an equation (`bodies.py`).
+"""Read a traced JAX function: a `Body` is a jaxpr, a `Step` an equation (`bodies.py`).
 
-JAX traces a function to a jaxpr: equations that name what they read and what they give. Some hold
-jaxprs of their own: calls of functions that are compiled or have derivatives of their own, loops
-and branches. Here each gets a unique name, by the scopes in which it was made; a call of a
-function that comes down to one equation (`relu`) is that equation, under the function's name.
+JAX traces a function to a jaxpr, which is a list of equations with named inputs and outputs. Some
+equations contain jaxprs: calls of functions that are compiled or have custom derivatives, loops,
+and branches. Each equation gets a unique name made from the scopes in which it was traced. A call
+of a function that consists of one equation, such as `relu`, becomes this equation under the
+function's name.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LOOPS = {
     "scan": {"body": "jaxpr"},
     "while": {"test": "cond_jaxpr", "body": "body_jaxpr"},
 }
-# Primitives that call a function on what they read, and the parameters that may hold it.
+# Primitives that call a function on their inputs, and the parameters that may hold the function.
 _CALLS = frozenset(
     ("jit", "pjit", "closed_call", "core_call", "xla_call", "remat", "remat2", "checkpoint",
      "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
@@ -35,7 +36,7 @@ def body_of(closed: ClosedJaxpr, without_scope: bool = False) -> Body:
     ----------
     closed : ClosedJaxpr
     without_scope : bool
-        Leave out the outermost scope: that of the module which is drawn.
+        Whether to omit the outermost scope, which is the module that is drawn.
     """
     while (call := _only_call(closed)) and call[0].primitive.name in ("jit", "pjit"):
         closed = call[1]
@@ -43,7 +44,7 @@ def body_of(closed: ClosedJaxpr, without_scope: bool = False) -> Body:
 
 
 def _only_call(closed: ClosedJaxpr) -> tuple[JaxprEqn, ClosedJaxpr] | None:
-    """Return the call that is all that a jaxpr does, and its function; None if it does more."""
+    """Return a jaxpr's only equation and the function that it calls, or None if there is more."""
     if len(closed.jaxpr.eqns) != 1 or closed.consts:
         return None
     (equation,) = closed.jaxpr.eqns
@@ -54,7 +55,7 @@ def _only_call(closed: ClosedJaxpr) -> tuple[JaxprEqn, ClosedJaxpr] | None:
 
 
 def function_in(equation: JaxprEqn) -> ClosedJaxpr | None:
-    """Return the function that an equation calls; None if it calls none."""
+    """Return the function that an equation calls, or None if it calls none."""
     if equation.primitive.name not in _CALLS:
         return None
     for key in _FUNCTIONS:
@@ -74,7 +75,7 @@ def _closed(found: Any) -> ClosedJaxpr | None:
 
 
 class _JaxReader:
-    """Makes bodies, with unique names."""
+    """Makes bodies whose steps have unique names."""
 
     def __init__(self, without_scope: bool) -> None:
         self.without_scope = without_scope
@@ -88,7 +89,7 @@ class _JaxReader:
         return Body(name, tuple(jaxpr.invars), tuple(jaxpr.outvars), constants, steps, closed)
 
     def step(self, equation: JaxprEqn, around: str) -> Step:
-        """Return one equation, with the jaxprs that it contains."""
+        """Return the step of an equation, with the jaxprs that it contains."""
         stack = scopes_of(str(equation.source_info.name_stack))
         if self.without_scope and not around:
             stack = (*stack[:1], *stack[2:]) if stack[:1] == ("gradient",) else stack[1:]
@@ -97,8 +98,8 @@ class _JaxReader:
         op = equation.primitive.name
         function = function_in(equation)
         if function is not None:
-            function, told = _inmost(function, _name_of(equation))
-            op = told or op
+            function, called = _innermost_function(function, _name_of(equation))
+            op = called or op
         name = self.names.free(f"{inside}.{op}" if inside else op)
         reads, gives = tuple(equation.invars), tuple(equation.outvars)
         step = Step(equation, name, op, reads, gives, {}, scopes, line_of(equation.source_info))
@@ -120,7 +121,7 @@ class _JaxReader:
                 yield f"branch{number}", self.body(branch, f"{name}.branch{number}")
 
     def _scopes(self, around: str, stack: Sequence[str]) -> tuple[str, ...]:
-        """Return the ids of the frames around an equation, for the scopes in which it was made."""
+        """Return the ids of the frames around an equation, from the scopes of its trace."""
         names, path = [], around
         for scope in stack:
             path = f"{path}.{scope}" if path else scope
@@ -129,8 +130,8 @@ class _JaxReader:
         return tuple(names)
 
 
-def _inmost(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
-    """Return the function that others only pass on, and the outermost name among them."""
+def _innermost_function(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
+    """Skip functions that only call another one. Return the innermost, and the outermost name."""
     while (call := _only_call(function)) is not None:
         equation, function = call
         name = name or _name_of(equation)
@@ -138,5 +139,5 @@ def _inmost(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
 
 
 def _name_of(equation: JaxprEqn) -> str:
-    """Return the name of the function that an equation calls, "" if it has none."""
+    """Return the name of the function that an equation calls, or "" if it has none."""
     return str(equation.params.get("name", "")).strip("<>")

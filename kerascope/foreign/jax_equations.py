@@ -1,6 +1,6 @@
-"""What one equation of JAX says of itself: its kind, its settings, its scopes, the user's line.
+"""The kind, the settings, the scopes and the source line of a single equation of JAX.
 
-`jax_bodies.py` asks, while it reads the equations of a function.
+`jax_bodies.py` uses them while it reads a function.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from kerascope.foreign.records import Line, Setting
 from kerascope.viz.kinds import kinds_by_name
 
-MOST_SIGNS = 60  # of a setting
+MOST_SIGNS = 60  # characters in the text of a setting
 
 # --- kinds ----------------------------------------------------------------------------------------
 
-# Of primitives, and of functions of JAX that are told by their names.
+# By the names of primitives and of JAX functions.
 _OPS_BY_KIND = {
     "dense": "dot_general ragged_dot",
     "convolution": "conv_general_dilated",
@@ -47,7 +47,7 @@ _OPS_BY_KIND = {
     "constant": "iota empty",
 }
 KIND_OF_OP = kinds_by_name(_OPS_BY_KIND)
-# What changes how an array lies or is written, and none of its numbers.
+# Ops that change the layout or the type of an array, but none of its numbers.
 VIEWS = frozenset(
     ("reshape", "transpose", "broadcast_in_dim", "squeeze", "expand_dims", "convert_element_type",
      "copy", "copy_p", "stop_gradient", "pvary")
@@ -60,9 +60,9 @@ def kind_of(op: str, parameters: int, arguments: int) -> str:
     Parameters
     ----------
     op : str
-        Its primitive, or the function of JAX that it is all of.
+        Its primitive, or the JAX function that consists of this equation alone.
     parameters, arguments : int
-        How many arrays of the model it reads, and how many other values.
+        Number of inputs that are arrays of the model, and number of other inputs.
 
     Examples
     --------
@@ -94,8 +94,8 @@ _WORDS = {
     "broadcast_dimensions": "along",
     "dimension_numbers": "",
 }
-# How it is carried out, what the shape says already, or other functions.
-_NOT_TOLD = frozenset((
+# Parameters that are not shown: how to compute, functions, or what the shapes already show.
+_HIDDEN_PARAMETERS = frozenset((
     "accuracy", "algorithm", "batch_group_count", "dtype", "fill_value", "indices_are_sorted",
     "lhs_dilation", "base_dilation", "window_dilation", "mode", "new_sizes", "out_dtype",
     "out_sharding", "precision", "preferred_element_type", "sharding", "shape", "unique_indices",
@@ -109,7 +109,7 @@ _SIGNS = {
 
 
 def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> dict[str, Setting]:
-    """Return how an equation is set, by the words of a box.
+    """Return the settings of an equation as they are shown in its box.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> 
     params : mapping
         The parameters of its primitive, in JAX's sense.
     operands : sequence of str
-        What it reads, as far as that is a number; "" for an array.
+        The inputs: a number as text, or "" for an array.
 
     Examples
     --------
@@ -132,14 +132,14 @@ def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> 
         sign = _SIGNS.get(op)
         settings[""] = f" {sign} ".join(words) if sign else ", ".join(words)
     for name, value in params.items():
-        told = _told(name, value)
-        if told is not None and name not in _NOT_TOLD:
-            settings[_WORDS.get(name, name)] = told
+        setting = _plain_setting(name, value)
+        if setting is not None and name not in _HIDDEN_PARAMETERS:
+            settings[_WORDS.get(name, name)] = setting
     return settings
 
 
-def _told(name: str, value: Any) -> Setting | None:
-    """Return a parameter as plain data; None where there is nothing to say."""
+def _plain_setting(name: str, value: Any) -> Setting | None:
+    """Return a parameter as plain data, or None if it is not worth showing."""
     if name == "dimension_numbers":
         return _contracted(value)
     if isinstance(value, np.dtype) or hasattr(value, "itemsize"):
@@ -159,7 +159,7 @@ def _told(name: str, value: Any) -> Setting | None:
 
 
 def _contracted(value: Any) -> Setting | None:
-    """Return over which axes a product sums; of a convolution, nothing."""
+    """Return the axes over which a product sums, as text, or None for a convolution."""
     if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[0], tuple):
         return None
     (left, right), (batch, _) = value
@@ -178,7 +178,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def number(value: Any) -> float | int | bool:
-    """Return a number with the digits that a float32 has.
+    """Return a number rounded to the digits of a float32.
 
     Examples
     --------
@@ -193,9 +193,10 @@ def number(value: Any) -> float | int | bool:
 
 
 def scopes_of(name_stack: str) -> tuple[str, ...]:
-    """Return the scopes around an equation; those of a way back lie in a scope `gradient`.
+    """Return the scopes around an equation. Those of a backward pass are inside a scope `gradient`.
 
-    Equinox's own scopes are the classes of its modules; here these have the names of their places.
+    Scopes that Equinox adds are omitted, because they name classes. kerascope adds scopes that name
+    the attributes.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def line_of(source_info: Any) -> Line | None:
         file = frame.file_name
         parts = PurePath(file).parts
         if "kerascope" in parts[-3:] and "foreign" in parts[-3:]:
-            return None  # from here on outwards stands who asked for the graph
+            return None  # outer frames are the call that requested the graph
         if not file.startswith("<frozen") and not any(one in parts for one in _LIBRARIES):
             return file, frame.line_num, frame.function_name
     return None

@@ -1,14 +1,14 @@
-"""Functions of JAX, modules of Flax and Equinox: drawn as JAX traces them, and run step by step.
+"""Functions of JAX and modules of Flax and Equinox: drawn as JAX traces them, or run step by step.
 
-`jax.make_jaxpr` says what a function does with its arguments; no numbers are needed for that. What
-runs is written down equation by equation. A function of JAX is anything that JAX can trace, so
-`jax.grad(loss)` is drawn like `loss`.
+`jax.make_jaxpr` traces what a function does with its arguments, without numbers. A run is recorded
+equation by equation. Any function works that JAX can trace, so you can draw `jax.grad(loss)` like
+`loss`.
 
-What is an input and what is a parameter? The arrays of a module are parameters, and so are those
-that a function has around it, and those inside its first argument if that is a tree of arrays and
-other arguments follow, as in `predict(params, x)`. All others are inputs.
+Three kinds of arrays are parameters: the arrays of a module, arrays that a function uses without
+taking them as arguments, and the arrays inside the first argument if that is a tree of arrays and
+other arguments follow, as in `predict(params, x)`. All other arrays are inputs.
 
-`jax_bodies.py` reads the equations of a function, `jax_walk.py` walks through them.
+`jax_bodies.py` reads the equations of a function, and `jax_walk.py` walks through them.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _OF_MODULES = ("flax", "equinox")
 
 
 def graph_of(subject: Any, *inputs: Any, **named_inputs: Any) -> Graph:
-    """Return the graph of a function, or of a module, as JAX traces it.
+    """Return the graph of a function or a module, as JAX traces it.
 
     Parameters
     ----------
     subject : callable, or a module of Flax or Equinox
-        A module of Flax's linen takes its variables as the first input.
+        A module of flax.linen takes its variables as the first input.
     *inputs, **named_inputs
-        What it is called on; of arrays the shapes are enough (`jax.ShapeDtypeStruct`).
+        The inputs. For arrays, shapes are enough (`jax.ShapeDtypeStruct`).
 
     Raises
     ------
     ArgumentError
-        There are no inputs, or what the function does depends on the numbers in them.
+        If inputs are missing, or the function's control flow depends on their numbers.
 
     Examples
     --------
@@ -83,26 +83,26 @@ def record(
     loss: Callable[[Any], Any] | None = None,
     **named_inputs: Any,
 ) -> Any:
-    """Run a function equation by equation and write down what ran.
+    """Run a function equation by equation and record its calls.
 
     Parameters
     ----------
     subject, *inputs, **named_inputs
-        As for `graph_of`, but with numbers.
+        The same as for `graph_of`, but with numbers.
     writer : TapeWriter
     loss : callable, optional
-        From what the function returns to one number; its gradients by all parameters and inputs of
-        floating point are written down.
+        Maps the function's result to one number. Its gradients with respect to all parameters and
+        floating-point inputs are recorded.
 
     Returns
     -------
     object
-        What the function returns.
+        The result of the function.
 
     Raises
     ------
     ArgumentError
-        There are no inputs, or what the function does depends on the numbers in them.
+        If inputs are missing, or the function's control flow depends on their numbers.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def record(
     traced = _traced(subject, inputs, named_inputs)
     writer.library = writer.library or _VERSION
     walk = JaxWalk(writer, traced.roles, JaxEvaluator())
-    with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
+    with writer.span("function", _name(subject)) as at_end, writer.span("forward", "forward"):
         given = []
         for leaf in traced.leaves:
             array = _numbers(leaf)
@@ -124,7 +124,7 @@ def record(
         _write_inputs(writer, traced, given)
         outputs = [one.array for one in walk.walk(traced.body, given)]
         result = tree_unflatten(traced.result, [jnp.asarray(one) for one in outputs])
-        told["outputs"] = tuple(np.asarray(one) for one in outputs if not _is_key(one))
+        at_end["outputs"] = tuple(np.asarray(one) for one in outputs if not _is_key(one))
         if loss is not None:
             _write_gradients(writer, traced, loss)
     return result
@@ -137,7 +137,7 @@ def _write_inputs(writer: TapeWriter, traced: Traced, given: list[WalkedValue]) 
 
 
 def _write_gradients(writer: TapeWriter, traced: Traced, loss: Callable[[Any], Any]) -> None:
-    """Write down the gradients of a loss by all parameters and inputs that have one."""
+    """Record the gradients of a loss with respect to all floating-point parameters and inputs."""
     arrays = [_numbers(leaf) for leaf in traced.leaves]
     places = [n for n, one in enumerate(arrays) if jnp.issubdtype(one.dtype, jnp.inexact)]
 
@@ -156,17 +156,17 @@ def _write_gradients(writer: TapeWriter, traced: Traced, loss: Callable[[Any], A
 
 
 class Leaf(NamedTuple):
-    """An array among the arguments, or of the module.
+    """An array in the arguments or in the module.
 
     Attributes
     ----------
     name : str
-        "params.dense.kernel".
+        Path of the array, such as "params.dense.kernel".
     role : str
-        The same of a parameter; "" of an input.
+        The name again for a parameter, or "" for an input.
     array : array or ShapeDtypeStruct
     aval : ShapedArray
-        Its shape and type as JAX takes them.
+        The shape and type of the array for JAX.
     """
 
     name: str
@@ -176,19 +176,19 @@ class Leaf(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """A function as JAX has traced it.
+    """A function that JAX has traced.
 
     Attributes
     ----------
     body : Body
     leaves : list of Leaf
-        What its variables stand for.
+        The arrays of the inputs of `body`, in order.
     roles : dict of int to str
-        Names of the arrays that it has around it, by their identity.
+        Names of the arrays that the function captures, by the identity of the array.
     result : PyTreeDef
-        The form of what it returns.
+        The tree structure of the function's result.
     call : callable
-        Calls it on the arrays of all leaves.
+        Calls the function on the arrays of all leaves.
     """
 
     body: Body
@@ -201,12 +201,12 @@ class Traced(NamedTuple):
 def _traced(subject: Any, inputs: tuple[Any, ...], named_inputs: Mapping[str, Any]) -> Traced:
     if not inputs and not named_inputs:
         raise ArgumentError(
-            f"JAX: {_name(subject)} is traced on what it is called on; expected inputs, got none. "
-            f"Give arrays: draw(function, values=x), or values=(params, x)."
+            f"JAX: expected inputs to trace {_name(subject)} with, got none. Give arrays: "
+            f"draw(function, values=x), or values=(params, x)."
         )
     function, is_module = _function_of(subject), _is_module(subject)
     arguments = {"": subject} if is_module else {}
-    arguments.update(_named(function, inputs))
+    arguments.update(_inputs_by_name(function, inputs))
     names = [*arguments, *named_inputs]
     is_tree = len(names) > 1 and not isinstance(next(iter(arguments.values()), None), _ARRAYS)
     paths, tree = tree_flatten_with_path([*arguments.values(), *named_inputs.values()])
@@ -225,7 +225,7 @@ def _traced(subject: Any, inputs: tuple[Any, ...], named_inputs: Mapping[str, An
         given = tree_unflatten(tree, whole)
         named = dict(zip(names[len(arguments) :], given[len(arguments) :], strict=True))
         called = given[0] if is_module else function
-        with _scoped({"": called} if is_module else dict(_around(function))):
+        with _scoped({"": called} if is_module else dict(_captured_by(function))):
             return called(*given[int(is_module) : len(arguments)], **named)
 
     closed, shape = _jaxpr(call, [leaf.array for leaf in leaves], _name(subject))
@@ -242,18 +242,17 @@ def _jaxpr(call: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any,
         return jax.make_jaxpr(call, return_shape=True)(arrays)
     except jax.errors.ConcretizationTypeError as error:
         raise ArgumentError(
-            f"JAX: {name} does other things for other numbers; expected a function that JAX can "
-            f"trace, got an `if`, a `while` or a conversion that asks for a value. Use "
-            f"jax.lax.cond or jnp.where, or give what decides as a plain Python value: "
-            f"{str(error).splitlines()[0]}"
+            f"JAX: expected a function that JAX can trace, got {name}, in which an `if`, a `while` "
+            f"or a conversion depends on a number. Use jax.lax.cond or jnp.where, or pass the "
+            f"deciding value as a plain Python value. JAX reports: {str(error).splitlines()[0]}"
         ) from error
 
 
 def _numbers(leaf: Leaf) -> Any:
     if isinstance(leaf.array, jax.ShapeDtypeStruct):
         raise ArgumentError(
-            f"JAX: {leaf.name} is a shape without numbers; expected an array, got {leaf.array}. "
-            f"To draw needs no numbers; to run does."
+            f"JAX: {leaf.name}: expected an array, got the shape {leaf.array} without numbers. "
+            f"Give an array. Only draw works without numbers."
         )
     return jnp.asarray(leaf.array)
 
@@ -266,7 +265,7 @@ def _is_key(array: Any) -> bool:
 
 
 def _is_module(subject: Any) -> bool:
-    """Tell whether a thing is a tree of arrays that is called: of nnx, or of Equinox."""
+    """Return whether an object is a callable tree of arrays: a module of nnx or Equinox."""
     homes = {cls.__module__.partition(".")[0] for cls in type(subject).__mro__}
     return bool(homes & {*_OF_MODULES}) and not _is_linen(subject)
 
@@ -276,13 +275,13 @@ def _is_linen(subject: Any) -> bool:
 
 
 def _function_of(subject: Any) -> Callable[..., Any]:
-    """Return what is called."""
+    """Return the function to call for a subject."""
     if _is_linen(subject):
         return subject.apply  # type: ignore[no-any-return]
     if not callable(subject):
         raise ArgumentError(
             f"JAX: expected a function or a module that can be called, got "
-            f"{type(subject).__name__}. Give a function of it: lambda x: ..."
+            f"{type(subject).__name__}. Wrap it in a function: lambda x: ..."
         )
     return subject  # type: ignore[no-any-return]
 
@@ -299,14 +298,14 @@ def _name(subject: Any) -> str:
     return _name(wrapped) if name.startswith("<") and wrapped is not None else name
 
 
-def _named(function: Callable[..., Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Return inputs by the names of the arguments."""
+def _inputs_by_name(function: Callable[..., Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the inputs by the names of the arguments."""
     module: Any = getattr(function, "__self__", None)
-    if inputs and _is_linen(module) and function.__name__ == "apply":  # it passes the others on
-        return {"variables": inputs[0], **_named(module.__call__, inputs[1:])}
+    if inputs and _is_linen(module) and function.__name__ == "apply":  # it passes on the others
+        return {"variables": inputs[0], **_inputs_by_name(module.__call__, inputs[1:])}
     try:
         bound = inspect.signature(function).bind_partial(*inputs)
-    except (TypeError, ValueError):  # too many, which the call itself says; or no signature
+    except (TypeError, ValueError):  # too many inputs, or no signature: the call reports it
         return {f"input_{place}": value for place, value in enumerate(inputs)}
     names: dict[str, Any] = {}
     for name, value in bound.arguments.items():
@@ -318,34 +317,34 @@ def _named(function: Callable[..., Any], inputs: tuple[Any, ...]) -> dict[str, A
     return names
 
 
-def _around(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a function uses that is none of its arguments, by name."""
+def _captured_by(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values that a function uses besides its arguments."""
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
         yield "", wrapped
-        yield from _around(wrapped)
+        yield from _captured_by(wrapped)
     if isinstance(function, MethodType):
         yield "", function.__self__
         function = function.__func__
     if isinstance(function, partial):
-        yield from _named(function.func, function.args).items()
+        yield from _inputs_by_name(function.func, function.args).items()
         yield from function.keywords.items()
-        yield from _around(function.func)
+        yield from _captured_by(function.func)
     if isinstance(function, FunctionType):
         try:
             used = inspect.getclosurevars(function)
-        except ValueError:  # a name around it has no value yet
+        except ValueError:  # a captured name has no value yet
             return
         yield from {**used.globals, **used.nonlocals}.items()
 
 
 def _roles(function: Any) -> dict[int, str]:
-    """Return names of the arrays around a function, by their identity."""
+    """Return the names of the arrays that a function captures, by their identity."""
     roles: dict[int, str] = {}
-    for name, found in _around(function):
+    for name, found in _captured_by(function):
         try:
             leaves = tree_flatten_with_path(found)[0]
-        except (TypeError, ValueError):  # no tree for JAX: a dict with keys of several kinds
+        except (TypeError, ValueError):  # not a tree for JAX: a dict with keys of several types
             continue
         for path, leaf in leaves:
             if isinstance(leaf, _ARRAYS):
@@ -354,13 +353,13 @@ def _roles(function: Any) -> dict[int, str]:
 
 
 def _path_in_words(path: tuple[Any, ...], words: str) -> str:
-    """Return where an array lies in a tree that is called `words`: "params.layers[0].kernel"."""
+    """Return the path of an array in a tree named `words`, such as "params.layers[0].kernel"."""
     for key in path:
-        told = getattr(key, "name", getattr(key, "key", None))
-        if told is None or isinstance(told, int):
-            words += f"[{getattr(key, 'idx', told)}]"
-        elif str(told) and str(told) != "value":
-            words += f".{told}"
+        label = getattr(key, "name", getattr(key, "key", None))
+        if label is None or isinstance(label, int):
+            words += f"[{getattr(key, 'idx', label)}]"
+        elif str(label) and str(label) != "value":
+            words += f".{label}"
     return words.removeprefix(".") or "array"
 
 
@@ -369,9 +368,9 @@ def _path_in_words(path: tuple[Any, ...], words: str) -> str:
 
 @contextmanager
 def _scoped(found: Mapping[str, Any]) -> Iterator[None]:
-    """Let each call of a module that has a name be in a scope of this name while JAX traces.
+    """Trace each call of a named module inside a JAX scope with the module's name.
 
-    Flax's linen does so itself.
+    flax.linen adds such scopes itself.
     """
     names: dict[int, str] = {}
     kept = []
@@ -379,7 +378,7 @@ def _scoped(found: Mapping[str, Any]) -> Iterator[None]:
         for module, name in _modules_in(one, word):
             if name and id(module) not in names:
                 names[id(module)] = name
-                kept.append(module)  # while it lives, no other has its id
+                kept.append(module)  # keeps it alive, so that its id stays unique
     classes = dict.fromkeys(type(one) for one in kept if callable(one))
     before = {cls: cls.__dict__.get("__call__") for cls in classes}
     try:
@@ -408,7 +407,7 @@ def _in_scope(call: Callable[..., Any], names: Mapping[int, str]) -> Callable[..
 
 
 def _modules_in(found: Any, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield a module and those inside, with the names that what is around them has for them."""
+    """Yield a module and its submodules, each with the name that its container has for it."""
     if isinstance(found, Mapping):
         parts = [(f"{name}[{key}]", one) for key, one in found.items()]
     elif isinstance(found, (list, tuple)):

@@ -1,8 +1,8 @@
-"""The walk through a function of JAX (`bodies.py`), and the evaluator of its equations.
+"""The walk through a JAX function (`bodies.py`), and the evaluator of its equations.
 
-Each equation runs by its own primitive. Of a loop `MOST_TURNS` turns are written; the others run
-compiled. An array of the model is a parameter of each equation that reads it, also where it has
-another shape: a bias that a layer reshapes before adding it is still the bias.
+Each equation runs with its own primitive. The first `MOST_TURNS` iterations of a loop are recorded,
+and the rest runs compiled. An array of the model is a parameter of each equation that reads it,
+even after a reshape: a bias that a layer reshapes before adding it is still the bias.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from kerascope.foreign.jax_equations import VIEWS, kind_of, number, settings_of
 from kerascope.foreign.records import Setting, Value
 from kerascope.foreign.writer import TapeWriter
 
-MOST_TURNS = 100  # of a loop, that are written
+MOST_TURNS = 100  # number of recorded iterations of a loop
 _NATIVE = "biufc"  # kinds of NumPy's own numbers
 
 
 class JaxWalk(Walk):
-    """Writes the calls of a traced function.
+    """Records the calls of a traced function.
 
     Parameters
     ----------
     writer : TapeWriter
     roles : mapping of int to str
-        Names of arrays that the function has around it, by their identity.
+        Names of arrays that the function captures, by the identity of the array.
     evaluator : JaxEvaluator, optional
-        None: nothing is computed.
+        None means that nothing is computed.
     """
 
     most_turns = MOST_TURNS
@@ -60,14 +60,14 @@ class JaxWalk(Walk):
         self.roles = roles
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Enter the constants of a body, and write those that are no arrays of the model."""
+        """Add the constants of a body, and record those that are not arrays of the model."""
         for variable, array in body.constants.items():
             known[variable] = one = self._constant(variable.aval, array)
             if one.flows:
                 self.write_constant(body, "constant", one.value)
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
-        """Return the value of a variable, or a literal."""
+        """Return the value of a variable, or of a literal."""
         return known[key] if isinstance(key, Var) else self._constant(key.aval, key.val)
 
     def type_of(self, body: Body, key: Any) -> ArrayType:
@@ -83,13 +83,13 @@ class JaxWalk(Walk):
         return self.parameter(aval, array, role) if role else WalkedValue(value, kept)
 
     def parameter(self, aval: Any, array: Any, role: str) -> WalkedValue:
-        """Return an array of the model."""
+        """Return the value of an array of the model."""
         value = value_of(next(self.tokens), aval, array)
         value = value._replace(trainable=value.dtype.startswith(("float", "bfloat")))
         return WalkedValue(value, None if self.evaluator is None else array, role, value)
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:
-        """Write an equation that contains no other and return its outputs."""
+        """Record an equation that contains no jaxpr, and return its outputs."""
         step, _, operands, _ = visit
         outputs = self.computed(visit)
         primitive = step.source.primitive.name
@@ -125,7 +125,7 @@ class JaxWalk(Walk):
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Run the turns after `MOST_TURNS`, compiled."""
+        """Run the iterations after the first `MOST_TURNS`, compiled."""
         shown = len(scanned)
         settings = {} if loop.turns is None else {"turns": loop.turns}
         if self.evaluator is None or shown < MOST_TURNS:
@@ -139,7 +139,7 @@ class JaxWalk(Walk):
 
 
 class JaxEvaluator:
-    """Computes equations by their primitives."""
+    """Computes equations with their primitives."""
 
     numpy: Any = jnp
 
@@ -156,11 +156,11 @@ class JaxEvaluator:
         return outputs
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as it is written."""
+        """Return the recorded value for an array."""
         return value_of(token, array, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
-        """Return the branch of a number; the nearest one if it is out of range."""
+        """Return the branch of a number, or the nearest branch if the number is out of range."""
         return branches[min(max(int(condition), 0), len(branches) - 1)]
 
 
@@ -168,13 +168,13 @@ class JaxEvaluator:
 
 
 def array_type(aval: Any) -> ArrayType:
-    """Return the type of what JAX knows of a value."""
+    """Return the type of an abstract value of JAX."""
     value = value_of(0, aval, None)
     return ArrayType(value.shape, value.dtype)
 
 
 def value_of(token: int, aval: Any, array: Any) -> Value:
-    """Return an array as it is written."""
+    """Return the recorded value for an array."""
     if not hasattr(aval, "shape"):
         return Value(token, (), type(aval).__name__)
     sizes = tuple(size if isinstance(size, int) else None for size in aval.shape)
@@ -182,9 +182,9 @@ def value_of(token: int, aval: Any, array: Any) -> Value:
 
 
 def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
-    """Return a function that reads the numbers of an array; None if it has none.
+    """Return a function that reads the numbers of an array, or None if it has none.
 
-    Keys of generators have none, nor gradients by whole numbers.
+    Random keys have none, nor have gradients with respect to integers.
     """
     if array is None or jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
         return None
@@ -195,7 +195,7 @@ def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
     return partial(np.asarray, array, np.float32)
 
 
-# --- turns that are not written -------------------------------------------------------------------
+# --- iterations that are not recorded -------------------------------------------------------------
 
 
 def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
@@ -206,7 +206,7 @@ def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
 def _compiled_turns(
     loop: Loop, arrays: list[Any], shown: int
 ) -> tuple[list[Any], list[Sequence[Any]]]:
-    """Return the states after the other turns of a loop, and what each turn gives besides."""
+    """Run the remaining iterations. Return the last states and the other outputs of each."""
     compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
     test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
     for turn in count(shown) if loop.turns is None else range(shown, loop.turns):

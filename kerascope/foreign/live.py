@@ -1,7 +1,7 @@
-"""A script that trains with a real library, watched: `kerascope run --live`, `trace --live`.
+"""Watch a script that trains with a real library: `kerascope run --live` and `trace --live`.
 
-The library comes when the script imports it, so that is waited for. From then on its adapter's
-`watching(writer)` hears every model; none of the script's lines is changed.
+An import hook waits until the script imports the library. From then on the adapter's
+`watching(writer)` records every model, without a change to the script.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from kerascope.foreign.writer import TapeWriter
 
 
 class LiveWatch:
-    """What is being watched.
+    """The libraries whose models are being recorded.
 
     Attributes
     ----------
     libraries : list of str
-        Those whose models are heard, in the order in which they were imported.
+        Names of the libraries, in the order in which they were imported.
     """
 
     def __init__(self, writer: TapeWriter) -> None:
@@ -32,28 +32,28 @@ class LiveWatch:
         self.libraries: list[str] = []
         self._watched = ExitStack()
 
-    def hear(self, library: str) -> None:
-        """Hear the models of a library that has been imported."""
+    def watch(self, library: str) -> None:
+        """Record the models of a library that has been imported."""
         if library not in self.libraries:
             self.libraries.append(library)
             adapter = adapter_named(library, library)
             self._watched.enter_context(adapter.watching(self.writer))
 
     def close(self) -> None:
-        """Hear nothing any more; all that was changed in the libraries is as it was."""
+        """Stop recording, and restore everything that was changed in the libraries."""
         self._watched.close()
 
 
 @contextmanager
 def watching(writer: TapeWriter) -> Iterator[LiveWatch]:
-    """Tell a writer of all models of real libraries that run in a `with` block."""
+    """Record all models of real libraries that run in a `with` block."""
     watch = LiveWatch(writer)
     finder = _Finder(watch)
     sys.meta_path.insert(0, finder)
     try:
         for library in WATCHED:
             if library in sys.modules:
-                watch.hear(library)
+                watch.watch(library)
         yield watch
     finally:
         sys.meta_path.remove(finder)
@@ -62,7 +62,7 @@ def watching(writer: TapeWriter) -> Iterator[LiveWatch]:
 
 
 class _Finder(MetaPathFinder):
-    """Finds a library as Python does, and says so when it has been imported."""
+    """Finds a watched library as Python does, and starts recording when it has been imported."""
 
     def __init__(self, watch: LiveWatch) -> None:
         self._watch = watch
@@ -70,17 +70,17 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where a library is; None for all else, which others find."""
+        """Return the spec of a watched library, or None for any other module."""
         if name not in WATCHED:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Announcing(spec.loader, self._watch)  # type: ignore[assignment]
+            spec.loader = _WatchingLoader(spec.loader, self._watch)  # type: ignore[assignment]
         return spec
 
 
-class _Announcing(Loader):
-    """Loads a library as its own loader does; then its models are heard."""
+class _WatchingLoader(Loader):
+    """Loads a library with its own loader, and then records its models."""
 
     def __init__(self, loader: Any, watch: LiveWatch) -> None:
         self._loader = loader
@@ -90,14 +90,14 @@ class _Announcing(Loader):
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Make the module, or leave it to Python."""
+        """Create the module, or return None to let Python create it."""
         made: ModuleType | None = self._loader.create_module(spec)
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code, and hear its models from then on."""
+        """Run the module's code, and then record its models."""
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        self._watch.hear(module.__name__)
+        self._watch.watch(module.__name__)

@@ -1,14 +1,14 @@
-"""Notes of what runs, written out as events of a tape when somebody reads it.
+"""Pending events: what a `TapeWriter` notes during a run and turns into events later.
 
-Two events with all their names cost about as much as hearing the call that they tell of, and a
-training is read when it is over, if at all. So while a model runs a `TapeWriter` takes notes: each
-says which events it stands for, and holds what they are made of, which nobody changes any more. The
-events are those that would have been written at once, in the same order. They are written
+Making the two events of a call takes about as long as observing the call, and a tape is usually
+read after the training, if at all. So while a model runs, a `TapeWriter` only takes notes. A note
+holds a function that writes its events, and the function's arguments, which are immutable. The
+events are the same, in the same order, as if they were written at once. Notes are written out
 
-- when somebody reads the tape;
-- at once, as soon as anybody listens, or where arrays are kept, whose bytes the tape has to count;
-- one by one, the oldest first, where a tape is limited and so many notes wait that they may take as
-  much as it leaves them.
+- when the tape is read;
+- at once, if there is a listener or arrays are kept, whose bytes count toward the tape's limit;
+- one by one, the oldest first, if the tape is limited and the waiting notes may take as much memory
+  as the limit leaves them.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from kerascope.trace.snapshots import LayerRef, NodeRef
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape_store import Tape
 
-NOTE_BYTES = 2048  # that a note takes with what it holds
+NOTE_BYTES = 2048  # memory of a note and its contents, roughly
 Kept = np.ndarray | Statistics | None
 
 
 class Notes:
-    """What happened, on a tape as soon as somebody reads it.
+    """A tape whose events are made when it is read.
 
     Parameters
     ----------
     history : int or None
-        How many bytes the tape keeps; None is no limit.
+        How many bytes the tape keeps. None means no limit.
     may_wait : bool
-        Whether events are made when somebody reads them, and not at once.
+        Whether events may be made when the tape is read, and not at once.
 
     Attributes
     ----------
     depth : int
-        Number of spans that are open.
+        Number of open spans.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class Notes:
         self.depth = 0
         self._events = EventWriter(history=history)
         self._events.tape.settle = self.write_out
-        self._makers: dict[Hashable, str] = {}  # of values, by token
-        self._waiting: deque[tuple[Any, ...]] = deque()  # what writes it out, and of what
+        self._makers: dict[Hashable, str] = {}  # the call that made each value, by token
+        self._waiting: deque[tuple[Any, ...]] = deque()  # writers and their arguments
         self._most: float = 0
         if may_wait:
             self._most = float("inf") if history is None else history // 2 // NOTE_BYTES
@@ -75,24 +75,24 @@ class Notes:
 
     @property
     def tape(self) -> Tape:
-        """All that has happened."""
+        """The tape with all events; reading it writes out the waiting notes."""
         return self._events.tape
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def listen(self, hear: Callable[[Event], Any]) -> None:
-        """Let somebody hear each event from now on, when it happens."""
+        """Call a listener with each event from now on, when it happens."""
         self.write_out()
         self._most = 0
         self._events.listeners.append(hear)
 
     def leave(self, hear: Callable[[Event], Any]) -> None:
-        """Let somebody hear no more."""
+        """Remove a listener."""
         self._events.listeners.remove(hear)
 
     def close(self) -> None:
-        """End all spans that are open still; nothing more will come."""
+        """End all open spans. No notes may follow."""
         while self.depth:
             self.end({})
         self._is_closed = True
@@ -100,22 +100,22 @@ class Notes:
     # --- taking notes -----------------------------------------------------------------------------
 
     def begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note that a span begins."""
+        """Note the begin of a span."""
         self.depth += 1
         self._take(Notes._begin, kind, name, line, names)
 
     def frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note that a frame begins: a span around calls."""
+        """Note the begin of a frame, which is a span around calls."""
         self.depth += 1
         self._take(Notes._frame, frame, line, names)
 
     def end(self, names: Mapping[str, Any]) -> None:
-        """Note that the innermost span ends."""
+        """Note the end of the innermost span."""
         self.depth -= 1
         self._take(Notes._end, names)
 
     def instant(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note what takes no time."""
+        """Note an event without duration."""
         self._take(Notes._instant, kind, name, line, names)
 
     def call(self, call: Call) -> None:
@@ -127,11 +127,11 @@ class Notes:
         self._take(Notes._gradient, name, line, kept)
 
     def update(self, name: str, line: Line | None, old: Kept, new: Kept, gradient: Kept) -> None:
-        """Note that a parameter has a new value."""
+        """Note the new value of a parameter."""
         self._take(Notes._update, name, line, old, new, gradient)
 
     def begin_pass(self) -> None:
-        """Note that what comes now reads nothing of what came before."""
+        """Note the begin of a new pass: later calls do not read values of earlier ones."""
         self._take(Notes._begin_pass)
 
     def _take(self, *note: Any) -> None:
@@ -142,7 +142,7 @@ class Notes:
     # --- writing them out -------------------------------------------------------------------------
 
     def write_out(self) -> None:
-        """Write all events of which there are only notes."""
+        """Write the events of all waiting notes."""
         if self._waiting:
             with _interrupts_wait():
                 self._shorten(0)
@@ -150,8 +150,8 @@ class Notes:
             self.tape.settle = None
 
     def _shorten(self, most: float) -> None:
-        """Write the oldest notes out until no more than so many wait."""
-        if self._is_writing:  # the tape, or who listens, reads what was there before
+        """Write out the oldest notes until at most `most` are waiting."""
+        if self._is_writing:  # a listener or the tape reads events meanwhile
             return
         self._is_writing = True
         try:
@@ -176,7 +176,7 @@ class Notes:
         self._events.record(kind, name, _place(line), named(**names))
 
     def _call(self, call: Call) -> None:
-        given = _told(call.outputs)
+        given = _result_of(call.outputs)
         names = {
             "node": _node(call.id, call.name, int(call.id[len(call.name) + 1 :] or 1) - 1),
             "layer": _layer(call.name, call.op),
@@ -210,8 +210,8 @@ class Notes:
         self._events.record("update.apply", name, _place(line), deltas)
 
 
-def _told(outputs: tuple[Recorded, ...]) -> Any:
-    """Return what a call has given: the array of the only output, or a list of all."""
+def _result_of(outputs: tuple[Recorded, ...]) -> Any:
+    """Return the result of a call: the array of its only output, or a list of all."""
     return outputs[0].array if len(outputs) == 1 else [output.array for output in outputs]
 
 
@@ -221,7 +221,7 @@ _layer = lru_cache(maxsize=4096)(LayerRef)
 
 @lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
-    """Return the place of a line of the user's code."""
+    """Return the event's place for a line of the user's code."""
     if line is None:
         return Where()
     file, number, function = line
@@ -230,9 +230,9 @@ def _place(line: Line | None) -> Where:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C wait until a tape is whole: one that came between two events would tear it."""
-    heard = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(heard):
+    """Delay Ctrl-C until all notes are written, because it could leave a tape incomplete."""
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(handler):
         yield
         return
     pressed: list[Any] = []
@@ -240,6 +240,6 @@ def _interrupts_wait() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, heard)
+        signal.signal(signal.SIGINT, handler)
     if pressed:
-        heard(*pressed[0])
+        handler(*pressed[0])

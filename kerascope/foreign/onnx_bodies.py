@@ -1,14 +1,13 @@
-"""Reads an ONNX file: a `Body` is a graph, a `Step` a node (`bodies.py`).
+"""Read an ONNX file: a `Body` is a graph, a `Step` a node (`bodies.py`).
 
 A file is a graph of nodes with named inputs and outputs. A node `If`, `Loop` or `Scan` contains
-graphs of its own, which may read the values of the graph around them; a node may also be a call of
-a function that the file defines. Here each of these becomes a `Body`, once, and each node gets a
-unique name.
+graphs, which may also read values of the enclosing graph. A node may also be a call of a function
+that the file defines. Each of these becomes a `Body`, and each node gets a unique name.
 
-An array of the file is shown in one of three ways. A small one of whole numbers (axes, sizes,
-places) or a scalar is a setting of each node that reads it. A vector, or a larger array that only
-one node reads, is a parameter of who reads it. A larger one that several read is a box of its own,
-and so is what a node that holds graphs is given.
+An array of the file is shown in one of three ways. A scalar or a short array of integers (axes,
+sizes, positions) is a setting of each node that reads it. A vector, or a larger array that only one
+node reads, is a parameter of that node. A larger array that several nodes read is a separate box,
+and so is any array that is passed to a node with graphs.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ from kerascope.foreign.onnx_nodes import (
 
 OWN_DOMAINS = ("", "ai.onnx")
 CONTROL_FLOW = ("If", "Loop", "Scan")
-OLDEST_SCAN = 9  # before, it had a batch of its own
+OLDEST_SCAN = 9  # older opsets have a batch axis
 
 
 def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
@@ -60,14 +59,14 @@ def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
     Parameters
     ----------
     model : ModelProto
-        With the shapes that inference found, if they are wanted.
+        The model, with inferred shapes if the graph should have them.
     fed : mapping of str to anything
-        What will be given; an array of the file that has one of these names is an input instead.
+        The inputs by name. An array of the file with one of these names becomes an input.
 
     Raises
     ------
     ConfigError
-        A node reads what nothing before it makes, or two give one value.
+        If a node reads a value that no earlier node computes, or two nodes compute the same value.
     """
     functions = {(one.domain, one.name): one for one in model.functions}
     opsets = {one.domain: one.version for one in model.opset_import}
@@ -77,13 +76,13 @@ def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
 
 # --- reading --------------------------------------------------------------------------------------
 
-# What may be read. None: it has a box, as what a node makes; else it belongs to who reads it.
+# The names that a node can read. None: the value has a box. Otherwise it is a parameter or setting.
 Constants = Mapping[str, TensorProto | None]
-Types = Mapping[str, TypeProto]  # what is known of the values of a graph
+Types = Mapping[str, TypeProto]  # the known types of the values of a graph
 
 
 class _OnnxReader:
-    """Makes bodies, with unique names; `fed` are the arrays of the file that are inputs."""
+    """Makes bodies with unique names. `fed` has the arrays of the file that are inputs instead."""
 
     def __init__(
         self, functions: Mapping[tuple[str, str], FunctionProto], fed: Mapping[str, object]
@@ -91,13 +90,13 @@ class _OnnxReader:
         self.functions = functions
         self.fed = fed
         self.names = StepNames(first=2)
-        self.matrices: set[str] = set()  # boxes that give the same at each run
-        self.around: tuple[tuple[str, str], ...] = ()  # functions that are being read
+        self.matrices: set[str] = set()  # values of boxes that do not depend on the inputs
+        self.around: tuple[tuple[str, str], ...] = ()  # the enclosing functions
 
     def graph(
         self, graph: GraphProto, name: str, opsets: Mapping[str, int], outer: Constants
     ) -> Body:
-        """Return the body of a graph; `outer` is what the graphs around it have."""
+        """Return the body of a graph. `outer` are the names of the enclosing graphs."""
         given = [*graph.initializer, *(one.values for one in graph.sparse_initializer)]
         constants = {one.name: one for one in given if one.name not in self.fed}
         inputs = tuple(one.name for one in graph.input if one.name not in constants)
@@ -107,7 +106,7 @@ class _OnnxReader:
         return self._body(*parts, opsets=opsets, outer=outer)
 
     def function(self, function: FunctionProto, call: NodeProto, name: str, types: Types) -> Body:
-        """Return the body of a function with the attributes and types that one call gives it."""
+        """Return the body of a function, with the attributes and types of one call."""
         given = {one.name: one for one in (*function.attribute_proto, *call.attribute)}
         nodes = [_with_attributes(node, given) for node in function.node]
         opsets = {one.domain: one.version for one in function.opset_import}
@@ -131,7 +130,7 @@ class _OnnxReader:
     ) -> Body:
         left = _without_constants(nodes, constants)
         uses = _uses(left, constants)
-        uses.update(dict.fromkeys(outputs, 2))  # what leaves needs a box
+        uses.update(dict.fromkeys(outputs, 2))  # an output needs a box
         inside: dict[str, TensorProto | None] = {**outer, **dict.fromkeys(inputs)}
         for key, tensor in constants.items():
             is_own = uses[key] == 1 or len(tensor.dims) < 2
@@ -147,8 +146,8 @@ class _OnnxReader:
         for output in outputs:
             if output not in inside:
                 raise ConfigError(
-                    f"ONNX: {_whose(name)} gives {output!r}; expected the output of a node, got "
-                    f"none that makes it. The file is damaged: export it again."
+                    f"ONNX: {_graph_title(name)} has the output {output!r}, which no node "
+                    f"computes. The file is damaged: export it again."
                 )
         shown = {id(constants[one]): one for one in _shown(steps, outputs) if one in constants}
         known = {key: type_of(one) for key, one in types.items()}
@@ -168,9 +167,9 @@ class _OnnxReader:
         for one in node.input:
             if one and one not in inside:
                 raise ConfigError(
-                    f"ONNX: node {name!r} ({node.op_type}) reads {one!r}; expected an input, an "
-                    f"array of the file or the output of a node before it, got none of that name. "
-                    f"The file is damaged, or its nodes are not in order: export it again."
+                    f"ONNX: node {name!r} ({node.op_type}) reads {one!r}, which is not an input, "
+                    f"an array of the file or the output of an earlier node. The file is damaged, "
+                    f"or its nodes are not in order: export it again."
                 )
         opset = opsets.get(domain, opsets.get("ai.onnx" if domain == "" else domain, 1))
         holds = domain == "" and node.op_type in CONTROL_FLOW
@@ -182,7 +181,7 @@ class _OnnxReader:
             parameters: dict[str, str] = {}
             arguments = tuple(filter(None, inputs))
         else:
-            settings, parameters, arguments = _what_it_reads(node, opset, inside)
+            settings, parameters, arguments = _inputs_by_use(node, opset, inside)
             captured = [one for one in captured_by(node) if one in inside]
             arguments = tuple(dict.fromkeys((*arguments, *captured)))
             inputs = tuple(dict.fromkeys((*filter(None, inputs), *captured)))
@@ -208,8 +207,8 @@ class _OnnxReader:
         key = (node.domain, node.op_type)
         if key in self.around:
             raise ConfigError(
-                f"ONNX: node {name!r} calls the function {node.op_type!r}, inside itself; expected "
-                f"functions that end. The file is damaged: export it again."
+                f"ONNX: node {name!r} calls the function {node.op_type!r} inside that function, "
+                f"which would not end. The file is damaged: export it again."
             )
         before, self.around = self.around, (*self.around, key)
         body = self.function(self.functions[key], node, name, types)
@@ -217,20 +216,20 @@ class _OnnxReader:
         return body
 
     def _name(self, node: NodeProto, around: str, place: int) -> str:
-        """Return a name that is free: the node's own, or its op with its place among the nodes."""
+        """Return a unique name: the node's own, or its op and its position among the nodes."""
         wanted = path_of(node) or f"{node.op_type}_{place}"
         wanted = f"{around}.{wanted}" if around else wanted
         return self.names.free(wanted)
 
 
-def _whose(name: str) -> str:
+def _graph_title(name: str) -> str:
     return f"the graph {name!r}" if name else "the graph"
 
 
 def _without_constants(
     nodes: list[NodeProto], constants: dict[str, TensorProto]
 ) -> list[tuple[int, NodeProto]]:
-    """Return the nodes that compute, with their places; the others become constants."""
+    """Move the constant nodes into `constants`. Return the other nodes with their positions."""
     left = []
     for place, node in enumerate(nodes):
         tensor = constant_of(node)
@@ -244,9 +243,9 @@ def _without_constants(
 
 
 def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProto]) -> Counter[str]:
-    """Return how often each constant is read; one that has several names, by all of them.
+    """Return how often each constant is read. Uses of all its names are added.
 
-    What a node with a graph of its own is given counts twice: no box inside is its only reader.
+    An input of a node with graphs counts twice, because the inner nodes are not its only readers.
     """
     readers: Counter[int] = Counter()
     for _, node in nodes:
@@ -257,19 +256,19 @@ def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProt
 
 
 def _shown(steps: Iterable[Step], outputs: Iterable[str]) -> Iterator[str]:
-    """Yield what arrows come from, in the order of the file."""
+    """Yield the names of the values that arrows start from, in the order of the file."""
     for step in steps:
         yield from step.arguments
         for attribute, body in step.bodies.items():
-            if attribute:  # a function reads nothing of what is around it
+            if attribute:  # a function cannot read values of the graph around it
                 yield from _shown(body.steps, body.outputs)
     yield from outputs
 
 
-def _what_it_reads(
+def _inputs_by_use(
     node: NodeProto, opset: int, inside: Constants
 ) -> tuple[dict[str, Setting], dict[str, str], tuple[str, ...]]:
-    """Return the settings, the parameters and the other arguments of a node that holds no graph."""
+    """Return the settings, parameters and other arguments of a node that contains no graph."""
     settings, parameters = settings_of(node, opset), {}
     arguments = []
     for place, one in enumerate(node.input):
@@ -291,8 +290,8 @@ def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
     for output in filter(None, step.outputs):
         if output in inside:
             raise ConfigError(
-                f"ONNX: node {step.name!r} gives {output!r}; expected that only one node does, got "
-                f"a second one. The file is damaged: export it again."
+                f"ONNX: node {step.name!r} computes {output!r}, but this name is already used. "
+                f"The file is damaged: export it again."
             )
         inside[output] = None
 
@@ -301,10 +300,11 @@ def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
 
 
 def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict[str, str]]:
-    """Return nodes with the frames of the modules to which they belong, and the classes of these.
+    """Return the nodes with the frames of their modules, and the classes of the modules.
 
-    A module of one node needs none, nor one that holds all that is in the frame around it. One of
-    which the nodes do not stand together cannot be told from others that are called so.
+    A module gets no frame if it has one node, or if it contains all nodes of the enclosing frame.
+    It also gets none if its nodes are not consecutive, because it may be several modules with one
+    name.
     """
     start = f"{around}." if around else ""
     scopes: list[list[str]] = []
@@ -312,25 +312,25 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict
     for step in steps:
         words = path_of(step.source).split("/")[:-1]
         scopes.append([start + "/".join(words[: end + 1]) for end in range(len(words))])
-        told = classes_of(step.source)[-len(words) :] if words else []
-        if len(told) == len(words):
-            classes.update(zip(scopes[-1], told, strict=True))
+        names = classes_of(step.source)[-len(words) :] if words else []
+        if len(names) == len(words):
+            classes.update(zip(scopes[-1], names, strict=True))
     sizes = Counter(scope for each in scopes for scope in each)
     runs = Counter[str]()
     for before, each in pairwise([[], *scopes]):
         runs.update(scope for scope in each if scope not in before)
     framed = []
     for step, each in zip(steps, scopes, strict=True):
-        kept, room = [], len(steps)
+        kept, size = [], len(steps)
         for scope in each:
-            if 1 < sizes[scope] < room and runs[scope] == 1:
+            if 1 < sizes[scope] < size and runs[scope] == 1:
                 kept.append(scope)
-                room = sizes[scope]
+                size = sizes[scope]
         framed.append(step._replace(scopes=tuple(kept)) if kept else step)
     return tuple(framed), classes
 
 
-# --- graphs that nodes hold -----------------------------------------------------------------------
+# --- graphs inside nodes --------------------------------------------------------------------------
 
 
 def _graphs(node: NodeProto) -> dict[str, GraphProto]:
@@ -338,7 +338,7 @@ def _graphs(node: NodeProto) -> dict[str, GraphProto]:
 
 
 def _captured(node: NodeProto) -> Iterator[str]:
-    """Yield what the graphs of a node read that they do not make."""
+    """Yield the names that the graphs of a node read from enclosing graphs."""
     for graph in _graphs(node).values():
         made = {one.name for one in (*graph.input, *graph.initializer)}
         for inner in graph.node:
@@ -350,19 +350,19 @@ def _captured(node: NodeProto) -> Iterator[str]:
 
 
 def captured_by(node: NodeProto) -> tuple[str, ...]:
-    """Return what the graphs of a node read of the graph around them, each once."""
+    """Return the names that the graphs of a node read from enclosing graphs, without repeats."""
     return tuple(dict.fromkeys(_captured(node)))
 
 
 def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
-    """Return a node of a function with what a call gives for the attributes that it refers to."""
+    """Return a node of a function with the attribute values that a call passes to it."""
     changed = NodeProto()
     changed.CopyFrom(node)
     del changed.attribute[:]
     for attribute in node.attribute:
         name = attribute.ref_attr_name
         if name and name not in given:
-            continue  # it is optional, and the call says nothing
+            continue  # an optional attribute that the call omits
         kept = changed.attribute.add()
         kept.CopyFrom(given[name] if name else attribute)
         kept.name = attribute.name
@@ -377,7 +377,7 @@ def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> No
 
 
 def type_of(declared: TypeProto) -> ArrayType:
-    """Return the type of a value, as a file declares it.
+    """Return the type of a value as a file declares it.
 
     Examples
     --------
@@ -401,7 +401,7 @@ def type_of(declared: TypeProto) -> ArrayType:
 
 
 def types_in(graph: GraphProto) -> dict[str, TypeProto]:
-    """Return what a file says of the values of a graph; not of all."""
+    """Return the types that a file declares for values of a graph, which may not be all."""
     return {one.name: one.type for one in (*graph.input, *graph.output, *graph.value_info)}
 
 
@@ -415,12 +415,12 @@ def _inferred(
     known: Types,
     functions: Iterable[FunctionProto],
 ) -> dict[str, TypeProto]:
-    """Return what ONNX infers of the values inside a function; nothing where it cannot."""
+    """Return the types that ONNX infers inside a function, or only the known types if it fails."""
     inputs = [helper.make_value_info(name, one) for name, one in known.items()]
     outputs = [ValueInfoProto(name=name) for name in function.output]
     graph = helper.make_graph(nodes, function.name, inputs, outputs)
     model = helper.make_model(graph, opset_imports=function.opset_import, functions=functions)
     try:
         return types_in(shape_inference.infer_shapes(model, data_prop=True).graph)
-    except Exception:  # whatever is wrong with the types is said when it runs
+    except Exception:  # the run reports what is wrong with the types
         return dict(known)

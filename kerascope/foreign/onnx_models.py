@@ -1,10 +1,10 @@
-"""ONNX files: drawn as they stand, and stepped by onnxruntime or ONNX's own reference evaluator.
+"""ONNX files: drawn from the file, or run node by node with onnxruntime or ONNX's evaluator.
 
-`kerascope draw model.onnx` needs no numbers and reads none: a file whose arrays lie beside it, or
-are lost, is drawn, too. What runs is written down node by node with each value, inside of `If`,
-`Loop` and `Scan`, too: of an `If` only the branch that is taken, of a loop each turn.
+`kerascope draw model.onnx` reads no numbers, so it also draws a file whose external arrays are
+missing. A run is recorded node by node with each value, including the nodes inside `If`, `Loop` and
+`Scan`: the branch of an `If` that is taken, and each iteration of a loop.
 
-`onnx_bodies.py` reads the nodes of a file, `onnx_walk.py` walks through them.
+`onnx_bodies.py` reads the nodes of a file, and `onnx_walk.py` walks through them.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ def graph_of(subject: ModelProto | str | PathLike[str], *inputs: Any, **named_in
     ----------
     subject : ModelProto or path
     *inputs, **named_inputs : array, optional
-        If they are given, the graph is that of what ran: with the branches that were taken, and
-        with each turn of a loop. Else it is that of the file.
+        With inputs, the graph shows a run: the branches that were taken and each iteration of a
+        loop. Without inputs, it shows the file.
 
     Returns
     -------
     Graph
-        Arrays of the file are parameters of the node that reads them, settings where they are
-        small, or boxes of their own where several nodes read them.
+        An array of the file is a setting if it is small, a parameter of the only node that reads
+        it, or a separate box if several nodes read it.
 
     Raises
     ------
     UnavailableError, ConfigError
-        There is no such file, or it is damaged.
+        If the file is missing or damaged.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def graph_of(subject: ModelProto | str | PathLike[str], *inputs: Any, **named_in
 
 
 def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Container[Any]:
-    """Write down what a file says, without running it; return the tokens of unknown shapes.
+    """Record the calls of a file without running it, and return the tokens of unknown shapes.
 
     Raises
     ------
     UnavailableError, ConfigError
-        There is no such file, or it is damaged.
+        If the file is missing or damaged.
     """
     model = _with_shapes(_model_of(subject))
     body = body_of(model, {})
@@ -103,12 +103,12 @@ def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Conta
 
 
 def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
-    """Return the inputs that a file asks for.
+    """Return the inputs that a file requires.
 
     Raises
     ------
     UnavailableError, ConfigError
-        There is no such file, or it is damaged.
+        If the file is missing or damaged.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
 
 
 def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Graph:
-    """Return the graph with "?" for each shape that nobody knows, instead of that of a scalar."""
+    """Return the graph with "?" in place of each unknown shape."""
     graph = writer.graph(name)
     shapes = {
         call.id: [
@@ -139,8 +139,8 @@ def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Gr
     nodes = []
     for box in graph.nodes:
         given, made = shapes.get(box.id, (box.attrs["input_shapes"], box.attrs["output_shapes"]))
-        told = {**box.attrs, "input_shapes": given, "output_shapes": made}
-        nodes.append(replace(box, attrs=told))
+        attrs = {**box.attrs, "input_shapes": given, "output_shapes": made}
+        nodes.append(replace(box, attrs=attrs))
     return replace(graph, nodes=tuple(nodes))
 
 
@@ -151,13 +151,13 @@ def record(
     loss: Any = None,
     **named_inputs: Any,
 ) -> list[Any]:
-    """Execute an ONNX file node by node and write down what ran.
+    """Run an ONNX file node by node and record its calls.
 
     Parameters
     ----------
     subject : ModelProto or path
     *inputs, **named_inputs : array
-        In the order of the file, or by their names there.
+        The inputs in the order of the file, or by name.
     writer : TapeWriter
     loss : None
         An ONNX file has no gradients.
@@ -165,16 +165,16 @@ def record(
     Returns
     -------
     list
-        The outputs, as `onnx.reference.ReferenceEvaluator.run(None, ...)` gives them.
+        The outputs, as `onnx.reference.ReferenceEvaluator.run(None, ...)` returns them.
 
     Raises
     ------
     ArgumentError, ShapeError, DtypeError
-        The inputs are not those that the file asks for.
+        If the inputs do not match the inputs that the file declares.
     UnavailableError, ConfigError
-        There is no such file, or it is damaged; or arrays that should lie beside it do not.
+        If the file or its external arrays are missing or damaged.
     DataError
-        A node failed, or is none that the evaluator knows.
+        If a node failed, or the evaluator does not support its operator.
 
     Examples
     --------
@@ -189,8 +189,8 @@ def record(
     """
     if loss is not None:
         raise ArgumentError(
-            "ONNX: a file says how to compute its outputs alone; expected loss=None, got a loss. "
-            "Record the model that the file was exported from."
+            "ONNX: expected loss=None, got a loss. A file has no gradients. Record the model that "
+            "the file was exported from."
         )
     model = _model_of(subject)
     _load_arrays(model, subject)
@@ -198,18 +198,18 @@ def record(
     arrays = _fed(model, body, inputs, named_inputs)
     writer.library = writer.library or _VERSION
     walk = OnnxWalk(writer, OnnxEvaluator(model, Runtime(model, arrays)))
-    with writer.span("function", _name(subject)) as told, writer.span("forward", "forward"):
+    with writer.span("function", _name(subject)) as at_end, writer.span("forward", "forward"):
         given = []
         for declared in _inputs(model, body):
             given.append(walk.given(arrays[declared.name]))
             _write_input(writer, declared, given[-1])
         outputs = [one.array for one in walk.walk(body, given)]
-        told["outputs"] = tuple(outputs)
+        at_end["outputs"] = tuple(outputs)
     return outputs
 
 
 def _write_input(writer: TapeWriter, declared: ValueInfoProto, known: WalkedValue) -> None:
-    """Write down an input, with the names of the sizes that may change."""
+    """Record an input, with the names of its variable sizes."""
     shape = type_of(declared.type).shape or ()
     settings = {}
     if any(isinstance(size, str) for size in shape):
@@ -227,7 +227,7 @@ def _name(subject: Any) -> str:
 
 
 def _model_of(subject: Any) -> ModelProto:
-    """Return a file's model, without the arrays that lie beside it."""
+    """Return a file's model without the arrays in external files."""
     if isinstance(subject, ModelProto):
         model, where = subject, f"the model {subject.graph.name!r}"
     elif isinstance(subject, (str, PathLike)):
@@ -240,14 +240,14 @@ def _model_of(subject: Any) -> ModelProto:
         )
     if not model.graph.node and not model.graph.output:
         raise ConfigError(
-            f"ONNX: {where} holds no graph; expected nodes and outputs, got none. The file is "
-            f"empty or damaged: export it again."
+            f"ONNX: {where} has no nodes and no outputs. The file is empty or damaged: export it "
+            f"again."
         )
     return _in_order(model)
 
 
 def _in_order(model: ModelProto) -> ModelProto:
-    """Return a model whose nodes come after those that they read; the same one if they do."""
+    """Return a model in which each node comes after the nodes that it reads."""
     nodes = model.graph.node
     maker = {name: place for place, node in enumerate(nodes) for name in node.output if name}
     needs = {
@@ -259,7 +259,7 @@ def _in_order(model: ModelProto) -> ModelProto:
     try:
         order = [*TopologicalSorter(needs).static_order()]
     except CycleError:
-        return model  # whoever reads the nodes says which one comes too early
+        return model  # `body_of` reports the node that comes too early
     ordered = ModelProto()
     ordered.CopyFrom(model)
     del ordered.graph.node[:]
@@ -277,29 +277,27 @@ def _read(path: Path) -> ModelProto:
         return onnx.load(str(path), load_external_data=False)
     except OSError as error:
         raise UnavailableError(
-            f"ONNX: {path} cannot be read; expected a file, got: {error.strerror or error}."
+            f"ONNX: {path} cannot be read: {error.strerror or error}. Check the path."
         ) from error
     except DecodeError as error:
         raise ConfigError(
-            f"ONNX: {path} is no ONNX file, or damaged; expected one that onnx.save wrote, got: "
-            f"{error}. Copy or export it again."
+            f"ONNX: {path} is not an ONNX file, or is damaged ({error}). Copy or export it again."
         ) from error
 
 
 def _load_arrays(model: ModelProto, subject: Any) -> None:
-    """Read the arrays that lie in files beside the model's."""
+    """Read the arrays that are stored in external files in the model's folder."""
     missing = [one for one in model.graph.initializer if is_external(one)]
     if not missing or isinstance(subject, ModelProto):
-        return  # in an object they may be missing as well: who needs one says so
+        return  # an object may lack them too; the node that needs one reports it
     folder = Path(fspath(subject)).parent
     try:
         external_data_helper.load_external_data_for_model(model, str(folder))
     except Exception as error:  # of the checker, of the file system, or of NumPy
         lost = next((one for one in missing if not _file_of(one, folder).is_file()), missing[0])
         raise UnavailableError(
-            f"ONNX: the numbers of {lost.name!r} should stand in {_file_of(lost, folder)}; "
-            f"expected that file as it was written beside the model, got: {error}. Copy it there; "
-            f"to draw the model needs no numbers."
+            f"ONNX: the numbers of {lost.name!r} cannot be read from {_file_of(lost, folder)}. "
+            f"Copy that file to this place. Only draw works without numbers. ONNX reports: {error}"
         ) from error
 
 
@@ -309,7 +307,7 @@ def _file_of(tensor: TensorProto, folder: Path) -> Path:
 
 
 def _with_shapes(model: ModelProto) -> ModelProto:
-    """Return a model with the shapes that ONNX can infer; as it is where it can infer none."""
+    """Return a model with the shapes that ONNX can infer, or unchanged if inference fails."""
     try:
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
     except Exception:  # a node that contradicts itself, or more numbers than a message can hold
@@ -320,34 +318,34 @@ def _with_shapes(model: ModelProto) -> ModelProto:
 
 
 def _inputs(model: ModelProto, body: Body) -> list[ValueInfoProto]:
-    """Return the inputs that must be given."""
+    """Return the inputs that a caller must pass."""
     return [one for one in model.graph.input if one.name in body.inputs]
 
 
 def _fed(
     model: ModelProto, body: Body, inputs: tuple[Any, ...], named_inputs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arrays that a file's inputs get, by their names."""
+    """Return the arrays of a file's inputs by name."""
     declared = _inputs(model, body)
     names = [one.name for one in declared]
-    told = ", ".join(f"{one.name} {_type_in_words(type_of(one.type))}" for one in declared)
+    wanted = ", ".join(f"{one.name} {_type_in_words(type_of(one.type))}" for one in declared)
     if len(inputs) > len(names):
         raise ArgumentError(
-            f"ONNX: expected {counted(len(names), 'input')} ({told}), got {len(inputs)}. Give one "
-            f"array each."
+            f"ONNX: expected {counted(len(names), 'input')} ({wanted}), got {len(inputs)}. Give "
+            f"one array each."
         )
     for name in named_inputs:
         if name not in names[len(inputs) :]:
-            given = "already given by its place" if name in names else "none of them"
+            given = "already given by position" if name in names else "not one of them"
             raise ArgumentError(
-                f"ONNX: expected the inputs {told or 'none'}, got {name!r}, which is {given}. "
+                f"ONNX: expected the inputs {wanted or 'none'}, got {name!r}, which is {given}. "
                 f"{did_you_mean(name, names)}".rstrip()
             )
     found = {**dict(zip(names, inputs, strict=False)), **named_inputs}
     missing = [name for name in names if name not in found]
     if missing:
         raise ArgumentError(
-            f"ONNX: expected values for the inputs {told}, got none for {', '.join(missing)}. "
+            f"ONNX: expected values for the inputs {wanted}, got none for {', '.join(missing)}. "
             f"Give arrays: walk(model, {{'{missing[0]}': array}})."
         )
     sizes: dict[str, tuple[int, str]] = {}
@@ -355,9 +353,9 @@ def _fed(
 
 
 def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, str]]) -> Any:
-    """Return the array for an input, if it is of its type and shape.
+    """Return the array for an input after checking its type and shape.
 
-    `sizes` holds what sizes with names were until now, and where.
+    `sizes` holds the value of each named size so far, and the input that determined it.
     """
     known = type_of(declared.type)
     if declared.type.WhichOneof("value") != "tensor_type":
@@ -368,7 +366,7 @@ def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, s
     name = "string" if array.dtype.kind in "OUST" else array.dtype.name
     if known.dtype and name != known.dtype:
         raise DtypeError(
-            f"ONNX: input {declared.name!r} has another type; expected {known.dtype}, got {name}. "
+            f"ONNX: input {declared.name!r}: expected the type {known.dtype}, got {name}. "
             f'Give array.astype("{known.dtype}").'
         )
     if known.shape is None:
@@ -379,22 +377,21 @@ def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, s
             before, whose = sizes.setdefault(wanted_size, (size, declared.name))
             if before != size:
                 raise ShapeError(
-                    f"ONNX: input {declared.name!r} has the shape {array.shape}; expected "
-                    f"{wanted_size} to be {before}, as in {whose!r}, got {size}. Give batches of "
-                    f"one size."
+                    f"ONNX: input {declared.name!r}: expected {wanted_size} to be {before} as in "
+                    f"{whose!r}, got {size} (shape {array.shape}). Give batches of one size."
                 )
         elif wanted_size is not None:
             fits = fits and wanted_size == size
     if not fits:
         raise ShapeError(
-            f"ONNX: input {declared.name!r} has another shape; expected {_type_in_words(known)}, "
-            f"got {array.shape}. Reshape it, or export the file for other sizes."
+            f"ONNX: input {declared.name!r}: expected {_type_in_words(known)}, got the shape "
+            f"{array.shape}. Reshape it, or export the file for other sizes."
         )
     return array
 
 
 def _type_in_words(known: ArrayType) -> str:
-    """Return what is known of a value: "float32 (batch, 3)"."""
+    """Return the type of a value as text, such as "float32 (batch, 3)"."""
     if known.shape is None:
         return known.dtype or "of any kind"
     sizes = ", ".join("?" if size is None else str(size) for size in known.shape)

@@ -1,6 +1,6 @@
-"""What one node of an ONNX file says of itself: its kind, its settings, what its inputs are called.
+"""The kind, the settings, the names and the source line of a single node of an ONNX file.
 
-`onnx_bodies.py` asks, while it reads the nodes of a file.
+`onnx_bodies.py` uses them while it reads the nodes of a file.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kerascope.viz.kinds import kinds_by_name
 
 Setting = str | int | float | bool
 
-MOST_NUMBERS = 8  # of a constant, that is said in words
-MOST_SIGNS = 60  # of a setting
+MOST_NUMBERS = 8  # length of a constant that is written out as text
+MOST_SIGNS = 60  # characters in the text of a setting
 
 # --- kinds ----------------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ def kind_of(node: NodeProto, parameters: Sequence[str], arguments: Sequence[str]
     ----------
     node : NodeProto
     parameters, arguments : sequence of str
-        What it reads: arrays of the file, and what other nodes made.
+        The names of its inputs: arrays of the file, and outputs of other nodes.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def kind_of(node: NodeProto, parameters: Sequence[str], arguments: Sequence[str]
     """
     kind = KIND_OF_OP.get(node.op_type, "function")
     if not arguments and kind != "noise":
-        return "constant"  # it gives the same at each run
+        return "constant"  # its result does not depend on the inputs
     if kind == "dense" and not parameters:
         return "merge"
     if kind == "merge" and len(arguments) < 2:
@@ -98,26 +98,26 @@ _WORDS = {
     "hidden_size": "units",
     "auto_pad": "padding",
 }
-# What is told first, and what these are by themselves where ONNX's text says it in words.
-_BY_THEMSELVES: dict[str, Setting] = {
+# The first settings to show, and defaults that ONNX's schemas only state in their text.
+_TEXT_DEFAULTS: dict[str, Setting] = {
     "kernel_shape": "", "strides": 1, "pads": 0, "dilations": 1, "hidden_size": "",
 }  # fmt: skip
 _SIZES = ("kernel_shape", "strides", "dilations", "pads")  # one number where all are equal
 
 
 def settings_of(node: NodeProto, opset: int) -> dict[str, Setting]:
-    """Return how a node is set, by the words of a box, as far as it is not so by itself.
+    """Return the settings of a node that differ from the defaults, as they are shown in its box.
 
     Parameters
     ----------
     node : NodeProto
     opset : int
-        The version of the node's operators.
+        The opset version of the node's domain.
 
     Examples
     --------
-    >>> told = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 1, 0, 1], "group": 1}
-    >>> settings_of(onnx.helper.make_node("Conv", ["x", "w"], ["y"], **told), 17)
+    >>> attributes = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 1, 0, 1], "group": 1}
+    >>> settings_of(onnx.helper.make_node("Conv", ["x", "w"], ["y"], **attributes), 17)
     {'kernel': '3x3', 'stride': 2, 'pads': '0, 1, 0, 1'}
     """
     settings: dict[str, Setting] = {}
@@ -132,12 +132,12 @@ def settings_of(node: NodeProto, opset: int) -> dict[str, Setting]:
 
 
 def _importance(attribute: AttributeProto) -> tuple[int, str]:
-    known = attribute.name in _BY_THEMSELVES
-    return [*_BY_THEMSELVES].index(attribute.name) if known else len(_BY_THEMSELVES), attribute.name
+    known = attribute.name in _TEXT_DEFAULTS
+    return [*_TEXT_DEFAULTS].index(attribute.name) if known else len(_TEXT_DEFAULTS), attribute.name
 
 
 def _defaults(node: NodeProto, opset: int) -> dict[str, Setting]:
-    """Return what the attributes of an operator are by themselves."""
+    """Return the default values of an operator's attributes."""
     schema = schema_of(node, opset)
     if schema is None:
         return {}
@@ -146,11 +146,11 @@ def _defaults(node: NodeProto, opset: int) -> dict[str, Setting]:
         for name, one in schema.attributes.items()
         if one.default_value.type
     }
-    return {**{name: value for name, value in _BY_THEMSELVES.items() if value != ""}, **declared}
+    return {**{name: value for name, value in _TEXT_DEFAULTS.items() if value != ""}, **declared}
 
 
 def schema_of(node: NodeProto, opset: int) -> onnx.defs.OpSchema | None:
-    """Return ONNX's own text about an operator; None of one that it does not know."""
+    """Return ONNX's schema of an operator, or None if ONNX does not know it."""
     try:
         return onnx.defs.get_schema(node.op_type, opset, node.domain)
     except onnx.defs.SchemaError:
@@ -171,7 +171,7 @@ def _in_words(attribute: AttributeProto) -> Setting:
 
 
 def in_words(value: Any) -> Setting:
-    """Return a value of an attribute, or a small constant, as plain data.
+    """Return an attribute value or a small constant as plain data.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def in_words(value: Any) -> Setting:
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
-        return float(f"{float(value):.6g}")  # a float32 is told with the digits that it has
+        return float(f"{float(value):.6g}")  # rounded to the digits of a float32
     if isinstance(value, Sequence):
         text = ", ".join(str(in_words(one)) for one in value)
         return text if len(text) <= MOST_SIGNS else f"{text[: MOST_SIGNS - 2]} …"
@@ -200,7 +200,7 @@ def in_words(value: Any) -> Setting:
 
 
 def constant_of(node: NodeProto) -> TensorProto | None:
-    """Return the array that a node `Constant` gives; None of another node, or if it is none."""
+    """Return the array of a node `Constant`, or None for another node or type of value."""
     if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or not node.attribute:
         return None
     (attribute, *_) = node.attribute
@@ -214,7 +214,7 @@ def constant_of(node: NodeProto) -> TensorProto | None:
 
 
 def is_small(tensor: TensorProto) -> bool:
-    """Tell whether an array of the file is a setting: a scalar, or some axes, sizes or places.
+    """Return whether an array of the file is shown as a setting: a scalar, or a few integers.
 
     Examples
     --------
@@ -231,12 +231,12 @@ def is_small(tensor: TensorProto) -> bool:
 
 
 def is_external(tensor: TensorProto) -> bool:
-    """Tell whether the numbers of an array stand in another file, and were not loaded from it."""
+    """Return whether the numbers of an array are in an external file and are not loaded."""
     return tensor.data_location == TensorProto.EXTERNAL
 
 
 def dtype_of(data_type: int) -> str:
-    """Return the name of one of ONNX's types.
+    """Return the name of an ONNX data type.
 
     Examples
     --------
@@ -257,7 +257,7 @@ _LAST_WORD = re.compile(r"(?:^|[./])([A-Za-z][A-Za-z_]*\d?)$")
 
 
 def role_of(node: NodeProto, place: int, opset: int, name: str) -> str:
-    """Return what an array is for a node: as it is called in the file, or in ONNX's own text.
+    """Return the role of an array for a node: its name in the file, or in ONNX's schema.
 
     Examples
     --------
@@ -265,9 +265,9 @@ def role_of(node: NodeProto, place: int, opset: int, name: str) -> str:
     >>> role_of(convolution, 1, 17, "onnx::Conv_64"), role_of(convolution, 1, 17, "4.c1.weight")
     ('W', 'weight')
     """
-    told = _LAST_WORD.search(name)
-    if told and "." in name:
-        return told[1]
+    last_word = _LAST_WORD.search(name)
+    if last_word and "." in name:
+        return last_word[1]
     schema = schema_of(node, opset)
     formal = schema.inputs[place : place + 1] if schema is not None else []
     if not formal or formal[0].option == onnx.defs.OpSchema.FormalParameterOption.Variadic:
@@ -279,7 +279,7 @@ _TRACE_LINE = re.compile(r'File "(.+?)", line (\d+), in (\S+)')
 
 
 def line_of(node: NodeProto) -> tuple[str, int, str] | None:
-    """Return the line of the user's program that made a node, where the exporter wrote it down."""
+    """Return the user's line that made a node, if the exporter stored it."""
     for entry in node.metadata_props:
         if entry.key == "pkg.torch.onnx.stack_trace":
             lines = _TRACE_LINE.findall(entry.value)
@@ -289,7 +289,7 @@ def line_of(node: NodeProto) -> tuple[str, int, str] | None:
 
 
 def classes_of(node: NodeProto) -> list[str]:
-    """Return the classes of the modules around a node, from outside, where they were written down.
+    """Return the classes of the modules around a node, the outermost first, if they are stored.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def classes_of(node: NodeProto) -> list[str]:
 
 
 def path_of(node: NodeProto) -> str:
-    """Return the name of a node with the modules that it belongs to before it, "/" between them.
+    """Return the name of a node after the names of its modules, separated by "/".
 
     Examples
     --------
@@ -323,7 +323,7 @@ def path_of(node: NodeProto) -> str:
 
 
 def _short(modules: Iterable[str]) -> list[str]:
-    """Return the names of modules, each without that of the module around it."""
+    """Return the names of modules, each without the prefix of the enclosing module."""
     short, around = [], ""
     for module in modules:
         short.append(module.removeprefix(f"{around}.") if around else module)

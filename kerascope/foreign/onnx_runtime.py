@@ -1,8 +1,8 @@
-"""What onnxruntime computes for each value of an ONNX file, where it is installed.
+"""The values of an ONNX file as onnxruntime computes them, if it is installed.
 
-It implements operators that ONNX's reference evaluator does not: those of Microsoft's domain, which
-quantized and optimized files contain, and the old ones of early opsets. The whole file runs with
-all its values as outputs. They are fetched in portions, because all of them may not fit in memory.
+It supports operators that ONNX's reference evaluator does not: those of Microsoft's domain, which
+quantized and optimized files contain, and those of early opsets. The whole file runs with
+all its values as outputs. They are fetched in chunks, because all of them may not fit in memory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from onnx import ModelProto
 from kerascope.foreign.onnx_nodes import KIND_OF_OP
 
 EXTRA = "onnxruntime"
-CHUNK = 64  # values that are fetched by one run
+CHUNK = 64  # number of values that one run fetches
 _QUIET = 4
 _HINT = f" {EXTRA} computes more operators: pip install 'kerascope[{EXTRA}]'."
 
 
 def hint() -> str:
-    """Return what to install if a node cannot be computed; nothing if it is there already."""
+    """Return advice to install onnxruntime, or "" if it is already installed."""
     return "" if is_there() else _HINT
 
 
@@ -33,7 +33,7 @@ def is_there() -> bool:
 
 
 def run_alone(model: ModelProto, feed: Mapping[str, Any]) -> list[Any]:
-    """Return the outputs of a model of one node."""
+    """Return the outputs of a model with a single node."""
     found: list[Any] = _session(model).run(None, dict(feed))
     return found
 
@@ -42,7 +42,7 @@ def _session(model: ModelProto) -> Any:
     import onnxruntime  # only a session that runs a file needs it
 
     options = onnxruntime.SessionOptions()
-    # Otherwise nodes are fused, and the values between them are gone.
+    # Without this, nodes are fused, and the values between them are not available.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = _QUIET
     content = model.SerializeToString()
@@ -50,14 +50,14 @@ def _session(model: ModelProto) -> Any:
 
 
 class Runtime:
-    """Computes the values of a file's nodes, but for those inside the graphs that nodes hold.
+    """Computes the outputs of a file's nodes, except nodes of inner graphs.
 
     Parameters
     ----------
     model : ModelProto
-        With its arrays.
+        The model with its arrays.
     feed : mapping of str to array
-        The inputs.
+        The inputs by name.
     """
 
     def __init__(self, model: ModelProto, feed: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ class Runtime:
         self._names = [name for node in model.graph.node for name in node.output if name]
         self._places = {name: place for place, name in enumerate(self._names)}
         draws = any(KIND_OF_OP.get(node.op_type) == "noise" for node in model.graph.node)
-        self._step = len(self._names) if draws else CHUNK  # random numbers are drawn once
+        self._step = len(self._names) if draws else CHUNK  # one run draws once
         self._known: dict[str, Any] = {}
         self._runner: Any = self._open(model) if self._names and is_there() else None
 
@@ -78,11 +78,11 @@ class Runtime:
         )
         try:
             return _session(shown)
-        except Exception:  # it does not know an operator, or a type: the evaluator has its turn
+        except Exception:  # unsupported operator or type: use the reference evaluator
             return None
 
     def values(self, names: Sequence[str]) -> list[Any] | None:
-        """Return the values of these names, which one node gives; None if they are not known."""
+        """Return the outputs of one node by their names, or None if they are not available."""
         if self._runner is None:
             return None
         if any(name not in self._known for name in names):
@@ -94,6 +94,6 @@ class Runtime:
     def _fetched(self, names: list[str]) -> dict[str, Any]:
         try:
             return dict(zip(names, self._runner.run(names, self._feed), strict=True))
-        except Exception:  # a value of a type that NumPy has not, or a node that fails
+        except Exception:  # a value of a type that NumPy lacks, or a node that fails
             self._runner = None
             return {}

@@ -1,8 +1,8 @@
 """The walk through an ONNX graph (`bodies.py`), and the evaluator of its nodes.
 
 Each node is computed by onnxruntime if it is installed, otherwise by ONNX's own reference
-evaluator. Nodes `If`, `Loop` and `Scan` are not: the walk does what they do, in the words of ONNX's
-text, so that the graphs that they contain can be walked, too.
+evaluator. The walk itself runs the nodes `If`, `Loop` and `Scan`, as ONNX defines them, so that it
+can record the graphs that they contain.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _NATIVE = "biufc"  # kinds of NumPy's own numbers
 
 
 class OnnxWalk(Walk):
-    """Writes the calls of a file. Each turn of a loop is written."""
+    """Records the calls of a file, with each iteration of a loop."""
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Enter the arrays of a graph, each once, and write those that are boxes."""
+        """Add the arrays of a graph, and record those that are drawn as boxes."""
         by_tensor: dict[int, WalkedValue] = {}
         for key, tensor in body.constants.items():
             if id(tensor) not in by_tensor:
@@ -54,11 +54,11 @@ class OnnxWalk(Walk):
                 self.write_constant(body, key, value, parameters=weights)
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
-        """Return the value of a name; "" is an input that is left out."""
+        """Return the value of a name. The name "" is an omitted input."""
         return known[key] if key else self.absent()
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:
-        """Write a node that contains no graph and return its outputs."""
+        """Record a node that contains no graph, and return its outputs."""
         step, known = visit.step, visit.known
         outputs = self.computed(visit)
         inputs = [known[one] for one in step.arguments]
@@ -96,13 +96,13 @@ class OnnxWalk(Walk):
 
 
 class OnnxEvaluator:
-    """Computes nodes.
+    """Computes the outputs of nodes.
 
     Parameters
     ----------
     model : ModelProto
     runtime : Runtime
-        What onnxruntime computes, if it is installed.
+        Computes values with onnxruntime, if it is installed.
     """
 
     numpy: Any = np
@@ -113,18 +113,18 @@ class OnnxEvaluator:
         self._evaluators: dict[Any, tuple[ModelProto, ReferenceEvaluator | Exception]] = {}
 
     def compute(self, visit: Visit) -> list[Any]:
-        """Return what onnxruntime computes for one node, or ONNX's reference evaluator."""
+        """Return the outputs of a node, from onnxruntime or from ONNX's reference evaluator."""
         results = None
         if not visit.body.name:
             results = self._runtime.values([one for one in visit.step.outputs if one])
         return self._evaluated(visit) if results is None else results
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as it is written."""
+        """Return the recorded value for an array."""
         return value_of(token, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
-        """Return the attribute of an `If` that contains the branch."""
+        """Return the attribute of an `If` that contains the branch to take."""
         return "then_branch" if np.all(condition) else "else_branch"
 
     def _evaluated(self, visit: Visit) -> list[Any]:
@@ -132,7 +132,7 @@ class OnnxEvaluator:
         if step.op == "Scan":
             raise ConfigError(
                 f"ONNX: node {step.name!r} is a Scan of an opset before {OLDEST_SCAN}, which the "
-                f"reference evaluator does not run; expected a later one. Convert the file: "
+                f"reference evaluator does not support. Convert the file with "
                 f"onnx.version_converter.{hint()}"
             )
         pairs = zip(step.inputs, visit.operands, strict=True)
@@ -148,16 +148,15 @@ class OnnxEvaluator:
                 return run_alone(model, feed)
             shapes = ", ".join(f"{one} {_shape_in_words(array)}" for one, array in feed.items())
             raise DataError(
-                f"ONNX: node {step.name!r} ({step.op}) failed on "
-                f"{shapes or 'no inputs'}; expected that ONNX's reference evaluator computes it, "
-                f"got {type(error).__name__}: {error}. Compare with what "
-                f"onnx.checker.check_model says of the file.{hint()}"
+                f"ONNX: node {step.name!r} ({step.op}) failed on {shapes or 'no inputs'}: "
+                f"{type(error).__name__}: {error}. Check the file with "
+                f"onnx.checker.check_model.{hint()}"
             ) from error
 
     def _evaluator(
         self, step: Step, body: Body, feed: Mapping[str, Any]
     ) -> tuple[ModelProto, ReferenceEvaluator | Exception]:
-        """Return a model that has one node alone, and its evaluator or why there is none."""
+        """Return a model of one node, and its evaluator or the error that prevents it."""
         types = {name: _type_of(array) for name, array in feed.items()}
         key = (step.name, *(one.SerializeToString() for one in types.values()))
         if key not in self._evaluators:
@@ -169,7 +168,7 @@ class OnnxEvaluator:
             model.ir_version = self.model.ir_version or model.ir_version
             try:
                 self._evaluators[key] = model, ReferenceEvaluator(model)
-            except Exception as error:  # of an operator that it does not know
+            except Exception as error:  # an unsupported operator
                 self._evaluators[key] = model, error
         return self._evaluators[key]
 
@@ -178,7 +177,7 @@ class OnnxEvaluator:
 
 
 def value_of(token: Any, array: Any) -> Value:
-    """Return a value as it is recorded; lists of arrays are recorded without their numbers.
+    """Return the recorded value for an array. Lists of arrays have no numbers.
 
     Examples
     --------
@@ -216,7 +215,7 @@ def _shape_in_words(array: Any) -> str:
 
 
 def _each(node: NodeProto, name: str, number: int) -> list[Each]:
-    """Return the axes and directions of a `Scan`, for each input or output; by default 0."""
+    """Return the axis and direction of a `Scan` for each input or output; the default is 0."""
     given = {one.name: [*one.ints] for one in node.attribute}
     zeros = [0] * number
     axes, directions = (given.get(f"{name}_{word}", zeros) for word in ("axes", "directions"))
@@ -224,10 +223,10 @@ def _each(node: NodeProto, name: str, number: int) -> list[Each]:
 
 
 def _numbers(name: str, tensor: TensorProto) -> np.ndarray:
-    """Return an array of the file."""
+    """Return the numbers of an array of the file."""
     if is_external(tensor):
         raise UnavailableError(
-            f"ONNX: the numbers of {name!r} stand in another file; expected a path, so that it is "
-            f"looked for beside the model's, got a ModelProto. Give the path of the file."
+            f"ONNX: the numbers of {name!r} are in another file, which a ModelProto cannot find. "
+            f"Give the path of the model file."
         )
     return numpy_helper.to_array(tensor)

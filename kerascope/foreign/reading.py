@@ -1,4 +1,4 @@
-"""Recorded calls for a reader: the table of a summary, and the steps of a walk."""
+"""The table of a summary and the steps of a walk, made from recorded calls."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from kerascope.viz.graph import Graph
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CallStep:
-    """One step of the forward pass of a foreign model, as `WalkStep` is of ours.
+    """One step of the forward pass of a foreign model, like `WalkStep` for models of kerascope.
 
     Attributes
     ----------
     call : Call
     depth : int
-        Longest path to an output; in a frame, to what leaves it.
+        Longest path to an output of the model. In a frame: to an output of the frame.
     inputs, outputs : list of np.ndarray
-        What it was called on, and what came out.
+        The arrays that the call read and returned.
     tensor_map : dict of str to np.ndarray
-        All that has been computed so far, this step's outputs among it, by the ids of the calls;
-        "lstm[1]" is the second output of one.
+        All results so far by the ids of their calls, including those of this step. "lstm[1]" is the
+        second output of a call.
     """
 
     call: Call
@@ -44,7 +44,7 @@ class CallStep:
 
 
 def _in_words(array: np.ndarray) -> str:
-    """Return the figures of an array; of one of texts the first few of them."""
+    """Return the statistics of an array, or the first few items of an array of text."""
     if array.dtype.kind != "U":
         return str(statistics_of(array))
     texts = [printable(str(text)) for text in array.ravel()[:4]]
@@ -76,12 +76,12 @@ def _numbers(values: Sequence[Recorded]) -> list[np.ndarray]:
 
 
 def summary_of(graph: Graph, calls: Sequence[Call]) -> Summary:
-    """Return the table of a recorded pass: a row for each call, and the totals.
+    """Return the table of a recorded pass, with a row for each call and the totals.
 
     Parameters
     ----------
     graph : Graph
-        Of these calls.
+        The graph of these calls.
     calls : sequence of Call
     """
     sources: dict[str, dict[str, None]] = {}
@@ -125,7 +125,7 @@ def _size(value: Recorded) -> int:
 
 
 def _bytes_of(value: Recorded) -> int:
-    """Return how many bytes a number takes; of a type that NumPy does not know, 2 (bfloat16)."""
+    """Return the size of an item in bytes, or 2 (bfloat16) if NumPy does not know the type."""
     try:
         return np.dtype(value.dtype).itemsize
     except TypeError:

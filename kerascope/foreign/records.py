@@ -1,11 +1,11 @@
-"""What ran in a model of any library: calls, the values that they met, frames around them.
+"""Records of a run in any library: the calls, their values, and the frames around the calls.
 
-An adapter tells a `TapeWriter` (`writer.py`) what runs, and these records are what stays of it. The
-graph, the summary, the steps of a walk and the comparison of two models are all made of them.
+An adapter reports what runs to a `TapeWriter` (`writer.py`), which keeps it in these records. The
+graph, the summary, the steps of a walk and the comparison of two models are all made from them.
 
-A value is known by its token. Two values with equal tokens are the same array in the same state, so
-a call that reads a token stands behind the call that gave it: no library has to be asked for its
-graph.
+A value is identified by its token. Two values with equal tokens are the same array in the same
+state, so a call that reads a token depends on the call that returned it. This gives the graph
+without any help from the library.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ Line = tuple[str, int, str]  # file, line, function
 
 
 class Value(NamedTuple):
-    """An array as a call meets it, of whatever library.
+    """An input, output or weight of a call: an array of any library.
 
     Attributes
     ----------
     token : hashable
-        The same as that of another value if, and only if, both are one array in one state: its
-        identity as long as it lives, and how often something was written into it.
+        Equal for two values if and only if they are the same array in the same state. It is made
+        of the array's identity and the number of times that it was written to.
     shape : tuple of (int or None)
     dtype : str
-        "float32".
+        Such as "float32".
     read : callable, optional
-        Returns its numbers as they are now, without copying them if that can be, or None if it
-        holds none. None: nobody knows them.
+        Returns the current numbers, without a copy if possible, or None if there are none. None in
+        place of the function means that the numbers are unknown.
     trainable : bool
-        Of a weight.
+        Whether a weight is trainable.
     same_as : hashable, optional
-        Token of a value that holds the same numbers in any order, as a reshaped one does: what was
-        found out of them holds here too.
+        Token of a value that holds the same numbers in any order, such as the array before a
+        reshape. Statistics of one are then those of the other.
     """
 
     token: Hashable
@@ -53,17 +53,18 @@ class Value(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """An input that a model says it reads, before anything has run.
+    """An input that a model declares before it runs.
 
     Attributes
     ----------
     name : str
     shape : tuple of (int, str or None), or None
-        Sizes of the same name are the same; None may be anything. None alone: nobody says it.
+        Sizes with the same name are equal; a size of None is arbitrary. None: the shape is unknown.
     dtype : str
-        "float32"; "" if nobody says it.
+        Such as "float32", or "" if it is unknown.
     words : int
-        Of whole numbers: how many, from 0 on, are known to what reads them; 0 if nobody says it.
+        For integer inputs that are indices: the number of valid indices, starting at 0. It is 0 if
+        unknown.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Declared(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A value that was recorded: as `Value`, with what was kept of its numbers.
+    """A recorded value: a `Value` with the numbers or statistics that were kept.
 
     Attributes
     ----------
@@ -81,9 +82,9 @@ class Recorded(NamedTuple):
     shape : tuple of (int or None)
     dtype : str
     array : np.ndarray, Statistics or None
-        A copy, or its figures; None where neither was wanted or known.
+        A copy of the array, or its statistics. None if neither was kept or known.
     trainable : bool
-        Of a weight.
+        Whether a weight is trainable.
     """
 
     token: Hashable
@@ -102,24 +103,25 @@ class Call(NamedTuple):
     Attributes
     ----------
     id : str
-        "layer1.0.conv1"; the second call of the same has ":2" at its end.
+        Such as "layer1.0.conv1". The second call of the same module ends with ":2".
     name : str
-        "layer1.0.conv1".
+        Name of the module or function, such as "layer1.0.conv1".
     op : str
-        What was called: its class or function, "Conv2d".
+        Name of the class or function that was called, such as "Conv2d".
     kind : str
         One of `kerascope.viz.kinds.KINDS`.
     inputs, outputs : tuple of Recorded
     frame : str
-        Id of the frame in which it lies, "" for none.
+        Id of the frame that contains the call, or "" if there is none.
     line : (str, int, str) or None
-        File, line and function of the user's own code that led there.
+        File, line and function of the user's code that made the call.
     settings : mapping of str to (str, int, float or bool)
-        How it is set: "kernel" -> "3x3". The key "" holds words without a name.
+        The settings, such as "kernel" -> "3x3". The key "" holds a text that is shown without a
+        name.
     parameters : mapping of str to Recorded
-        Its weights: "weight".
+        The weights by name, such as "weight".
     buffers : mapping of str to Recorded
-        What else it keeps and computes with: "running_mean". Only where numbers are kept.
+        Other state by name, such as "running_mean". Only recorded if numbers are kept.
     """
 
     id: str
@@ -135,8 +137,7 @@ class Call(NamedTuple):
     buffers: Mapping[str, Recorded] = {}
 
 
-# Made of one tuple, in half the time that the constructor by names takes: one is made for each
-# call that runs, and several for what it reads and gives.
+# Built from a tuple, because the constructor with names takes twice the time, and there is one
 new_value: Callable[[Iterable[Any]], Value] = partial(tuple.__new__, Value)
 new_recorded: Callable[[Iterable[Any]], Recorded] = partial(tuple.__new__, Recorded)
 new_call: Callable[[Iterable[Any]], Call] = partial(tuple.__new__, Call)
@@ -144,14 +145,14 @@ new_call: Callable[[Iterable[Any]], Call] = partial(tuple.__new__, Call)
 
 @dataclass(frozen=True)
 class Frame:
-    """A call that holds other calls: of a module around modules.
+    """A call that contains other calls, such as a module that calls its submodules.
 
     Attributes
     ----------
     id, name, op : str
-        As of a `Call`.
+        The same as for a `Call`.
     outer : str
-        Id of the frame around it, "" for none.
+        Id of the enclosing frame, or "" if there is none.
     """
 
     id: str
@@ -161,7 +162,7 @@ class Frame:
 
 
 def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:
-    """Return a copy of an array, or its figures, or None, as `TapeWriter` is told to keep them."""
+    """Return a copy of an array, its statistics, or None, as `arrays` of `TapeWriter` says."""
     from_numbers = array.dtype.kind in "fiub"
     if arrays == "all":
         return np.array(array)

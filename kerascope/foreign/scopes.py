@@ -1,8 +1,7 @@
-"""Frames for calls that only say in which scopes they were made.
+"""Frames for graphs whose calls only name the scopes that contain them.
 
-JAX and ONNX tell of each equation or node to which modules it belongs, and not when these begin and
-end: so a frame is opened with the first call that lies in it, and closed before the first that does
-not.
+JAX and ONNX name the enclosing modules of each equation or node, but not where a module begins and
+ends. So a frame is opened at its first call, and closed before the first call outside it.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from kerascope.foreign.writer import TapeWriter
 
 
 class Scopes:
-    """The frames around the next call, while a graph is walked.
+    """The open frames during a walk through a graph.
 
     Parameters
     ----------
     writer : TapeWriter
     classes : mapping of str to str, optional
-        What the frames are of, by their names; "scope" if nothing is said.
+        Class of each frame by its name. The default is "scope".
 
     Examples
     --------
@@ -53,12 +52,12 @@ class Scopes:
             self.opened.pop()[1].__exit__(kind, error, traceback)
 
     def move(self, scopes: Sequence[str]) -> None:
-        """Close the frames around which the next call does not lie, and open those that it needs.
+        """Close the frames that do not contain the next call, and open those that do.
 
         Parameters
         ----------
         scopes : sequence of str
-            Names of the frames around it, from outside.
+            Names of the frames around the call, the outermost first.
         """
         pairs = zip(self.opened, scopes, strict=False)
         shared = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))

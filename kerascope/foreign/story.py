@@ -1,6 +1,6 @@
-"""What `kerascope trace --live` says of a watched script: records, a fold over its events.
+"""The report of `kerascope trace --live`: records made from the events of a watched script.
 
-As in `trace/report.py` each kind of event has a function.
+As in `trace/report.py`, each kind of event has a function.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class LiveStory(Reporter):
     write : callable
         Receives each `Record`.
     batches : int
-        How many batches are shown in full; of the others a line each.
+        Number of batches to show in full. Each later batch gets one line.
 
     Attributes
     ----------
     alarms : list of Record
         The first call, gradient or weight of each batch that is not finite.
     batch : str
-        The last one that began: "batch 3".
+        Name of the last batch that began, such as "batch 3".
     count : int
-        Of batches.
+        Number of batches so far.
     """
 
     handlers = live
@@ -54,20 +54,20 @@ class LiveStory(Reporter):
         self.count = 0
         self.batches = batches
         self.is_alarmed = False
-        self.has_line = False  # the batch that runs
+        self.has_line = False  # whether the current batch has its line
 
     @property
     def is_whole(self) -> bool:
-        """Whether the batch that runs is shown in full."""
+        """Whether the current batch is shown in full."""
         return self.count <= self.batches
 
     @property
     def depth(self) -> int:
-        """Depth of the record of a call."""
+        """Depth of the record of a call in the report."""
         return 3 + self.state.depth("node")
 
     def emit_batch(self, size: int | None = None) -> None:
-        """Emit the line of the batch that runs, unless it has one."""
+        """Emit the line of the current batch, unless it already has one."""
         if self.batch and not self.has_line:
             self.has_line = True
             self.emit("fit", "batch", 1, self.batch, *((f"{size} samples",) if size else ()))
@@ -77,7 +77,7 @@ class LiveStory(Reporter):
 @live("evaluate", BEGIN)
 @live("predict", BEGIN)
 def _run(story: LiveStory, event: Event, _: Any) -> None:
-    is_inside = sum(map(story.state.depth, RUNS)) > 1  # as validation is
+    is_inside = sum(map(story.state.depth, RUNS)) > 1  # such as validation inside fit
     story.emit("fit", "section", int(is_inside), event.name, "watched")
 
 
@@ -129,7 +129,7 @@ def _call(story: LiveStory, event: Event, _: Any) -> None:
 @live("node", END)
 @live("update.param", END)
 def _value(story: LiveStory, event: Event, span: RunSpan) -> None:
-    """Emit the output of a call, a gradient, or the new value of a weight."""
+    """Emit the record of a call's output, a gradient, or the new value of a weight."""
     begin = span.begin
     if event.kind == "node":
         _phase_done(story, event, span)
@@ -144,7 +144,7 @@ def _value(story: LiveStory, event: Event, span: RunSpan) -> None:
     phase = begin.phase if begin.phase in PHASES else "forward"
     if not is_sound and not story.is_alarmed:
         story.is_alarmed = True
-        story.emit_batch()  # what is wrong stands below its batch
+        story.emit_batch()  # the alarm is shown below its batch
         first = Record(phase, "not_finite", story.depth, begin.name, (*cells, *_place(begin)),
                        {"batch": story.batch}, alarm=True)  # fmt: skip
         story.alarms.append(first)
@@ -166,7 +166,7 @@ def _statistics(value: Any) -> Statistics | None:
 
 
 def _figure(value: Any) -> str:
-    """Return a loss or a metric in words: "0.25", "nan", "-inf"."""
+    """Return a loss or a metric as text, such as "0.25", "nan" or "-inf"."""
     array = np.asarray(value)
     if array.ndim == 0 and array.dtype.kind in "fiub":
         return figure(array)

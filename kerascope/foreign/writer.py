@@ -1,11 +1,11 @@
-"""A tape that any library can write: what `kerascope.foreign`'s adapters tell, and yours can.
+"""`TapeWriter`: records models of any library. The adapters of `kerascope.foreign` use it.
 
-A `TapeWriter` is told of spans and calls as they happen. It keeps them twice: as the events of a
-tape (`notes.py`), with which the debugger's `replay`, its alarms and its questions work, and as the
-records of the last pass (`calls`, `frames`), of which its graph is made.
+You report spans and calls to a `TapeWriter` as they happen. It keeps them twice: as the events of a
+tape (`notes.py`), for the debugger's `replay`, alarms and questions, and as the records of the last
+pass (`calls`, `frames`), from which the graph is made.
 
-What the debugger shows comes from the names that each event changes; `sources` are the calls from
-which the inputs come, "lstm[1]" for the second output of one, so that a tape alone has the graph:
+The debugger shows the names that each event changes. `sources` are the calls that made the inputs,
+with "lstm[1]" for the second output of a call, so that a tape alone contains the graph:
 
 ==============  ==========================  ======================================================
 span or call    names at its begin          names at its end
@@ -56,7 +56,7 @@ from kerascope.viz.graph import Graph
 from kerascope.viz.kinds import KINDS
 
 ARRAYS = ("all", "statistics", "none")
-SMALL = 2048  # elements; the figures of such arrays wait until somebody reads one of them
+SMALL = 2048  # elements; statistics of such arrays are computed when one is read
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 CONTAINERS = ("tensor_map", "grads", "updates")
 SPANS = (
@@ -66,38 +66,38 @@ SPANS = (
 
 
 class OpenSpan(NamedTuple):
-    """A span that has begun: its kind, and how many are open with it."""
+    """A span that has begun: its kind, and the number of open spans including it."""
 
     kind: str
     depth: int
 
 
 class TapeWriter:
-    """Is told what runs, and writes it down.
+    """Records what you report of a run, as a tape and as calls.
 
     Parameters
     ----------
     arrays : {"statistics", "all", "none"}
-        What is kept of each array: its figures, its numbers, or nothing. With "none" no events are
-        written, only the records that make a graph.
+        What is kept of each array: its statistics, its numbers, or nothing. With "none", only the
+        records for the graph are kept, and no events.
     budget : int or None
-        How many bytes of events and arrays the tape keeps; None is no limit.
+        How many bytes of events and arrays the tape keeps. None means no limit.
     library : str
-        Who runs: "torch 2.13".
+        Name and version of the library that runs, such as "torch 2.13".
     path : path, optional
-        Write the events there too as they come, batch by batch, so that `Tape.load` and
-        `kerascope replay` can read what a killed run leaves.
+        A file to which the events are also written batch by batch, so that `Tape.load` and
+        `kerascope replay` can read the tape of a run that was killed.
 
     Attributes
     ----------
     calls : list of Call
-        Those since the last batch began, in order.
+        The calls since the last batch began, in order.
     frames : list of Frame
-        The same; outer ones before inner ones.
+        The frames since the last batch began; outer ones before inner ones.
     output_tokens : list of hashable
         Tokens of the model's outputs in the last pass; empty if the adapter does not know them.
     tape : Tape
-        All that has happened.
+        The tape with all events.
 
     Examples
     --------
@@ -130,61 +130,61 @@ class TapeWriter:
         self._file = None if path is None else GrowingFile(path)
         if self._file is not None:
             self._notes.listen(self._file.add)
-        self._open: list[str] = []  # frames
-        self._numbers: dict[str, int] = {}  # of calls by name
+        self._open: list[str] = []  # ids of the open frames
+        self._numbers: dict[str, int] = {}  # number of calls by name
         self._taken: set[str] = set()  # ids of calls and frames
         self.output_tokens: list[Hashable] = []
-        self._batch = Batch()  # of small arrays, whose figures are found together
-        self._values: dict[Hashable, Recorded] = {}  # what was read, by token
+        self._batch = Batch()  # small arrays whose statistics are computed together
+        self._values: dict[Hashable, Recorded] = {}  # values that were read, by token
 
     @property
     def tape(self) -> Tape:
-        """All that has happened."""
+        """The tape with all events."""
         return self._notes.tape
 
     @contextmanager
     def span(
         self, kind: str, name: str, *, op: str = "", line: Line | None = None, **names: Any
     ) -> Iterator[dict[str, Any]]:
-        """Let what happens inside a `with` block lie in a span; a "node" is a frame around calls.
+        """Record a `with` block as a span. A span of kind "node" is a frame around calls.
 
         Parameters
         ----------
         kind : str
             One of `SPANS`.
         name : str
-            Of a batch: "batch 3". Of a frame: as of a call.
+            Name of the span: "batch 3" for a batch. For a frame the same as for a call.
         op : str
-            Of a frame: its class.
+            Class of a frame.
         line : (str, int, str), optional
             File, line and function of the user's code.
         **names : object
-            What names are when it begins: `batch_index=3`.
+            Names and their values when the span begins, such as `batch_index=3`.
 
         Yields
         ------
         dict
-            Put into it what names are when it ends: `told["outs"] = (loss,)`.
+            For names and values at the end of the span: `at_end["outs"] = (loss,)`.
 
         Raises
         ------
         ArgumentError
-            There are no spans of this kind.
+            If the kind of span is unknown.
         """
-        told: dict[str, Any] = {}
+        at_end: dict[str, Any] = {}
         span = self.begin(kind, name, op=op, line=line, **names)
         try:
-            yield told
+            yield at_end
         except BaseException as error:
-            self.end(span, error, **told)
+            self.end(span, error, **at_end)
             raise
         else:
-            self.end(span, **told)
+            self.end(span, **at_end)
 
     def begin(
         self, kind: str, name: str, *, op: str = "", line: Line | None = None, **names: Any
     ) -> OpenSpan:
-        """Begin a span that no `with` block holds, and that `end` ends; see `span`."""
+        """Begin a span outside a `with` block. End it with `end`. See `span` for the arguments."""
         if kind not in SPANS:
             _check_choice("kind", kind, SPANS)
         if kind == "node":
@@ -202,7 +202,7 @@ class TapeWriter:
         return OpenSpan(kind, self._notes.depth)
 
     def end(self, span: OpenSpan, error: BaseException | None = None, **names: Any) -> None:
-        """End a span, and all inside of it that an error left open."""
+        """End a span, and the spans inside it that an error left open."""
         if span.kind == "node":
             self._open.pop()
         if self.arrays != "none":
@@ -225,12 +225,12 @@ class TapeWriter:
         parameters: Mapping[str, Value] = NOTHING,
         buffers: Mapping[str, Value] = NOTHING,
     ) -> str:
-        """Tell of a call that has returned; its arrays are read now.
+        """Record a call that has returned. Its arrays are read now.
 
         Parameters
         ----------
         name : str
-            Of the module, or of the function with that of the module around it: "block/add".
+            Name of the module. For a function: its name after that of the module, "block/add".
         inputs, outputs : sequence of Value
         op : str
             Class of the module, or name of the function.
@@ -239,26 +239,26 @@ class TapeWriter:
         line : (str, int, str), optional
             File, line and function of the user's code.
         settings : mapping of str to (str, int, float or bool)
-            How it is set; the words of the key "" stand in the box as they are.
+            The settings. The text under the key "" is shown in the box without a name.
         parameters : mapping of str to Value
-            Its weights.
+            The weights by name.
         buffers : mapping of str to Value
-            What else it keeps and computes with: running means.
+            Other state by name, such as running means.
 
         Returns
         -------
         str
-            Its id: the name, for the second call of it "name:2".
+            Id of the call: its name, or "name:2" for the second call with this name.
 
         Raises
         ------
         ArgumentError
-            There are no boxes of this kind.
+            If the kind of box is unknown.
         """
         if kind not in KINDS:
             _check_choice("kind", kind, KINDS)
         arrays, call_id = self.arrays, self._free_id(name)
-        weights = "all" if arrays == "all" else "none"  # their figures would cost more than a call
+        weights = "all" if arrays == "all" else "none"  # their statistics would be too slow
         call = new_call((
             call_id, name, op, kind,
             tuple([self._read(value, arrays) for value in inputs]),
@@ -273,14 +273,14 @@ class TapeWriter:
         return call_id
 
     def gradient(self, name: str, array: np.ndarray, *, line: Line | None = None) -> None:
-        """Tell a gradient of the loss.
+        """Record a gradient of the loss.
 
         Parameters
         ----------
         name : str
-            With respect to what: the id of a call, for its output, or the name of a parameter.
+            Name of a parameter, or the id of a call for the gradient with respect to its output.
         array : np.ndarray
-            Is read now.
+            The gradient. It is read now.
         line : (str, int, str), optional
         """
         if self.arrays != "none":
@@ -295,25 +295,25 @@ class TapeWriter:
         *,
         line: Line | None = None,
     ) -> None:
-        """Tell that an optimizer has given a parameter a new value.
+        """Record the new value that an optimizer has given to a parameter.
 
         Parameters
         ----------
         parameter : str
         old, new : np.ndarray
-            Before and after; of one shape.
+            The values before and after, of the same shape.
         gradient : np.ndarray, optional
         line : (str, int, str), optional
 
         Raises
         ------
         ArgumentError
-            The new value has another shape than the old one.
+            If the two values have different shapes.
         """
         if old.shape != new.shape:
             raise ArgumentError(
-                f"TapeWriter.update: {parameter!r} had the shape {old.shape}; expected a new value "
-                f"of the same, got {new.shape}."
+                f"TapeWriter.update: {parameter!r}: expected old and new values of one shape, got "
+                f"{old.shape} and {new.shape}."
             )
         if self.arrays != "none":
             p, new_p = self._kept(old), self._kept(new)
@@ -321,7 +321,7 @@ class TapeWriter:
             self._notes.update(parameter, line, p, new_p, g)
 
     def outputs(self, values: Sequence[Value]) -> None:
-        """Tell what the whole model has given; untold, it is what no call reads.
+        """Set the outputs of the whole model. The default are the values that no call reads.
 
         Parameters
         ----------
@@ -330,24 +330,24 @@ class TapeWriter:
         self.output_tokens = [value.token for value in values]
 
     def failed(self, error: BaseException) -> None:
-        """Tell that the innermost span has failed, where no exception goes through its block."""
+        """Record that the innermost span has failed, if no exception leaves its `with` block."""
         if self.arrays != "none":
             names = {"error": error_ref(error)}
             self._notes.instant("event", type(error).__name__, None, names)
 
     def listen(self, hear: Callable[[Event], Any]) -> None:
-        """Let somebody hear each event from now on, when it happens."""
+        """Call a listener with each event from now on, when it happens."""
         self._notes.listen(hear)
 
     def graph(self, name: str, *, values: bool = False) -> Graph:
-        """Return the graph of the last pass: of the calls since the last batch began.
+        """Return the graph of the last pass, which are the calls since the last batch began.
 
         Parameters
         ----------
         name : str
-            The model's.
+            Name of the model.
         values : bool
-            Write into each box what it gave; with `arrays="all"`.
+            Whether to write the result into each box. Requires `arrays="all"`.
         """
         return graph_of_calls(
             name, self.calls, self.frames, library=self.library or "foreign", values=values,
@@ -355,7 +355,7 @@ class TapeWriter:
         )  # fmt: skip
 
     def close(self) -> None:
-        """End all spans that are open still, and the file."""
+        """End all open spans and close the file."""
         self._notes.close()
         self._open.clear()
         if self._file is not None:
@@ -370,7 +370,7 @@ class TapeWriter:
         self.close()
 
     def _read(self, value: Value, arrays: str) -> Recorded:
-        """Return what is kept of a value. An array in one state is read once: when it is met."""
+        """Return the record of a value. Each state of an array is read only once."""
         token, shape, dtype, read, trainable, same_as = value
         known = self._values.get(token)
         if known is not None and (known.array is not None or read is None or arrays == "none"):
@@ -385,7 +385,7 @@ class TapeWriter:
         return known
 
     def _figures_of_same(self, token: Hashable, shape: tuple[Any, ...]) -> Statistics | None:
-        """Return the figures of a value that holds the same numbers as one that was read."""
+        """Return the statistics of a value with the same numbers, which was already read."""
         known = self._values.get(token)
         if known is None or not isinstance(known.array, Statistics):
             return None
@@ -393,8 +393,8 @@ class TapeWriter:
         return replace(known.array, kind=f"{kind}[{','.join(map(str, shape))}]")
 
     def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
-        """Return what the tape keeps of an array; the figures of small ones are found together."""
-        if array.dtype.kind == "U":  # text has no figures
+        """Return the record of an array. Statistics of small arrays are computed in batches."""
+        if array.dtype.kind == "U":  # text has no statistics
             return array if self.arrays == "all" else None
         is_small = 0 < array.size <= SMALL and array.dtype.kind in "fiub"
         if is_small and self.arrays == "statistics":
@@ -409,7 +409,7 @@ class TapeWriter:
     # --- names ------------------------------------------------------------------------------------
 
     def _forget_pass(self) -> None:
-        """Keep the records of the last batch alone: a whole training would be too much."""
+        """Delete the records of the previous batch, to limit memory during a training."""
         self.calls, self.frames = [], []
         self._numbers.clear()
         self._taken.clear()
@@ -419,7 +419,7 @@ class TapeWriter:
             self._notes.begin_pass()
 
     def _free_id(self, name: str) -> str:
-        """Return an id that no call and no frame has."""
+        """Return an id that no call or frame has yet."""
         while True:
             number = self._numbers[name] = self._numbers.get(name, 0) + 1
             free = name if number == 1 else f"{name}:{number}"
@@ -436,6 +436,6 @@ class TapeWriter:
 
 def _check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     if value not in known:
-        expected = f"expected one of {', '.join(known)}, got {value!r}"
+        choices = f"Use one of: {', '.join(known)}."
         hint = did_you_mean(str(value), known)
-        raise ArgumentError(f"TapeWriter: unknown {name}; {expected}. {hint}".rstrip())
+        raise ArgumentError(f"TapeWriter: unknown {name} {value!r}. {hint}{choices}")

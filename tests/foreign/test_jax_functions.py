@@ -90,7 +90,7 @@ def test_equations_are_boxes_and_the_arrays_of_the_first_argument_are_with_who_r
 def test_a_graph_needs_no_numbers():
     shapes = jax.tree.map(lambda one: jax.ShapeDtypeStruct(one.shape, one.dtype), (PARAMS, X))
     assert graph_of(predict, *shapes) == graph_of(predict, PARAMS, X)
-    with pytest.raises(ArgumentError, match=r"params\.first\.bias is a shape without numbers"):
+    with pytest.raises(ArgumentError, match=r"params\.first\.bias: expected an array, got the"):
         recorded(predict, *shapes)
 
 
@@ -439,12 +439,12 @@ def test_the_verbs_take_a_function():
 
 
 def test_a_function_without_inputs_is_refused():
-    with pytest.raises(ArgumentError, match="predict is traced on what it is called on"):
+    with pytest.raises(ArgumentError, match="expected inputs to trace predict with"):
         graph_of(predict)
 
 
 def test_a_function_that_asks_for_numbers_is_refused():
-    with pytest.raises(ArgumentError, match=r"does other things for other numbers.*jax\.lax\.cond"):
+    with pytest.raises(ArgumentError, match=r"depends on a number.*jax\.lax\.cond"):
         graph_of(lambda x: x if x.sum() > 0 else -x, X)
 
 

@@ -289,7 +289,7 @@ def test_gradients_are_those_of_the_same_pass(keras, x, training):
 def test_a_compiled_model_takes_targets_as_its_loss(keras, x):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2, name="scores")])
     target = np.ones((2, 2))
-    with pytest.raises(ArgumentError, match="expected a loss: .*of a compiled model a target"):
+    with pytest.raises(ArgumentError, match="for a compiled model the target alone"):
         recorded(model, x, target=target)
     by_name = recorded(model, x, loss="mean_squared_error", target=target)
     model.compile("sgd", "mse")

@@ -224,7 +224,7 @@ def test_a_shape_stands_for_numbers_of_the_modules_own_type_and_draws_none_of_th
         (lambda m: ks.summary(m, input_size=(2, None)), "input_size to be a shape"),
         (lambda m: ks.summary(m, input_size=()), "input_size to be a shape"),
         (lambda m: ks.draw(ks.Sequential(), X), "where the picture is saved"),
-        (lambda m: ks.summary(m, X, dtypes=["a"]), "'dtypes' is an unknown argument; for a rec"),
+        (lambda m: ks.summary(m, X, dtypes=["a"]), "'dtypes' is an unknown argument. For a rec"),
         (lambda m: ks.summary(m, X, flops=True), "'flops' only works for models of kerascope"),
     ],
 )
@@ -555,7 +555,7 @@ def _doubled(x, w):
 UNHEARD = {
     "a function of TorchScript": (
         lambda self, x: self.last(doubled(self.first(x), self.scale)),
-        [("first", "unheard"), ("scale", "unheard"), ("unheard", "last")],
+        [("first", "unrecorded"), ("scale", "unrecorded"), ("unrecorded", "last")],
     ),
     "vmap": (
         lambda self, x: self.last(torch.vmap(torch.sin)(self.first(x))),

@@ -1,13 +1,13 @@
-"""Live models of Keras 3: converted, or recorded while they run.
+"""Live models of Keras 3: converted to kerascope, or recorded while they run.
 
 | what | where |
 |---|---|
 | `from_keras`, `to_keras`, `converted` | `converting` |
-| `record`, and which calls of it are seen | `recording`, `watching` |
-| `tracing`: what is recorded of training | `training`, `gradients` |
-| `watching`: the same of every model of a script | `every_model` |
+| `record`, and which calls are observed | `recording`, `watching` |
+| `tracing`: the training of a model is recorded | `training`, `gradients` |
+| `watching`: the training of every model of a script is recorded | `every_model` |
 | the arrays of Keras's backends | `arrays` |
-| Keras itself, and where its layers keep what | `library` |
+| Keras itself, and the paths of layers in its files | `library` |
 """
 
 from typing import Any
@@ -33,19 +33,19 @@ __all__ = [
 
 
 def graph_of(model: Any, *inputs: Any, **keywords: Any) -> Graph:
-    """Return the graph of a live model of Keras.
+    """Return the graph of a live Keras model.
 
     Parameters
     ----------
     model : keras.Layer
     *inputs, **keywords : object
-        What it is called on. A Functional or Sequential model needs none: its configuration is
-        read, and boxes stand in for layers that kerascope does not have.
+        The inputs. A Functional or Sequential model needs none: its graph is made from its
+        configuration, with plain boxes for layers that kerascope does not have.
 
     Raises
     ------
     ArgumentError
-        There are no inputs, and the model computes what its code says.
+        If inputs are missing, but the model is defined by the code of its `call`.
     """
     if not inputs and not keywords and (configured := as_configured(model)) is not None:
         return graph_of_model(configured)

@@ -1,4 +1,4 @@
-"""The arrays of Keras's backends: which they are, which is which, and what numbers they hold."""
+"""The arrays of Keras's backends: their classes, their identity, and their numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from kerascope.foreign.records import Value
 
-# Backend -> module and name of the class of its arrays, and of those that stand for none yet, or
-# None. A tracer of JAX is an array of JAX, too.
+# Backend -> module and name of the class of its arrays, and of the class of abstract arrays, which
+# represent later values, or None. In JAX, a tracer is also an instance of the array class.
 _CLASSES: dict[str, tuple[tuple[str, str], tuple[str, str] | None]] = {
     "jax": (("jax", "Array"), ("jax.core", "Tracer")),
     "torch": (("torch", "Tensor"), None),
@@ -23,7 +23,7 @@ _CLASSES: dict[str, tuple[tuple[str, str], tuple[str, str] | None]] = {
 
 
 class Arrays:
-    """What can be asked of the arrays of one backend.
+    """The operations on arrays that depend on the backend.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Arrays:
         self._next = count(1)
 
     def inside(self, value: Any) -> list[Any]:
-        """Return the arrays in lists, tuples and dicts, in the order in which Keras takes them."""
+        """Return the arrays in nested lists, tuples and dicts, in Keras's order."""
         if isinstance(value, self._kinds):
             return [value]
         if isinstance(value, (list, tuple)):
@@ -55,7 +55,7 @@ class Arrays:
         return []
 
     def replaced(self, value: Any, new: Iterator[Any]) -> Any:
-        """Return lists, tuples and dicts with other arrays in the places of theirs."""
+        """Return nested lists, tuples and dicts with new arrays in place of the old."""
         if isinstance(value, self._kinds):
             return next(new)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -68,64 +68,64 @@ class Arrays:
         return value
 
     def is_symbolic(self, array: Any) -> bool:
-        """Tell whether an array has no numbers: while Keras finds out shapes, as a rule."""
+        """Return whether an array has no numbers, usually because Keras only infers shapes."""
         if isinstance(array, self._symbolic):
             return True
         return self.backend == "torch" and getattr(array, "is_meta", False)
 
     def is_traced(self, array: Any) -> bool:
-        """Tell whether an array stands for numbers of later: in what JAX or TensorFlow compile."""
+        """Return whether an array is a placeholder while JAX or TensorFlow compile a function."""
         if isinstance(array, self.abstract):
             return True
         is_of_graph = self.backend == "tensorflow" and isinstance(array, self.own)
         return is_of_graph and not hasattr(array, "numpy")
 
     def token(self, array: Any) -> Any:
-        """Return what stays the same for an array until it dies or something is written into it."""
+        """Return a token that stays the same until the array is deleted or written to."""
         if isinstance(array, self.variable):
             return "variable", id(array)
         known = self._numbers.get(id(array))
         if known is None or known[0]() is not array:
             known = self._numbers[id(array)] = (weakref.ref(array), next(self._next))
-        version = getattr(array, "_version", None)  # of a tensor of PyTorch
+        version = getattr(array, "_version", None)  # only PyTorch tensors have it
         return known[1] if version is None else (known[1], version)
 
     def is_known(self, array: Any) -> bool:
-        """Tell whether an array has been given a token before."""
+        """Return whether an array already has a token."""
         known = self._numbers.get(id(array))
         return known is not None and known[0]() is array
 
     def same(self, new: Any, old: Any) -> None:
-        """Let an array stand for another one, whose numbers it has in another type or shape."""
+        """Give an array the token of another array that holds the same numbers."""
         if new is not old and isinstance(new, (self.own, np.ndarray)):
             self.token(old)
             self._numbers[id(new)] = (weakref.ref(new), self._numbers[id(old)][1])
 
     def value(self, array: Any) -> Value:
-        """Return an array as it is recorded."""
+        """Return an array as a `Value` for the recorder."""
         held = array.value if isinstance(array, self.variable) else array
         shape = tuple(held.shape)
         dtype = str(getattr(held.dtype, "name", held.dtype)).removeprefix("torch.")
         return Value(self.token(array), shape, dtype, lambda: self.numbers(held))
 
     def kept(self, array: Any) -> Value:
-        """Return an array as it is now, before something is written into it."""
+        """Return a `Value` with a copy of the current numbers, before the array is written to."""
         value, copy = self.value(array), np.array(self.numbers(array))
         return value._replace(read=lambda: copy)
 
     def numbers(self, array: Any) -> np.ndarray:
-        """Return the numbers of an array; what NumPy has no type for as float32."""
+        """Return the numbers of an array, as float32 if NumPy lacks its type."""
         if isinstance(array, self.variable):
             array = array.value
         found = np.asarray(array if isinstance(array, np.ndarray) else self._read(array))
         return found if found.dtype.kind in "fiubcSUO" else found.astype("float32")
 
     def apart(self, array: Any) -> Any:
-        """Return another array of the same numbers, with the same mask."""
+        """Return a copy of an array with the same Keras mask."""
         return self.masked(self._copy(array), array)
 
     def masked(self, array: Any, like: Any) -> Any:
-        """Return an array that carries the mask of another one."""
+        """Copy the Keras mask of another array to an array, and return the array."""
         mask = self._masks.get_keras_mask(like)
         if mask is not None:
             self._masks.set_keras_mask(array, mask)
@@ -137,7 +137,7 @@ def _class(module: str, name: str) -> Any:
 
 
 def _ordered(value: Mapping[Any, Any]) -> list[Any]:
-    """Return the keys of a dict as Keras flattens it: sorted, if that can be."""
+    """Return the keys of a dict in the order in which Keras flattens it: sorted if possible."""
     try:
         return sorted(value)
     except TypeError:

@@ -1,8 +1,8 @@
-"""`from_keras` and `to_keras`: a model of Keras 3 as one of ours, and back, without a file.
+"""`from_keras` and `to_keras`: convert a model of Keras 3 to kerascope and back, without a file.
 
-What a `.keras` file holds is handed over in memory: the configuration, and the weights in the
-folders in which Keras lays them out. So the two follow how the layers hold each other, not the
-order of a list, and all that reading and writing of files knows holds here too.
+The content of a `.keras` file is passed in memory: the configuration, and the weights under the
+paths that Keras gives them. So weights are matched by the structure of the model, not by the order
+of a list, and all rules for reading and writing files apply here too.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kerascope.saving.keras3_compile import WITHOUT_IT, compile_to_keras_3, stat
 from kerascope.saving.keras3_files import keras_3_config, model_from, opened
 from kerascope.spellings import DIALECTS, override_dialect
 
-RECORD_IT = "Record what it does instead: ks.draw(model, values=x), ks.walk(model, x)."
+RECORD_IT = "Record a run instead: ks.draw(model, values=x) or ks.walk(model, x)."
 _OF_KERAS = ("keras.src.", "keras.")
 _GRAPHS = ("Functional", "Sequential")
 _OPTIMIZER = "optimizer/vars"
-_INSIDE = "Exception encountered: "  # Keras tells the reason last, behind whole configurations
+_INSIDE = "Exception encountered: "  # Keras puts the reason last, after long configurations
 
 
 # --- from Keras -----------------------------------------------------------------------------------
@@ -45,25 +45,25 @@ def from_keras(
     compile: bool = True,
     opaque: bool = False,
 ) -> Any:
-    """Return a live model of Keras 3 as one of kerascope, which all of kerascope works on.
+    """Return a live model of Keras 3 as a model of kerascope.
 
-    It is a copy: a graph of layers, with the weights of now, as Keras 3 computes it (dialect "3").
-    A compiled model brings its loss, its metrics, and its optimizer with its state, so training
-    goes on where it was.
+    The result is a copy with the current weights that computes like Keras 3 (dialect "3"). If the
+    model is compiled, the copy has its loss, metrics, optimizer and optimizer state, so training
+    can continue.
 
     Parameters
     ----------
     model : keras.Model
-        Functional or Sequential, on whatever backend. What a subclassed model computes stands in
-        its code alone: record it.
+        A Functional or Sequential model, on any backend. A subclassed model has no configuration:
+        record a run of it instead.
     custom_objects : mapping of str to object, optional
-        Kerascope's counterparts of your own classes and functions, by their names; of a Lambda's
-        function by the name of the layer.
+        The counterparts in kerascope of your own classes and functions, by name. For a Lambda, use
+        the name of the layer.
     compile : bool
-        Whether the copy is compiled if the model is.
+        Whether to compile the copy if the model is compiled.
     opaque : bool
-        True lets boxes stand in for layers that kerascope does not have, as `load_model` does: the
-        model can be drawn and summed up, but not run through them.
+        True replaces layers that kerascope does not have by plain boxes, as in `load_model`. Such a
+        model can be drawn and summarized, but not run.
 
     Returns
     -------
@@ -72,9 +72,9 @@ def from_keras(
     Raises
     ------
     ArgumentError
-        It is no such model.
+        If it is not such a model.
     ConfigError
-        A layer, a loss or the optimizer has no counterpart here; the message names it.
+        If a layer, a loss or the optimizer has no counterpart in kerascope. The message names it.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def from_keras(
             try:
                 return make(config, file, where, compile)
             except KerascopeError as error:
-                error.args = (_in_words_of_live_models(str(error)),)
+                error.args = (_for_live_models(str(error)),)
                 raise
 
 
@@ -111,9 +111,9 @@ def _label(model: Any) -> str:
 
 
 def graph_class(model: Any) -> type | None:
-    """Return the class of Keras whose graph of layers a model is; None if its code says what it is.
+    """Return the Keras class that defines a model's graph of layers, or None for a custom `call`.
 
-    A subclass of `keras.Sequential`, say, that has a `call` of its own is none.
+    For example, a subclass of `keras.Sequential` with its own `call` returns None.
     """
     for cls in type(model).__mro__:
         if cls.__module__.startswith(_OF_KERAS) and cls.__name__ in _GRAPHS:
@@ -123,14 +123,14 @@ def graph_class(model: Any) -> type | None:
 
 
 def _plain_graph(keras: Any, model: Any, where: str) -> Any:
-    """Return a model, or the graph that an instance of the user's own class is."""
+    """Return a model, or the equivalent plain graph for an instance of a user's subclass."""
     if not isinstance(model, keras.Model):
         raise ArgumentError(f"{where}: expected a keras.Model, got {type(model).__name__}.")
     graph = graph_class(model)
     if graph is None:
         raise ArgumentError(
-            f"{where} computes what its own `call` says in Python, which no configuration tells; "
-            f"expected a Functional or Sequential model. {RECORD_IT}"
+            f"{where}: expected a Functional or Sequential model, got a model "
+            f"that is defined by the Python code of its `call`. {RECORD_IT}"
         )
     if type(model) is graph:
         return model
@@ -147,14 +147,14 @@ def _config_of(keras: Any, model: Any) -> Any:
 
 
 def _check_layers(keras: Any, model: Any, where: str, custom_objects: Any) -> None:
-    """Raise ConfigError at the first layer whose code is the user's own, and has no counterpart."""
+    """Raise ConfigError for the first custom layer without a counterpart in kerascope."""
     known = {**get_custom_objects(), **(custom_objects or {})}
     for _, layer in parts_of(model):
         cls = type(layer)
         if isinstance(layer, keras.layers.Lambda) and layer.name not in known:
             raise ConfigError(
                 f"{where}: the Lambda {layer.name!r} calls a function on the arrays of "
-                f"{keras.backend.backend()}, which kerascope has not. "
+                f"{keras.backend.backend()}, which kerascope does not have. "
                 f"{_give(layer.name, 'a function of kerascope.backend')}"
             )
         is_own = not cls.__module__.startswith(_OF_KERAS)
@@ -167,20 +167,20 @@ def _check_layers(keras: Any, model: Any, where: str, custom_objects: Any) -> No
 
 def _give(name: str, what: str) -> str:
     return (
-        f"{RECORD_IT} Or give its counterpart, custom_objects={{{name!r}: {what}}}; or look at the "
+        f"{RECORD_IT} Or pass its counterpart: custom_objects={{{name!r}: {what}}}. Or draw the "
         f"model without running it: opaque=True."
     )
 
 
-def _in_words_of_live_models(message: str) -> str:
-    """Return what the reading of files says, as it concerns a model that was in no file."""
+def _for_live_models(message: str) -> str:
+    """Adapt a message about a model file to a live model."""
     words = message.replace(WITHOUT_IT, "Convert it with compile=False to predict or draw.")
     return words if RECORD_IT in words or "compile=False" in words else f"{words} {RECORD_IT}"
 
 
 @contextmanager
 def _memory_file() -> Iterator[Any]:
-    """Open an HDF5 file that never comes to a disk."""
+    """Open an HDF5 file that only exists in memory."""
     h5py = import_module("h5py")  # see `hdf5_files.writing_hdf5`
     with h5py.File("kerascope", "w", driver="core", backing_store=False) as file:
         yield file
@@ -189,16 +189,16 @@ def _memory_file() -> Iterator[Any]:
 def write_state_of(
     file: Any, model: Any, optimizer: Any = None, *, with_lora: bool = False
 ) -> None:
-    """Write the weights of a live model of Keras, and the state of its optimizer, into a file.
+    """Write the weights of a live Keras model and the state of its optimizer into an HDF5 file.
 
     Parameters
     ----------
     file : h5py.File
-        Empty; it is laid out as those in a `.keras` archive.
+        An empty file. It gets the layout of the weights file in a `.keras` archive.
     model : keras.Layer
     optimizer : keras.Optimizer, optional
     with_lora : bool
-        Also write the weights of LoRA, which Keras adds to the kernel when it saves a layer.
+        Whether to also write LoRA weights, which Keras merges into the kernel when it saves.
     """
     for path, layer in parts_of(model):
         group = file.require_group(f"{path}/vars".lstrip("/"))
@@ -222,29 +222,29 @@ def _write_arrays(group: Any, owner: Any, others: Mapping[str, Any] = {}) -> Non
 
 
 def converted(subject: Any) -> Any:
-    """Return a live model of Keras as one of kerascope; None if it can only be recorded.
+    """Return a live Keras model as a model of kerascope, or None if it can only be recorded.
 
-    Where only its training has no counterpart, the copy is not compiled.
+    If only its training has no counterpart, the copy is not compiled.
 
     Parameters
     ----------
     subject : object
-        Whatever somebody wants to see.
+        Any object that the user wants to see.
     """
     for compile in (True, False):
         try:
             model = from_keras(subject, compile=compile)
         except KerascopeError:
             continue
-        return model if model.outputs else None  # of a Sequential that was never built
+        return model if model.outputs else None  # a Sequential that was never built has none
     return None
 
 
 def as_configured(subject: Any) -> Any:
-    """Return a live model with boxes in place of layers that kerascope does not have.
+    """Return a live Keras model with plain boxes for layers that kerascope does not have.
 
-    If Keras's own layers are set as kerascope's cannot be (mixed precision, LoRA, int8), a warning
-    says what `from_keras` says.
+    If Keras's own layers have settings that kerascope does not support (mixed precision, LoRA,
+    int8), a warning gives the reason of `from_keras`.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def as_configured(subject: Any) -> Any:
     Returns
     -------
     Model, Sequential or None
-        None if only a recording can show what it computes.
+        None if only a recorded run can show what the model computes.
     """
     if graph_class(subject) is None:
         return None
@@ -263,7 +263,7 @@ def as_configured(subject: Any) -> Any:
     except NotHereError as error:
         reason = str(error).replace(TO_LOOK, "")
     except KerascopeError:
-        pass  # a layer of the user's own: its box is all that there is to see
+        pass  # a custom layer can only be shown as a box
     try:
         model = from_keras(subject, compile=False, opaque=True)
     except KerascopeError:
@@ -279,14 +279,14 @@ def as_configured(subject: Any) -> Any:
 def to_keras(
     model: Any, custom_objects: Mapping[str, Any] | None = None, *, compile: bool = True
 ) -> Any:
-    """Return a model of kerascope as a live one of Keras 3, on the backend that Keras runs on.
+    """Return a model of kerascope as a live model of Keras 3, on Keras's current backend.
 
     Parameters
     ----------
     model : Model, Sequential or path
-        With a graph of layers; or the file of one. Its weights are copied.
+        A model with a graph of layers, or the path of a model file. Its weights are copied.
     custom_objects : mapping of str to object, optional
-        Keras's counterparts of your own classes and functions, by their names.
+        Keras's counterparts of your own classes and functions, by name.
     compile : bool
         Whether the copy gets the loss, the metrics, and the optimizer with its state.
 
@@ -297,11 +297,11 @@ def to_keras(
     Raises
     ------
     MissingToolError
-        Keras is not installed.
+        If Keras is not installed.
     ArgumentError
-        It is no model of kerascope.
+        If it is not a model of kerascope.
     ConfigError
-        A layer, a loss or the optimizer has no counterpart in Keras 3; the message names it.
+        If a layer, a loss or the optimizer has no counterpart in Keras 3. The message names it.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def to_keras(
         real = keras.saving.deserialize_keras_object(config, dict(custom_objects or {}))
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise ConfigError(
-            f"{where}: Keras {keras.__version__} makes no model of it "
+            f"{where}: Keras {keras.__version__} cannot make this model "
             f"({str(error).rpartition(_INSIDE)[2].strip():.300}). Pass Keras's counterparts of "
             f"your own classes and functions in custom_objects={{'name': ...}}."
         ) from error
@@ -337,20 +337,20 @@ def to_keras(
 
 
 def _give_weights(model: Any, real: Any, where: str) -> None:
-    """Give each layer of Keras the weights of ours that lies in the same folder."""
+    """Copy the weights of each layer to the layer with the same path in Keras's model."""
     layers = dict(parts_of(real))
     for path, layer, own_weights in keras3_weights.folders(model):
         if not own_weights:
             continue
         if path not in layers:
             raise ConfigError(
-                f"{where}: {layer.label} has weights in {path!r}, where Keras's model has no "
-                f"layer; expected one of {', '.join(filter(None, layers))}."
+                f"{where}: {layer.label} has weights at {path!r}, but Keras's model has no layer "
+                f"there. Its layers are at: {', '.join(filter(None, layers))}."
             )
         arrays = {str(number): w.get_value() for number, w in enumerate(own_weights)}
         try:
             layers[path].load_own_variables(arrays)
         except (TypeError, ValueError) as error:
             raise ConfigError(
-                f"{where}: {layer.label}: its weights do not fit ({error})."
+                f"{where}: {layer.label}: its weights do not fit Keras's layer ({error})."
             ) from None

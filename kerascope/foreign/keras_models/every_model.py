@@ -1,4 +1,4 @@
-"""Every live model that a script trains or asks, heard: `kerascope run --live`."""
+"""Record every live Keras model that a script trains or runs: `kerascope run --live`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ ENTRANCES = (
 )
 
 
-MOST_AT_ONCE = 8  # models that are heard: each wraps Keras's functions once more
+MOST_AT_ONCE = 8  # recorded models; each one wraps Keras's functions once more
 
 
 @contextmanager
 def watching(writer: TapeWriter) -> Iterator[None]:
-    """Record all models that are trained, or asked, in a `with` block.
+    """Record all Keras models that are trained or run in a `with` block.
 
-    A model is known from the first such call on. When a script has made many, the others are let
-    go, and known again when they are called again. Keras's methods are as they were at the end.
+    Recording of a model starts with its first call. After `MOST_AT_ONCE` models, the recorded ones
+    are released, and start again when they are called again. Keras's methods are restored at the
+    end.
 
     Parameters
     ----------
     writer : TapeWriter
     """
     cls = library("--live").Model
-    known: dict[int, Any] = {}  # they are kept: an id may be given again
+    known: dict[int, Any] = {}  # keeps the models alive, so that ids stay unique
     running = 0
-    with ExitStack() as heard:
+    with ExitStack() as recorded:
 
         def entered(name: str, plain: Any) -> Any:
             @functools.wraps(plain)
@@ -47,12 +48,12 @@ def watching(writer: TapeWriter) -> Iterator[None]:
                     finally:
                         running -= 1
                 if len(known) >= MOST_AT_ONCE and not running:
-                    heard.close()
+                    recorded.close()
                     known.clear()
                 known[id(model)] = model
-                writer.library = ""  # it is Keras's, also where PyTorch is heard beneath it
-                heard.enter_context(tracing(model, writer))
-                return getattr(model, name)(*args, **keywords)  # its own now, which tells
+                writer.library = ""  # the library is Keras, even if PyTorch is recorded too
+                recorded.enter_context(tracing(model, writer))
+                return getattr(model, name)(*args, **keywords)  # the wrapped method, which records
 
             return call
 

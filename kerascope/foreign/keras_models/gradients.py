@@ -1,8 +1,9 @@
-"""Gradients of a loss at every output of a recorded call, and at every weight, on each backend.
+"""Gradients of a loss with respect to all outputs of recorded calls and all weights.
 
-PyTorch and TensorFlow keep what ran, and are asked. JAX differentiates functions, not what ran: so
-the model runs a second time inside `jax.grad`, with the same numbers and the same random ones, and
-to each output is added a zero, whose gradient is that of the output.
+PyTorch and TensorFlow keep the computation and can differentiate it afterwards. JAX differentiates
+functions. So on JAX the model runs a second time inside `jax.grad`, with the same numbers and the
+same random numbers. A zero is added to each output of a call, and the gradient of this zero is the
+gradient of the output.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from typing import Any
 
 from kerascope.errors import ArgumentError
 from kerascope.foreign.keras_models.arrays import Arrays
-from kerascope.foreign.keras_models.watching import Happened, Watch
+from kerascope.foreign.keras_models.watching import ReturnedCall, Watch
 
 
 def loss_of(keras: Any, model: Any, loss: Any, result: Any) -> Any:
-    """Return the loss of what a model gave.
+    """Return the loss for the outputs of a model.
 
     Parameters
     ----------
     loss : (loss, target)
-        As for `record`.
+        The same as for `record`.
 
     Raises
     ------
     ArgumentError
-        It is no single number, or there is no loss.
+        If the loss is missing, or is not a single number.
     """
     function, target = loss
     if target is None and not callable(function) and not isinstance(function, str):
@@ -37,13 +38,13 @@ def loss_of(keras: Any, model: Any, loss: Any, result: Any) -> Any:
         value = function(result)
     elif target is not None and (callable(function) or isinstance(function, str)):
         each = keras.losses.get(function)(_tensors(keras, target), result)
-        value = keras.ops.mean(each)  # as compile has it: a function gives one for each sample
+        value = keras.ops.mean(each)  # as in compile: the function returns one loss for each sample
     elif target is not None and getattr(model, "compiled", False):
         value = model.compute_loss(x=None, y=_tensors(keras, target), y_pred=result)
     else:
         raise ArgumentError(
-            f"record: expected a loss: a function of what {model.name} gives; a loss of Keras, or "
-            f"its name, with target=...; or of a compiled model a target. Got {loss!r:.80}."
+            f"record: expected a loss, got {loss!r:.80}. Pass a function of the outputs of "
+            f"{model.name}, a Keras loss with target=..., or for a compiled model the target alone."
         )
     if tuple(keras.ops.shape(value)) != ():
         raise ArgumentError(
@@ -58,7 +59,7 @@ def _tensors(keras: Any, targets: Any) -> Any:
 
 
 class Gradients:
-    """What a backend needs before a model runs, and gives afterwards."""
+    """Prepares a backend before a model runs, and computes the gradients afterwards."""
 
     def __init__(self, keras: Any, model: Any, arrays: Arrays, loss: Any) -> None:
         self._keras, self._model, self._arrays, self._loss = keras, model, arrays, loss
@@ -67,17 +68,17 @@ class Gradients:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run a `with` block so that it can be differentiated.
+        """Run a `with` block so that its computation can be differentiated.
 
         Raises
         ------
         ArgumentError
-            The backend has no gradients.
+            If the backend has no gradients.
         """
         if self._arrays.backend not in ("jax", "tensorflow", "torch"):
             raise ArgumentError(
-                f"record: {self._arrays.backend} computes no gradients; expected loss=None, or the "
-                f"backend jax, torch or tensorflow."
+                f"record: expected loss=None on the backend {self._arrays.backend}, which has no "
+                f"gradients. Use the backend jax, torch or tensorflow."
             )
         if self._arrays.backend == "tensorflow":
             self._tape = import_module("tensorflow").GradientTape()
@@ -85,7 +86,7 @@ class Gradients:
             yield
 
     def watch(self, arrays: Sequence[Any]) -> None:
-        """Take note of what a call gave, at once."""
+        """Watch the outputs of a call. Call this before they are used."""
         if self._tape is not None:
             for array in arrays:
                 self._tape.watch(array)
@@ -98,16 +99,16 @@ class Gradients:
     def found(
         self, value: Any, outputs: Sequence[Any], args: Any, kwargs: Any
     ) -> tuple[list[Any], list[Any]]:
-        """Return the gradients at outputs of calls, and at all trainable weights; None where none.
+        """Return the gradients of outputs and of all trainable weights; None for a missing one.
 
         Parameters
         ----------
         value : array
             The loss.
         outputs : list of array
-            What all calls gave, in order.
+            The outputs of all calls, in order.
         args, kwargs : object
-            What the model was called on.
+            The arguments of the model's call.
         """
         weights = list(self._model.trainable_variables)
         if self._arrays.backend == "jax":
@@ -154,39 +155,39 @@ class Gradients:
 
 
 class _Probes:
-    """A hearer that adds to what each call gives."""
+    """An observer that adds a zero to each output of a call."""
 
     def __init__(self, added: Iterator[Any], is_float: Iterator[bool]) -> None:
         self._added, self._is_float = added, is_float
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Take note of what the model is called on."""
+        """Observe the begin of the model's call."""
         return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Open a frame."""
+        """Observe a frame."""
         return nullcontext()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Take note of what a frame gives."""
+        """Observe the outputs of a frame."""
 
-    def called(self, happened: Happened) -> list[Any]:
-        """Add to what a call gave."""
+    def called(self, call: ReturnedCall) -> list[Any]:
+        """Add a zero to each output of a call."""
         new = []
-        for array in happened.outputs:
+        for array in call.outputs:
             is_float = next(self._is_float, None)
             if is_float is None:
-                raise ArgumentError(f"{_UNLIKE} {happened.name or happened.layer.name!r} is new.")
+                raise ArgumentError(f"{_RUN_DIFFERS} {call.name or call.layer.name!r} is new.")
             new.append(array + next(self._added) if is_float else array)
         return new
 
     def check_all_were_called(self) -> None:
-        """Raise ArgumentError if the model called less than before."""
+        """Raise ArgumentError if the model made fewer calls than before."""
         missing = len(list(self._is_float))
         if missing:
-            raise ArgumentError(f"{_UNLIKE} {missing} arrays were not computed again.")
+            raise ArgumentError(f"{_RUN_DIFFERS} {missing} arrays were not computed again.")
 
 
-_UNLIKE = (
-    "record: the model runs otherwise when it is differentiated, so its gradients cannot be told:"
+_RUN_DIFFERS = (
+    "record: the model makes other calls when it runs again, so its gradients are unknown:"
 )

@@ -1,4 +1,4 @@
-"""The real Keras 3: found when a model of it is at hand, or asked for; never imported before."""
+"""Access to the real Keras 3. It is only imported for a Keras model or on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.saving.keras3_weights import folder_name
 
 LIBRARY = "keras"
-_WALK = "keras.src.saving.saving_lib"  # has no public name: the order of its files hangs on it
+_WALK = "keras.src.saving.saving_lib"  # private, but it determines the paths in Keras's files
 OLDEST = 3
 
 
@@ -22,14 +22,14 @@ def library(where: str) -> ModuleType:
     Parameters
     ----------
     where : str
-        Who asks, for the messages.
+        Name of the caller, for messages.
 
     Raises
     ------
     MissingToolError
-        It is not installed, or its backend is not.
+        If Keras or its backend is not installed.
     ArgumentError
-        `import keras` means kerascope here, or the version is older than 3.
+        If `import keras` means kerascope in this script, or the version is older than 3.
     """
     try:
         keras = import_module(LIBRARY)
@@ -41,7 +41,7 @@ def library(where: str) -> ModuleType:
     if getattr(keras, "__file__", None) is None or not hasattr(keras, "saving"):
         raise ArgumentError(
             f"{where}: expected the real Keras, but `import keras` means kerascope in this script. "
-            f"Run it by python itself, with `import kerascope as ks` beside `import keras`."
+            f"Run it with python itself, and also write `import kerascope as ks`."
         )
     version = str(keras.__version__)
     if int(version.split(".")[0]) < OLDEST:
@@ -50,17 +50,17 @@ def library(where: str) -> ModuleType:
 
 
 def is_loaded() -> bool:
-    """Tell whether somebody has imported Keras."""
+    """Return whether Keras has been imported."""
     return LIBRARY in sys.modules
 
 
 def parts_of(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the layers of a model, each once, with the folders that they have in Keras's files.
+    """Yield the layers of a model, each once, with their paths in Keras's files.
 
     Parameters
     ----------
     model : keras.Layer
-        Comes first, with the folder "".
+        The model. It comes first, with the path "".
     """
     keras = library("parts_of")
     parts_inside = import_module(_WALK)._walk_saveable
@@ -82,7 +82,7 @@ def parts_of(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _in_container(keras: ModuleType, path: str, container: Any) -> list[tuple[str, Any]]:
-    """Return the layers in a list or dict, and in those inside it, with their folders."""
+    """Return the layers in a nested list or dict, with their paths."""
     counts: dict[str, int] = {}
     found: list[tuple[str, Any]] = []
     for part in container.values() if isinstance(container, dict) else container:

@@ -1,13 +1,14 @@
-"""`record`: a live model of Keras runs once, on its own backend, and what ran is written down.
+"""`record`: run a live Keras model once, on its own backend, and record its calls.
 
-A box is a layer, or a function between layers; see `watching` for which are seen. Where an array
-comes from is told by its identity. What a call reads that no call has made is one of these:
+A box is a layer, or a function between layers; `watching` describes which ones are observed. The
+identity of an array tells which call computed it. An input that no recorded call computed is one of
+these:
 
 - a weight: a parameter of the box;
-- an array of NumPy, or one that a layer of the model holds: a box "constant";
-- else the result of a function that could not be seen: a box "computed outside layers". It has no
-  arrow in, since it is not known what it read; so the arrow out of it is not missing, and nobody
-  takes it for an input.
+- a NumPy array, or an array that is an attribute of a layer: a box "constant";
+- otherwise the result of a function that could not be observed: a box "computed outside layers". It
+  has no incoming arrow, because its inputs are unknown. The box shows that it is not an input of
+  the model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kerascope.foreign.keras_models.converting import graph_class
 from kerascope.foreign.keras_models.gradients import Gradients
 from kerascope.foreign.keras_models.library import library, parts_of
 from kerascope.foreign.keras_models.settings import settings_of
-from kerascope.foreign.keras_models.watching import Happened, Watch
+from kerascope.foreign.keras_models.watching import ReturnedCall, Watch
 from kerascope.foreign.records import Line, Value, kept_of
 from kerascope.foreign.writer import TapeWriter
 from kerascope.viz.kinds import KIND_OF_CLASS, kinds_by_name
@@ -45,7 +46,7 @@ _KINDS = kinds_by_name(_WORDS_BY_KIND)
 
 
 class KerasRecorder:
-    """Tells a `TapeWriter` what it hears.
+    """Observes the calls of a model, and records them with a `TapeWriter`.
 
     Parameters
     ----------
@@ -57,18 +58,18 @@ class KerasRecorder:
     def __init__(self, keras: Any, model: Any, arrays: Arrays, writer: TapeWriter) -> None:
         self._keras, self._model, self._arrays, self._writer = keras, model, arrays, writer
         self._path: list[str] = []
-        self._names: dict[int, str] = {}  # of layers
+        self._names: dict[int, str] = {}  # names of layers
         self._owners: dict[str, int] = {}
-        self._settings: dict[int, dict[str, Any]] = {}  # of layers
+        self._settings: dict[int, dict[str, Any]] = {}  # settings of layers
         self._functions: Counter[str] = Counter()
-        self._values: dict[int, Any] = {}  # arrays of weights
+        self._values: dict[int, Any] = {}  # weights by the identity of their arrays
         self._held: dict[int, tuple[Any, str]] | None = None
-        self._kept: list[Any] = []  # whose identity is used
+        self._kept: list[Any] = []  # kept alive, because their ids are used
         self._line: Line | None = None
 
     @contextmanager
     def root(self, args: Any, kwargs: Any) -> Iterator[None]:
-        """Begin a pass: tell of the inputs of the model."""
+        """Begin a pass: record the inputs of the model."""
         self._functions.clear()
         self._kept.clear()
         self._held = None
@@ -79,10 +80,10 @@ class KerasRecorder:
 
     @contextmanager
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> Iterator[None]:
-        """Open a frame."""
+        """Record a frame around the calls inside a layer."""
         self._line = _line(caller)
         for array in inputs:
-            self._entered(array)
+            self._input_value(array)
         name, op = self._name(layer), type(layer).__name__
         with self._writer.span("node", name, op=op, line=_line(caller)):
             self._path.append(name)
@@ -92,34 +93,34 @@ class KerasRecorder:
                 self._path.pop()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Take note of what a frame gives."""
+        """Record boxes for outputs of a frame that no recorded call computed."""
         for array in outputs:
-            self._entered(array)
+            self._input_value(array)
 
-    def called(self, happened: Happened) -> list[Any]:
-        """Take note of a call."""
-        layer = happened.layer
-        self._line = line = _line(happened.caller)
+    def called(self, call: ReturnedCall) -> list[Any]:
+        """Record a call, and return its outputs."""
+        layer = call.layer
+        self._line = line = _line(call.caller)
         values: list[Value] = []
         weights: dict[str, Value] = {}
-        for array in happened.inputs:
-            value = self._entered(array)
+        for array in call.inputs:
+            value = self._input_value(array)
             if value is not None:
                 values.append(value)
             else:
                 self._add_weight(weights, array)
-        outputs = [self._arrays.value(array) for array in happened.outputs]
+        outputs = [self._arrays.value(array) for array in call.outputs]
         if layer is None:
-            op, kind = happened.name, _kind_of_function(happened.name, len(values))
+            op, kind = call.name, _kind_of_function(call.name, len(values))
             if not values:
-                kind = "variable" if weights else "constant"  # made of numbers, or by chance
-            name, settings = self._numbered(op), happened.settings
+                kind = "variable" if weights else "constant"  # made from numbers, or random
+            name, settings = self._numbered(op), call.settings
         else:
             op, kind = type(layer).__name__, kind_of(layer)
             name, settings = self._name(layer), self._settings_of(layer)
             for variable in layer.weights:
                 self._add_weight(weights, variable, layer)
-        call = self._writer.call(
+        call_id = self._writer.call(
             name,
             values,
             outputs,
@@ -129,16 +130,16 @@ class KerasRecorder:
             settings=settings,
             parameters=weights,
         )
-        self.noted(call, op, happened.outputs)
-        return happened.outputs
+        self.after_call(call_id, op, call.outputs)
+        return call.outputs
 
-    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Take note of what a call gave, besides telling it."""
+    def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Handle the outputs of a recorded call. Subclasses override it."""
 
     # --- where arrays come from -------------------------------------------------------------------
 
-    def _entered(self, array: Any) -> Value | None:
-        """Return an array that a call reads, with a box if no call made it; None: a weight."""
+    def _input_value(self, array: Any) -> Value | None:
+        """Return an input of a call, after recording a box for it if needed. None for a weight."""
         if isinstance(array, Value):
             return array
         if self._variable_of(array) is not None:
@@ -159,12 +160,12 @@ class KerasRecorder:
         return value
 
     def _variable_of(self, array: Any) -> Any:
-        """Return the weight that an array is, or holds the numbers of; None if it is none."""
+        """Return the weight that an array belongs to, or None if it is not a weight."""
         if isinstance(array, self._arrays.variable):
             return array
         if self._arrays.is_known(array):
             return None
-        if len(self._values) != len(self._model.variables):  # some are made by the first call
+        if len(self._values) != len(self._model.variables):  # the first call may create some
             self._values = {id(v.value): v for v in self._model.variables}
         variable = self._values.get(id(array))
         return variable if variable is not None and variable.value is array else None
@@ -179,7 +180,7 @@ class KerasRecorder:
         weights[name] = self._arrays.value(variable)
 
     def _name_of_held(self, array: Any) -> str | None:
-        """Return the name of an array that a layer of the model holds; None if none does."""
+        """Return the name of an array that is an attribute of a layer, or None."""
         if self._held is None:
             self._held = {}
             for _, layer in parts_of(self._model):
@@ -203,14 +204,14 @@ class KerasRecorder:
         return self._settings[id(layer)]
 
     def _numbered(self, op: str) -> str:
-        """Return a name for one call of a function: "block/add", the next "block/add_1"."""
+        """Return a name for one call of a function: "block/add", then "block/add_1"."""
         name = self._inside(op)
         number = self._functions[name]
         self._functions[name] += 1
         return f"{name}_{number}" if number else name
 
     def _name(self, layer: Any) -> str:
-        """Return the name of a layer, behind that of the frame in which it was called first."""
+        """Return the name of a layer, after the name of the frame of its first call."""
         known = self._names.get(id(layer))
         if known is None:
             known = self._inside(layer.name)
@@ -229,7 +230,7 @@ def _line(frame: Any) -> Line | None:
 
 
 def kind_of(layer: Any) -> str:
-    """Return the kind of the box of a layer of Keras: that of the nearest class that is known."""
+    """Return the kind of box for a Keras layer, from its nearest known base class."""
     names = [cls.__name__ for cls in type(layer).__mro__]
     return next((KIND_OF_CLASS[name] for name in names if name in KIND_OF_CLASS), "layer")
 
@@ -250,56 +251,57 @@ def record(
     target: Any = None,
     **keywords: Any,
 ) -> Any:
-    """Run a live model of Keras once, and tell what ran.
+    """Run a live Keras model once and record its calls.
 
     Parameters
     ----------
     model : keras.Layer
-        Of any kind, on the backend that Keras runs on.
+        A model or layer of any kind, on Keras's current backend.
     *inputs, **keywords : object
-        What it is called on; `training=True` among them.
+        The arguments of the call, such as `training=True`.
     writer : TapeWriter
     loss : optional
-        A function of what the model gives; with a target a loss of Keras, or its name; or the
-        target of a compiled model. The gradients of all outputs of calls and of all weights are
-        told, too.
+        A function of the model's outputs, a Keras loss or its name (with a target), or the target
+        of a compiled model. It also records the gradients of all outputs of calls and all weights.
     target : optional
-        What the model should give.
+        The correct outputs.
 
     Returns
     -------
     object
-        What the model gave.
+        The outputs of the model.
 
     Raises
     ------
     ArgumentError
-        There are no inputs.
+        If inputs are missing.
     """
     keras = library(type(model).__name__)
     arrays = Arrays(keras)
-    inputs, keywords = _as_called(model, inputs, keywords)
+    inputs, keywords = _call_arguments(model, inputs, keywords)
     given, named = _as_tensors(keras, model, arrays, inputs, keywords)
-    writer.library = writer.library or library_words(keras, arrays)
-    with _left_as_it_was(model), writer.span("function", model.name) as told:
+    writer.library = writer.library or library_label(keras, arrays)
+    with _restoring_state(model), writer.span("function", model.name) as at_end:
         if loss is None and target is None:
             recorder = KerasRecorder(keras, model, arrays, writer)
             with writer.span("forward", "forward pass"), Watch(keras, arrays, model, recorder).on():
                 result = model(*given, **named)
         else:
             result = _with_gradients(keras, model, arrays, writer, (loss, target), (given, named))
-        told["outputs"] = [kept_of(arrays.numbers(x), writer.arrays) for x in arrays.inside(result)]
+        at_end["outputs"] = [
+            kept_of(arrays.numbers(x), writer.arrays) for x in arrays.inside(result)
+        ]
     return result
 
 
-def library_words(keras: Any, arrays: Arrays) -> str:
-    """Return what runs: "keras 3.15 on jax"."""
+def library_label(keras: Any, arrays: Arrays) -> str:
+    """Return the library and backend as text, such as "keras 3.15 on jax"."""
     return f"keras {keras.__version__} on {arrays.backend}"
 
 
 @contextmanager
-def _left_as_it_was(model: Any) -> Iterator[None]:
-    """Give a model back what running it changes: random seeds, moving averages."""
+def _restoring_state(model: Any) -> Iterator[None]:
+    """Restore the variables that a run changes: random seeds and moving averages."""
     kept = [(v, v.value + 0) for v in model.non_trainable_variables]
     try:
         yield
@@ -308,16 +310,16 @@ def _left_as_it_was(model: Any) -> Iterator[None]:
             variable.assign(value)
 
 
-class _Differentiated(KerasRecorder):
-    """A recorder that keeps what each call gave, to ask for its gradient later."""
+class _GradientRecorder(KerasRecorder):
+    """A recorder that keeps the outputs of calls for their gradients."""
 
     def __init__(self, gradients: Gradients, *args: Any) -> None:
         super().__init__(*args)
         self._gradients = gradients
         self.outputs: list[tuple[str, Any]] = []
 
-    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Take note of what a call gave."""
+    def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Keep and watch the outputs of a call."""
         self.outputs += [(call, array) for array in arrays]
         self._gradients.watch(arrays)
 
@@ -325,9 +327,9 @@ class _Differentiated(KerasRecorder):
 def _with_gradients(
     keras: Any, model: Any, arrays: Arrays, writer: TapeWriter, loss: Any, given: Any
 ) -> Any:
-    """Run a model, tell the gradients of outputs, the last call first, and those of weights."""
+    """Run a model. Record the gradients of outputs, the last call first, and of weights."""
     gradients = Gradients(keras, model, arrays, loss)
-    recorder = _Differentiated(gradients, keras, model, arrays, writer)
+    recorder = _GradientRecorder(gradients, keras, model, arrays, writer)
     args, kwargs = given
     with (
         writer.span("forward", "forward pass"),
@@ -335,9 +337,9 @@ def _with_gradients(
         Watch(keras, arrays, model, recorder).on(),
     ):
         result = model(*args, **kwargs)
-    with writer.span("loss", "loss") as told:
+    with writer.span("loss", "loss") as at_end:
         value = gradients.loss(result)
-        told["loss"] = float(arrays.numbers(value))
+        at_end["loss"] = float(arrays.numbers(value))
     with writer.span("backward", "backward pass"):
         outputs = recorder.outputs
         found, of_weights = gradients.found(value, [array for _, array in outputs], args, kwargs)
@@ -350,10 +352,10 @@ def _with_gradients(
     return result
 
 
-def _as_called(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
-    """Return the arguments of a call; named ones that it does not take are a dict that it takes.
+def _call_arguments(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
+    """Return the arguments of a call. Unknown keywords are passed as one dict.
 
-    Who draws a model gives a dict for inputs with names; models of Keras may take just that.
+    Callers use a dict for named inputs, and a Keras model may take exactly this dict.
     """
     if len(inputs) > 1 and graph_class(model) is not None:
         return ([*inputs],), keywords  # the second argument of its `call` is `training`
@@ -364,18 +366,18 @@ def _as_called(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
         except TypeError:
             continue
         return args, kwargs
-    return inputs, keywords  # the error is Python's
+    return inputs, keywords  # the call itself raises the error
 
 
 def _as_tensors(
     keras: Any, model: Any, arrays: Arrays, inputs: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
-    """Return the arguments of a call with arrays of the backend in place of NumPy's."""
+    """Return the arguments of a call, with backend arrays in place of NumPy arrays."""
     found = [*arrays.inside((inputs, keywords))]
     if not found:
         raise ArgumentError(
-            f"{type(model).__name__} {model.name!r}: what its code does is seen when it runs; "
-            f"expected inputs, got none. Give them: ks.draw(model, values=x), several in a tuple."
+            f"{type(model).__name__} {model.name!r}: expected inputs to run it with, got none. "
+            f"Pass them: ks.draw(model, values=x), several in a tuple."
         )
     tensors = [_as_tensor(keras, array) for array in found]
     return arrays.replaced((inputs, keywords), iter(tensors))
@@ -389,10 +391,10 @@ def _as_tensor(keras: Any, array: Any) -> Any:
 
 
 def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list[tuple[str, Any]]:
-    """Return the arrays among the arguments with names: those of `keras.Input`, or of `call`."""
+    """Return the arrays in the arguments with their names in `keras.Input` or `call`."""
     found = arrays.inside((inputs, keywords))
     tensors = getattr(model, "inputs", None) or []
-    own = [x._keras_history.operation.name for x in tensors]  # a tensor has a count in its name
+    own = [x._keras_history.operation.name for x in tensors]  # a tensor's name has a counter
     if len(own) == len(found):
         return list(zip(own, found, strict=True))
     signature = inspect.signature(model.call)
@@ -404,7 +406,7 @@ def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list
     for name, value in arguments.items():
         inside = arrays.inside(value)
         names = [f"{name}_{number}" if len(inside) > 1 else name for number in range(len(inside))]
-        if isinstance(value, dict):  # each key is a name, if each holds one array
+        if isinstance(value, dict):  # the keys are names if each value is one array
             by_id = {id(array): str(key) for key, array in value.items()}
             names = [by_id.get(id(array), own) for array, own in zip(inside, names, strict=True)]
         named += zip(names, inside, strict=True)

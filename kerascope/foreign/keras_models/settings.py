@@ -14,13 +14,13 @@ def settings_of(layer: Any) -> dict[str, Any]:
     try:
         config = layer.get_config()
     except (NotImplementedError, TypeError, ValueError, AttributeError):
-        return {}  # a custom layer whose arguments are not known
+        return {}  # a custom layer without a configuration
     cls: Any = type(layer)
-    usual = _usual(cls)
-    told: dict[str, Any] = {}
+    usual = _defaults(cls)
+    settings: dict[str, Any] = {}
     for name, value in config.items():
         is_usual = value == usual.get(name) or (value == "linear" and usual.get(name) is None)
-        is_usual = is_usual or (value is False and name not in usual)  # none that is written down
+        is_usual = is_usual or (value is False and name not in usual)  # False is not shown
         if name in NOT_SETTINGS or value is None or is_usual:
             continue
         if isinstance(value, (list, tuple)) and all(isinstance(x, int) for x in value):
@@ -29,15 +29,15 @@ def settings_of(layer: Any) -> dict[str, Any]:
                 continue
             value = "x".join(map(str, value))
         if isinstance(value, dict) and value.get("class_name") == "function":
-            value = value.get("config")  # the name of a function of the user's
+            value = value.get("config")  # the name of a user's function
         if isinstance(value, (str, int, float, bool)):
-            told[name] = value
-    return told
+            settings[name] = value
+    return settings
 
 
 @lru_cache(maxsize=256)
-def _usual(cls: Any) -> dict[str, Any]:
-    """Return the defaults of a class's arguments."""
+def _defaults(cls: Any) -> dict[str, Any]:
+    """Return the default values of a class's arguments, including its base classes."""
     return {
         name: one.default
         for base in reversed(cls.__mro__)

@@ -1,9 +1,9 @@
-"""`tracing`: the training of a live model of Keras is recorded while the user's own loop runs.
+"""`tracing`: record the training of a live Keras model while the user's own code runs it.
 
-What there is to hear depends on the backend, since Keras compiles a step of training:
+What can be recorded depends on the backend, because Keras compiles the training step:
 
 ==========================  =====  =====  ==========  ===================
-of each batch               torch  jax    tensorflow  eager tensorflow
+for each batch              torch  jax    tensorflow  eager tensorflow
 ==========================  =====  =====  ==========  ===================
 loss and metrics            yes    yes    yes         yes
 weights, old and new        yes    yes    yes         yes
@@ -11,13 +11,13 @@ gradients of weights        yes    again  no          no
 calls of layers             yes    no     no          yes
 ==========================  =====  =====  ==========  ===================
 
-"again": they are computed a second time beside the step, from the same numbers and random numbers.
-"eager" is `compile(run_eagerly=True)`. A call of the model by itself is recorded on all of them, as
-a batch of its own; so are those of `evaluate` and `predict` where they are not compiled.
+"again": they are computed a second time after the step, from the same numbers and random numbers.
+"eager" means `compile(run_eagerly=True)`. Direct calls of the model are recorded on all backends,
+as separate batches. So are the calls of `evaluate` and `predict` if they are not compiled.
 
-Where calls are not heard and the loss is not a number, the forward pass of the batch runs once
-more, with the weights of before, and is recorded: so the first layer whose output is not finite can
-be told. On TensorFlow a compiled step hides its batch, too.
+If calls are not recorded and the loss is not finite, the forward pass of the batch runs again with
+the weights from before the step, and is recorded. This finds the first layer whose output is not
+finite. It is not possible for a compiled step on TensorFlow, which also hides its batch.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from kerascope.callers import users_line, warn
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.library import library
-from kerascope.foreign.keras_models.recording import KerasRecorder, library_words
+from kerascope.foreign.keras_models.recording import KerasRecorder, library_label
 from kerascope.foreign.keras_models.watching import Watch
 from kerascope.foreign.writer import TapeWriter
 
 OF_THE_BATCH = "the numbers of the batch itself are not all finite"
-_STEP = "compute_loss_and_updates"  # of the trainer of JAX: the loss as a function of the weights
+_STEP = "compute_loss_and_updates"  # of Keras's JAX trainer: the loss as a function of the weights
 
 
 @contextmanager
 def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
-    """Record what a live model does while a `with` block lasts: its training, and its calls.
+    """Record the training and the calls of a live model during a `with` block.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
     Raises
     ------
     ArgumentError
-        It is no model that can be trained.
+        If it is not a keras.Model.
 
     Warns
     -----
     KerascopeWarning
-        The loss of a batch is not finite: which batch, and where that came from.
+        If the loss of a batch is not finite. The warning names the batch and the cause.
     """
     keras = library("trace")
     if not isinstance(model, keras.Model):
@@ -71,25 +71,25 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
             f"trace: expected a keras.Model, whose training can be recorded, got "
             f"{type(model).__name__}. Record one call of a layer: ks.draw(layer, values=x)."
         )
-    with KerasTraining(keras, model, writer).heard():
+    with KerasTraining(keras, model, writer).recorded():
         yield
 
 
 class Before(NamedTuple):
-    """What a step of training begins with: copies, since a step may overwrite them.
+    """The state before a training step, as copies, because a step may overwrite its arrays.
 
-    A model that nobody has called yet has no weights then: on TensorFlow its first step makes them.
+    The lists are empty for a model without weights: on TensorFlow the first step may create them.
 
     Attributes
     ----------
     weights : list of keras.Variable
-        The trainable ones, then the others.
+        The trainable weights, then the others.
     trainable, others : list of np.ndarray
     gradients : list of np.ndarray or None
-        Of the scaled loss.
+        The gradients of the scaled loss.
     loss_factor : float
-        By which the optimizer multiplies the loss before the backward pass; 1 without mixed
-        precision.
+        The factor by which the optimizer multiplies the loss before the backward pass. It is 1
+        without mixed precision.
     """
 
     weights: list[Any]
@@ -100,7 +100,7 @@ class Before(NamedTuple):
 
 
 class KerasTraining:
-    """Hears the training of one model.
+    """Records the training of one model.
 
     Parameters
     ----------
@@ -112,17 +112,17 @@ class KerasTraining:
     def __init__(self, keras: Any, model: Any, writer: TapeWriter) -> None:
         self._keras, self._model, self.writer = keras, model, writer
         self._arrays = Arrays(keras)
-        writer.library = writer.library or library_words(keras, self._arrays)
+        writer.library = writer.library or library_label(keras, self._arrays)
         self._passes = _Passes(self, keras, model, self._arrays, writer)
         self._epoch: int | None = None
         self.batch = 0
         self.is_in_step = False
-        self._gradient: Any = None  # compiled, on JAX
+        self._gradient: Any = None  # the compiled gradient function on JAX
         self._has_warned = False
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Hear what runs while a `with` block lasts."""
+    def recorded(self) -> Iterator[None]:
+        """Record what runs during a `with` block."""
         model = self._model
         own = vars(model)
         wrapped = {
@@ -181,7 +181,7 @@ class KerasTraining:
                 self._epoch = None
 
     def _listener(self, epochs: ExitStack) -> Any:
-        """Return a callback of Keras that opens and closes the spans of epochs."""
+        """Return a Keras callback that opens and closes the spans of epochs."""
         training = self
 
         class Epochs(self._keras.callbacks.Callback):  # type: ignore[misc, name-defined]
@@ -189,10 +189,10 @@ class KerasTraining:
                 epochs.close()
                 training._epoch, training.batch = epoch, 0
                 name = f"epoch {epoch}"
-                self.told = epochs.enter_context(training.writer.span("epoch", name, epoch=epoch))
+                self.at_end = epochs.enter_context(training.writer.span("epoch", name, epoch=epoch))
 
             def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-                self.told["logs"] = _plain(logs or {})
+                self.at_end["logs"] = _plain(logs or {})
                 epochs.close()
 
         return Epochs()
@@ -206,7 +206,7 @@ class KerasTraining:
     def _without_training(
         self, kind: str, original: Callable[..., Any], args: Any, kwargs: Any
     ) -> Any:
-        """Run what counts its own batches."""
+        """Run `evaluate` or `predict`, which count their own batches."""
         batch, self.batch = self.batch, 0
         try:
             with self.writer.span(kind, f"{kind} {self._model.name}"):
@@ -217,41 +217,41 @@ class KerasTraining:
     # --- one batch --------------------------------------------------------------------------------
 
     def step(self, original: Callable[..., Any], *args: Any) -> Any:
-        """Run a step of training: of (state, iterator), an iterator, or a list of batches."""
+        """Run a training step on (state, iterator), an iterator, or a list of batches."""
         args, data = self._with_data(args)
-        with self.one_batch(_size(data)) as (number, told):
+        with self.one_batch(_size(data)) as (number, at_end):
             before = self._before(args, data)
             self.is_in_step, self._passes.number, self._passes.first = True, 0, None
             try:
                 result = original(*args)
                 state, logs = (result[1], result[0]) if self._is_jax else (None, result)
                 logs = _plain(logs)
-                told["outs"], told["logs"] = _loss_first(logs), logs
-                self._tell_updates(before, state)
+                at_end["outs"], at_end["logs"] = _loss_first(logs), logs
+                self._record_updates(before, state)
                 if not self._has_warned and not np.isfinite([*logs.values()]).all():
                     self._has_warned = True
-                    self._tell_cause(number, logs, before, data)
+                    self._report_cause(number, logs, before, data)
             finally:
                 self.is_in_step = False
         return result
 
     @contextmanager
     def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Open the span of the next batch; give its number, and what is told at its end."""
+        """Open the span of the next batch. Yield its number, and the dict for its end."""
         number = self.batch
         self.batch += 1
-        with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as told:
-            yield number, told
+        with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as at_end:
+            yield number, at_end
 
     @property
     def _is_jax(self) -> bool:
         return self._arrays.backend == "jax"
 
     def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the arguments of a step, and the batch that it will take; None: nobody can see."""
+        """Return the arguments of a step, and its batch, or None if the batch cannot be seen."""
         if self._is_jax:
             state, iterator = args
-            data = next(iterator)  # its end is the step's, too
+            data = next(iterator)  # StopIteration ends the step, too
             return (state, chain([data], iterator)), data
         if isinstance(args[0], (list, tuple)):
             return args, args[0][0]
@@ -270,7 +270,7 @@ class KerasTraining:
         return Before(weights, *copies, gradients, self._loss_factor(optimizer))
 
     def _loss_factor(self, state: Any) -> float:
-        """Return the factor by which the optimizer, in a state, multiplies the loss."""
+        """Return the factor by which the optimizer multiplies the loss in a given state."""
         optimizer = self._model.optimizer
         if not hasattr(optimizer, "scale_loss"):
             return 1.0
@@ -299,7 +299,7 @@ class KerasTraining:
         found, _ = self._gradient(trainable, others, metrics, optimizer, (x, y, weights))
         return self._copies(found)
 
-    def _tell_updates(self, before: Before, state: Any) -> None:
+    def _record_updates(self, before: Before, state: Any) -> None:
         variables = self._model.trainable_variables
         new = self._copies(variables if state is None else state[0])
         gradients: list[Any] = [*(before.gradients or ())] or len(new) * [None]
@@ -319,18 +319,18 @@ class KerasTraining:
                             writer.gradient(name, gradient)
             with writer.span("update", "new weights"):
                 for name, v, array, gradient in zip(names, variables, new, gradients, strict=True):
-                    if id(v) in old:  # else this step has made it
+                    if id(v) in old:  # otherwise this step created it
                         writer.update(name, old[id(v)], array, gradient)
 
     # --- a loss that is not finite ----------------------------------------------------------------
 
-    def _tell_cause(self, number: int, logs: dict[str, float], before: Before, data: Any) -> None:
+    def _report_cause(self, number: int, logs: dict[str, float], before: Before, data: Any) -> None:
         name = next(name for name, value in logs.items() if not np.isfinite(value))
         where = "" if self._epoch is None else f"epoch {self._epoch}, "
         cause = self._cause(number, before, data)
         message = f"{self._model.name}: {where}batch {number}: {name} is {logs[name]}; {cause}."
         self.writer.failed(FloatingPointError(message))
-        line = users_line(_getframe(1))  # not Keras's, which is nearer
+        line = users_line(_getframe(1))  # the nearest line would be in Keras
         if line is None:
             warn(message)
         else:
@@ -352,11 +352,11 @@ class KerasTraining:
         if self._passes.first is not None:
             return self._passes.first
         if data is not None and not _are_finite(self._arrays, self._arrays.inside(data)):
-            return OF_THE_BATCH  # its targets or weights
-        return "all layers gave finite numbers, so it is the loss that made it"
+            return OF_THE_BATCH  # its targets or sample weights
+        return "all layers returned finite numbers, so the loss itself is the first"
 
     def _run_again(self, number: int, before: Before, data: Any) -> None:
-        """Run the forward pass of a batch eagerly, as it began; so it is recorded."""
+        """Run the forward pass of a batch again, eagerly and with the old weights, to record it."""
         keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         values = zip(before.weights, [*before.trainable, *before.others], strict=True)
@@ -371,7 +371,7 @@ class KerasTraining:
 
 
 class _Step:
-    """The step of training of a model, which tells of itself; Keras calls it like its own."""
+    """A training step that records itself. Keras calls it in place of its own step."""
 
     def __init__(self, training: KerasTraining, step: Any) -> None:
         self.training, self.step = training, step
@@ -381,16 +381,16 @@ class _Step:
 
 
 class _Passes(KerasRecorder):
-    """Hears the calls of a model, each as a pass of its own.
+    """Records each call of a model as a separate pass.
 
     Attributes
     ----------
     name : str
-        Of the pass that comes next.
+        Name of the next pass.
     number : int
-        How many there were in this batch.
+        Number of passes in the current batch.
     first : str or None
-        Where the first number of this batch came from that is not finite.
+        Description of the first values in the current batch that are not finite.
     """
 
     def __init__(self, training: KerasTraining, keras: Any, model: Any, *others: Any) -> None:
@@ -402,7 +402,7 @@ class _Passes(KerasRecorder):
 
     @contextmanager
     def root(self, args: Any, kwargs: Any) -> Iterator[None]:
-        """Begin a pass; outside of a step of training it is a batch by itself."""
+        """Begin a pass. Outside a training step it is also a batch."""
         inputs = self._arrays.inside((args, kwargs))
         training = self._training
         batch = nullcontext() if training.is_in_step else training.one_batch(_size(inputs))
@@ -413,14 +413,14 @@ class _Passes(KerasRecorder):
             with super().root(args, kwargs):
                 yield
 
-    def noted(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Take note of what a call gave."""
+    def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
+        """Check the outputs of a call for values that are not finite."""
         if self.first is None and not _are_finite(self._arrays, arrays):
             self.first = f"the first output that is not finite is that of {call!r} ({op})"
 
 
 def _are_finite(arrays: Arrays, values: list[Any]) -> bool:
-    """Tell whether there is neither NaN nor infinity in arrays."""
+    """Return whether arrays contain neither NaN nor infinity."""
     all_numbers = [arrays.numbers(value) for value in values]
     return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in all_numbers)
 
@@ -432,18 +432,18 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _plain(logs: Any) -> dict[str, float]:
-    """Return the numbers among logs as floats."""
+    """Return the logs as floats."""
     return {str(name): float(np.asarray(value)) for name, value in logs.items()}
 
 
 def _loss_first(logs: dict[str, float]) -> tuple[float, ...]:
-    """Return figures as kerascope orders them; Keras's are in the order of the alphabet."""
+    """Return the values of the logs with the loss first. Keras sorts them by name."""
     loss = [logs["loss"]] if "loss" in logs else []
     return (*loss, *(value for name, value in logs.items() if name != "loss"))
 
 
 def _size(data: Any) -> int:
-    """Return the number of samples of a batch; 0 if nobody knows."""
+    """Return the number of samples of a batch, or 0 if it is unknown."""
     while isinstance(data, (list, tuple, dict)) and data:
         data = next(iter(data.values())) if isinstance(data, dict) else data[0]
     shape = tuple(getattr(data, "shape", ()))

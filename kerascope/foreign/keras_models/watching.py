@@ -1,16 +1,14 @@
-"""What runs in a model of Keras while a `with` block lasts: layers, and functions between them.
+"""Observe the layers of a Keras model, and the functions between them, during a `with` block.
 
-`Layer.__call__` is wrapped for the block, and so are the functions of `keras.ops`, those of the
-backend (`jax.numpy`, `jax.nn`; all that PyTorch computes), and the operators and methods of its
-arrays. A wrapped function says something only if it was called by code that is neither Keras's nor
-the backend's: what a layer of Keras does inside is its own affair. All are put back when the block
-ends, however it ends.
+The block wraps `Layer.__call__`, the functions of `keras.ops`, those of the backend (`jax.numpy`,
+`jax.nn`; everything in PyTorch), and the operators and methods of its arrays. A wrapped function
+only reports calls from code outside Keras and the backend: the inside of a Keras layer is not
+shown. Everything is restored when the block ends, also after an error.
 
-A box is a layer that holds no others, or any layer of Keras itself; a frame is a model, or a layer
-of somebody else's that holds others. What cannot be seen are functions of other namespaces
-(`tf.nn`, `jax.lax`, NumPy on arrays), names that were imported before (`from keras.ops import
-relu`), and what is compiled (`jax.jit`, `tf.function`, `fit` on JAX): `recording` says what then
-stands in the graph.
+A box is a layer without inner layers, or any layer of Keras itself. A frame is a model, or a custom
+layer with inner layers. Not observed are functions of other namespaces (`tf.nn`, `jax.lax`, NumPy
+on arrays), names that were imported earlier (`from keras.ops import relu`), and compiled code
+(`jax.jit`, `tf.function`, `fit` on JAX). `recording` describes how the graph shows their results.
 """
 
 from __future__ import annotations
@@ -45,26 +43,26 @@ METHODS = (
     *("sum", "mean", "max", "min", "std", "var", "prod", "argmax", "argmin", "cumsum", "round"),
     *("repeat", "take", "sort", "all", "any"),
 )
-# Whose code calls what is not told.
+# Calls from these modules are not reported.
 _INSIDE = ("keras.", "jax.", "jaxlib.", "torch.", "tensorflow.", "kerascope.foreign.")
 _THROUGH = ("jax.", "jaxlib.", "torch.", "tensorflow.", "kerascope.foreign.")
 _OF_KERAS = ("keras.",)
 
 
-class Happened(NamedTuple):
+class ReturnedCall(NamedTuple):
     """A call that has returned.
 
     Attributes
     ----------
     layer : keras.Layer or None
-        None: a function.
+        The layer, or None for a function.
     name : str
-        Of a function: "add".
+        Name of the function, such as "add".
     inputs, outputs : list
-        Arrays of the backend, or of NumPy, or variables of Keras; of what was written into, the
-        `Value` of before.
+        Arrays of the backend or of NumPy, or Keras variables. For an array that the call wrote to,
+        the `Value` from before the call.
     settings : dict
-        Of a function: its arguments that are numbers or words.
+        The arguments of a function that are numbers or strings.
     caller : FrameType
     """
 
@@ -76,51 +74,51 @@ class Happened(NamedTuple):
     caller: FrameType | None
 
 
-class Hearer(Protocol):
-    """Is told what happens."""
+class CallObserver(Protocol):
+    """Receives the calls of a model."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Take note of what the model is called on; until this is left it runs."""
+        """Handle the begin of the model's call. The context lasts as long as the call."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Open a frame; what is called until it is left lies in it."""
+        """Open a frame. It contains the calls until the context ends."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Take note of what a frame gives, before it is left."""
+        """Handle the outputs of a frame, before its context ends."""
 
-    def called(self, happened: Happened) -> list[Any]:
-        """Take note of a call, and return the arrays that it shall have given."""
+    def called(self, call: ReturnedCall) -> list[Any]:
+        """Handle a call, and return the arrays to use as its outputs."""
 
 
 class Watch:
-    """Wraps what may run, and tells a hearer what did.
+    """Wraps layers and functions, and reports their calls to an observer.
 
     Parameters
     ----------
     keras : module
     arrays : Arrays
     root : keras.Layer
-        The model: what runs outside its calls is not heard. Its call is no frame, if it is no box.
-    hearer : Hearer
+        The model. Only its calls are observed. Its own call is not recorded, unless it is a box.
+    observer : CallObserver
     traced : bool
-        Whether what is compiled is heard, too.
+        Whether to also observe code that is being compiled.
     """
 
     def __init__(
-        self, keras: Any, arrays: Arrays, root: Any, hearer: Hearer, traced: bool = False
+        self, keras: Any, arrays: Arrays, root: Any, observer: CallObserver, traced: bool = False
     ) -> None:
-        self._keras, self._arrays, self._root, self._hearer = keras, arrays, root, hearer
+        self._keras, self._arrays, self._root, self._observer = keras, arrays, root, observer
         self._traced = traced
         self._thread = threading.get_ident()
         self._is_busy = False
-        self._is_inside = False  # a call of the model
+        self._is_inside = False  # whether a call of the model is running
         self._silence: Callable[[], AbstractContextManager[Any]] = nullcontext
-        if arrays.backend == "torch":  # spares each of its functions the question who called it
+        if arrays.backend == "torch":  # avoids checking the caller in each of its functions
             self._silence = import_module("torch")._C.DisableTorchFunction
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """Watch while a `with` block lasts."""
+        """Observe the model during a `with` block."""
         found = list(self._wrapped())
         before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in found]
         try:
@@ -138,9 +136,9 @@ class Watch:
         keras = self._keras
         yield keras.Layer, "__call__", self._method(keras.Layer.__call__, self._layer)
         yield keras.Operation, "__call__", self._method(keras.Operation.__call__, self._operation)
-        # PyTorch finds out some shapes with arrays that have numbers.
+        # PyTorch infers some shapes with arrays that have numbers.
         build = keras.Layer._maybe_build
-        yield keras.Layer, "_maybe_build", self._method(build, self._quietly)
+        yield keras.Layer, "_maybe_build", self._method(build, self._unseen)
         functional = import_module("keras.src.models.functional").Functional
         standardize = functional._standardize_inputs
         yield functional, "_standardize_inputs", self._method(standardize, self._standardized)
@@ -162,7 +160,7 @@ class Watch:
                     yield cls, name, self._of_arrays(function, name)
 
     def _torch_functions(self) -> AbstractContextManager[Any]:
-        """Return what PyTorch calls at each of its functions, operators and methods."""
+        """Return a mode in which PyTorch reports each function, operator and method."""
         watch = self
         base = import_module("torch.overrides").TorchFunctionMode
 
@@ -193,52 +191,52 @@ class Watch:
 
         return wrapper
 
-    # --- what happens -----------------------------------------------------------------------------
+    # --- calls ------------------------------------------------------------------------------------
 
     def _layer(self, original: Any, layer: Any, args: Any, kwargs: Any) -> Any:
         inputs = self._arrays.inside((args, kwargs))
         if self._is_hidden(inputs):
-            return self._quietly(original, layer, args, kwargs)
+            return self._unseen(original, layer, args, kwargs)
         caller = sys._getframe(2)
         if layer is self._root and not self._is_inside:
-            with self._hearer.root(args, kwargs):
+            with self._observer.root(args, kwargs):
                 self._is_inside = True
                 try:
-                    return self._heard_layer(original, layer, args, kwargs, inputs, caller)
+                    return self._observed_layer(original, layer, args, kwargs, inputs, caller)
                 finally:
                     self._is_inside = False
         if not self._is_inside:
             return original(layer, *args, **kwargs)
-        return self._heard_layer(original, layer, args, kwargs, inputs, caller)
+        return self._observed_layer(original, layer, args, kwargs, inputs, caller)
 
-    def _heard_layer(
+    def _observed_layer(
         self, original: Any, layer: Any, args: Any, kwargs: Any, inputs: list[Any], caller: Any
     ) -> Any:
         if not is_frame(self._keras, layer):
-            result = self._quietly(original, layer, args, kwargs)
-            return self._told(layer, "", inputs, {}, caller, result)
+            result = self._unseen(original, layer, args, kwargs)
+            return self._reported(layer, "", inputs, {}, caller, result)
         is_root = layer is self._root
-        with nullcontext() if is_root else self._hearer.frame(layer, inputs, caller):
+        with nullcontext() if is_root else self._observer.frame(layer, inputs, caller):
             args, kwargs = self._converted(layer, args, kwargs)
             result = original(layer, *args, **kwargs)
-            self._hearer.left(layer, self._arrays.inside(result))
+            self._observer.left(layer, self._arrays.inside(result))
         return result
 
     def _operation(self, original: Any, operation: Any, args: Any, kwargs: Any) -> Any:
-        """Tell of an operation between the layers of a Functional model."""
+        """Report an operation between the layers of a Functional model."""
         inputs = self._arrays.inside((args, kwargs))
         is_layer = isinstance(operation, self._keras.Layer)
         if is_layer or not self._is_inside or self._is_hidden(inputs):
             return original(operation, *args, **kwargs)
-        result = self._quietly(original, operation, args, kwargs)
+        result = self._unseen(original, operation, args, kwargs)
         name = type(operation).__name__.lower()
         settings = {**settings_of(operation), **_numbers_in(args, kwargs)}
-        return self._told(None, name, inputs, settings, sys._getframe(2), result)
+        return self._reported(None, name, inputs, settings, sys._getframe(2), result)
 
     def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
-        """Let inputs that a Functional model casts or reshapes be the arrays that they were."""
+        """Give inputs that a Functional model has cast or reshaped their old tokens."""
         before = [x for x in self._arrays.inside((args, kwargs)) if self._arrays.is_known(x)]
-        result = self._quietly(original, model, args, kwargs)
+        result = self._unseen(original, model, args, kwargs)
         after = self._arrays.inside(result)
         if len(before) == len(after):
             for new, old in zip(after, before, strict=True):
@@ -246,7 +244,7 @@ class Watch:
         return result
 
     def function(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
-        """Call a function, and tell of it if neither Keras nor the backend has called it."""
+        """Call a function, and report the call unless it comes from Keras or the backend."""
         if not self._is_inside or self._is_busy or threading.get_ident() != self._thread:
             return original(*args, **kwargs)
         caller = _caller(sys._getframe(1))
@@ -256,21 +254,21 @@ class Watch:
         inputs: list[Any] = arrays
         writes = self._arrays.backend == "torch" and _writes(name)
         if writes and not self._is_hidden(arrays):
-            inputs = self._quietly(lambda: list(map(self._arrays.kept, arrays)), None, (), {})
-        result = self._quietly(original, None, args, kwargs)
+            inputs = self._unseen(lambda: list(map(self._arrays.kept, arrays)), None, (), {})
+        result = self._unseen(original, None, args, kwargs)
         outputs = arrays[:1] if writes else self._arrays.inside(result)
         if not outputs or self._is_hidden([*arrays, *outputs]):
             return result
         if not writes and {id(x) for x in outputs} <= {id(x) for x in arrays}:
-            return result  # nothing was done
+            return result  # the function returned its arguments
         settings, name = _numbers_in(args, kwargs), name.strip("_")
         if writes:
-            self._quietly(self._tell, None, (None, name, inputs, outputs, settings, caller), {})
+            self._unseen(self._notify, None, (None, name, inputs, outputs, settings, caller), {})
             return result
-        return self._told(None, name, inputs, settings, caller, result)
+        return self._reported(None, name, inputs, settings, caller, result)
 
     def _converted(self, layer: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments of a frame as it gets them: Keras makes other arrays of some."""
+        """Return the arguments of a frame after Keras's conversions, with their old tokens."""
         if not layer._convert_input_args:
             return args, kwargs
         policy, arrays = layer.dtype_policy, self._arrays
@@ -289,7 +287,7 @@ class Watch:
         args, kwargs = arrays.replaced((args, kwargs), iter(new))
         return args, kwargs
 
-    def _quietly(self, original: Any, instance: Any, args: Any, kwargs: Any) -> Any:
+    def _unseen(self, original: Any, instance: Any, args: Any, kwargs: Any) -> Any:
         self._is_busy = True
         try:
             with self._silence():
@@ -298,29 +296,29 @@ class Watch:
             self._is_busy = False
 
     def _is_hidden(self, arrays: list[Any]) -> bool:
-        """Tell whether a call is none: it finds out shapes, or is a compiler's."""
+        """Return whether a call only infers shapes, or is being compiled."""
         ask = self._arrays
         return any(ask.is_symbolic(x) or (not self._traced and ask.is_traced(x)) for x in arrays)
 
-    def _told(
+    def _reported(
         self, layer: Any, name: str, inputs: list[Any], settings: Any, caller: Any, result: Any
     ) -> Any:
         outputs = self._arrays.inside(result)
         if not outputs:
             return result
-        new = self._quietly(self._tell, None, (layer, name, inputs, outputs, settings, caller), {})
+        new = self._unseen(self._notify, None, (layer, name, inputs, outputs, settings, caller), {})
         is_new = any(a is not b for a, b in zip(new, outputs, strict=True))
         return self._arrays.replaced(result, iter(new)) if is_new else result
 
-    def _tell(self, *facts: Any) -> list[Any]:
-        happened = Happened(*facts)
-        given = set(map(id, happened.inputs))
-        apart = [self._arrays.apart(x) if id(x) in given else x for x in happened.outputs]
-        return self._hearer.called(happened._replace(outputs=apart))
+    def _notify(self, *facts: Any) -> list[Any]:
+        call = ReturnedCall(*facts)
+        given = set(map(id, call.inputs))
+        apart = [self._arrays.apart(x) if id(x) in given else x for x in call.outputs]
+        return self._observer.called(call._replace(outputs=apart))
 
 
 class _Wrapped:
-    """A function of a namespace that tells of its calls, with all that the function has besides."""
+    """A function of a namespace that reports its calls, and has all attributes of the original."""
 
     def __init__(self, function: Any, name: str, watch: Watch) -> None:
         self.__wrapped__ = self._function = function  # for `inspect.signature`
@@ -343,19 +341,19 @@ def _below(module: Any, path: str) -> Any:
 def _is_function(value: Any) -> bool:
     kinds = (FunctionType, BuiltinFunctionType)
     names = ("PjitFunction", "ufunc", "custom_jvp")
-    # One that is wrapped already is wrapped again: several models may be watched.
+    # Functions that are already wrapped are wrapped again, because several models may be observed.
     return isinstance(value, (*kinds, _Wrapped)) or type(value).__name__ in names
 
 
 def is_frame(keras: Any, layer: Any) -> bool:
-    """Tell whether a layer is a frame around others, and no box."""
+    """Return whether a layer is a frame around inner layers, and not a box."""
     if isinstance(layer, keras.Model):
         return True
     return not type(layer).__module__.startswith(_OF_KERAS) and bool(layer._layers)
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """Return the frame that called a function; None if it is Keras's."""
+    """Return the frame that called a function, or None if the caller is Keras."""
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if not name.startswith(_THROUGH):
@@ -365,7 +363,7 @@ def _caller(frame: FrameType | None) -> FrameType | None:
 
 
 def _writes(name: str) -> bool:
-    """Tell whether a function of PyTorch changes its first argument: `add_`, `__iadd__`."""
+    """Return whether a PyTorch function changes its first argument, as `add_` does."""
     return name == "__setitem__" or (
         name.startswith("__i") and name != "__invert__"
         if name.endswith("__")
@@ -374,7 +372,7 @@ def _writes(name: str) -> bool:
 
 
 def _numbers_in(args: Any, kwargs: Any) -> dict[str, Any]:
-    """Return the arguments that are numbers or words; those by place as they stand, in one text."""
+    """Return the arguments that are numbers or strings; positional ones as one text."""
     plain = (bool, int, float, str, np.generic)
     kinds = (*plain, slice, tuple)
     placed = [_written(one) for one in args if isinstance(one, kinds) and not _has_arrays(one)]
@@ -393,7 +391,7 @@ def _has_arrays(value: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """Return a number, a word or an index as somebody writes it."""
+    """Return a number, a string or an index as it is written in code."""
     if isinstance(value, tuple):
         return ", ".join(map(_written, value))
     if isinstance(value, slice):

@@ -1,7 +1,7 @@
-"""Modules of PyTorch under the scope: what ran, with values, gradients and updates.
+"""Modules of PyTorch in kerascope: recorded calls with values, gradients and updates.
 
-Whatever a module does is recorded while it does it: `recording.py` hears it, `tensors.py` knows
-which array is which, `boxes.py` says what stands in the boxes.
+A module is recorded while it runs. `recording.py` observes it, `tensors.py` identifies its tensors,
+and `boxes.py` determines what the boxes show.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from kerascope.errors import ArgumentError
-from kerascope.foreign.torch_modules.recording import Recorder
-from kerascope.foreign.torch_modules.training import Training
-from kerascope.foreign.torch_modules.watching import Watched, all_modules_met
+from kerascope.foreign.torch_modules.recording import TorchRecorder
+from kerascope.foreign.torch_modules.training import TorchTraining
+from kerascope.foreign.torch_modules.watching import WatchedTraining, registering_modules
 from kerascope.foreign.writer import TapeWriter
 from kerascope.nested import replaced
 from kerascope.not_a_model import got_instead
@@ -39,35 +39,35 @@ def record(
     target: Any = None,
     **keywords: Any,
 ) -> Any:
-    """Run a module once and tell a writer what ran.
+    """Run a module once and record its calls.
 
-    The module's buffers (running means, counts) and the state of the random numbers are afterwards
-    what they were, and so are the gradients of its parameters.
+    Afterwards the module's buffers (running means, counts), the state of the random number
+    generators, and the gradients of the parameters are restored.
 
     Parameters
     ----------
     module : nn.Module
     *inputs : object
-        What it is called on. NumPy arrays become tensors; of floating point, they take the dtype of
-        the module's parameters.
+        The inputs. NumPy arrays become tensors; arrays of floats get the dtype of the module's
+        parameters.
     writer : TapeWriter
     loss : callable or nn.Module, optional
-        Is called on what the module gives, and on `target` if there is one. Then gradients are told
-        too: of the output of each call, and of each parameter.
+        Called on the module's output, and on `target` if there is one. With a loss, the gradients
+        of each call's output and of each parameter are recorded, too.
     target : optional
-        What the loss compares with. Without a loss it is an input like others.
+        The second argument of the loss. Without a loss it is a keyword argument of the module.
     **keywords : object
-        Inputs with names.
+        Named inputs.
 
     Returns
     -------
     object
-        What the module gave.
+        The output of the module.
 
     Raises
     ------
     ArgumentError
-        The module cannot be recorded, its inputs are missing, or the loss is not one number.
+        If the module cannot be recorded, inputs are missing, or the loss is not one number.
 
     Examples
     --------
@@ -83,10 +83,10 @@ def record(
     names = {name: _as_input(value, module) for name, value in keywords.items()}
     _check_inputs(module, args, names)
     writer.library = writer.library or VERSION
-    recorder = Recorder(module, writer, has_gradients=loss is not None)
+    recorder = TorchRecorder(module, writer, has_gradients=loss is not None)
     others = (("loss", loss),) if isinstance(loss, nn.Module) else ()
     with (
-        _left_as_it_was(module),
+        _restoring_state(module),
         writer.span("function", type(module).__name__),
         recorder.listening(*others),
     ):
@@ -98,7 +98,7 @@ def record(
 
 
 def graph_of(module: nn.Module, *inputs: Any, **keywords: Any) -> Graph:
-    """Return the graph of what a module does with its inputs; see `record`.
+    """Return the graph of a module's run on its inputs; see `record`.
 
     Examples
     --------
@@ -113,22 +113,22 @@ def graph_of(module: nn.Module, *inputs: Any, **keywords: Any) -> Graph:
 
 @contextmanager
 def tracing(module: nn.Module, writer: TapeWriter) -> Iterator[None]:
-    """Record what a module does in a `with` block: your own loop, with its optimizers.
+    """Record a module during a `with` block: your own training loop, with its optimizers.
 
-    Each step of an optimizer ends a batch: with the forward passes that led to it, the loss, the
-    gradients, and the new values of the parameters. A forward pass without gradients is a batch by
-    itself. The hooks are gone at the end, whatever happens.
+    A batch ends with a step of an optimizer. It contains the forward passes before the step, the
+    loss, the gradients, and the new parameters. A forward pass without gradients is a separate
+    batch. The hooks are always removed at the end.
 
     Parameters
     ----------
     module : nn.Module
-        All that is heard are its modules, and functions of what they gave.
+        Its submodules are recorded, and functions of their outputs.
     writer : TapeWriter
 
     Raises
     ------
     ArgumentError
-        The module cannot be recorded.
+        If the module cannot be recorded.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def tracing(module: nn.Module, writer: TapeWriter) -> Iterator[None]:
     """
     check_recordable(module)
     writer.library = writer.library or VERSION
-    training = Training(module, writer)
+    training = TorchTraining(module, writer)
     with (
         writer.span("fit", type(module).__name__),
         training.listening(),
@@ -157,7 +157,7 @@ def tracing(module: nn.Module, writer: TapeWriter) -> Iterator[None]:
 
 @contextmanager
 def watching(writer: TapeWriter) -> Iterator[None]:
-    """Record what all modules do that are called in a `with` block: a script of somebody's own.
+    """Record all modules that are called in a `with` block, such as those of a user's script.
 
     Parameters
     ----------
@@ -172,29 +172,29 @@ def watching(writer: TapeWriter) -> Iterator[None]:
     ['input', 'Linear']
     """
     writer.library = writer.library or VERSION
-    watched = Watched(writer, check_recordable)
+    watched = WatchedTraining(writer, check_recordable)
     with (
         watched.listening(),
         watched.batches(),
         watched.running(),
-        all_modules_met(watched),
+        registering_modules(watched),
     ):
         yield
 
 
 def _record_gradients(
-    recorder: Recorder, result: Any, loss: Callable[..., Any], target: Any
+    recorder: TorchRecorder, result: Any, loss: Callable[..., Any], target: Any
 ) -> None:
-    """Compute a loss and go back from it; the parameters' own gradients stay what they were."""
+    """Compute a loss and its gradients. The `grad` of the parameters does not change."""
     writer = recorder.writer
     with writer.span("loss", "loss"), recorder.running():
         value = loss(result) if target is None else loss(result, target)
     if not isinstance(value, Tensor) or value.numel() != 1 or not value.requires_grad:
         got = f"{tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-        needs = "; it depends on no parameter" if isinstance(value, Tensor) else ""
+        needs = ", which depends on no parameter" if isinstance(value, Tensor) else ""
         raise ArgumentError(
             f"{type(recorder.module).__name__}: loss: expected a function that returns one number "
-            f"that has a gradient, as nn.CrossEntropyLoss(); got {got}{needs}."
+            f"with a gradient, such as nn.CrossEntropyLoss(), got {got}{needs}."
         )
     named = dict(recorder.module.named_parameters())
     kept = {name: one.grad for name, one in named.items()}
@@ -205,7 +205,7 @@ def _record_gradients(
             recorder.backward(Tensor.backward, (value,), {})
             for name, one in named.items():
                 if one.grad is not None:
-                    recorder.tell_gradient(name, one.grad)
+                    recorder.record_gradient(name, one.grad)
     finally:
         for name, one in named.items():
             one.grad = kept[name]
@@ -215,29 +215,28 @@ def _record_gradients(
 
 
 def check_recordable(module: Any) -> None:
-    """Raise an error if what a module does cannot be heard.
+    """Raise an error if a module cannot be recorded.
 
     Raises
     ------
     ArgumentError
-        It is no module; it is compiled, or a script; its copies run in other threads or processes.
+        If it is not a module, it is compiled, or its copies run in other threads or processes.
     """
     name = type(module).__name__
     if not isinstance(module, nn.Module):
         call = "ks.draw(model, inputs=x)"
         raise ArgumentError(f"PyTorch: expected a torch.nn.Module, {got_instead(module, call)}")
     for path, one in module.named_modules():
-        what, remedy = _deaf(one)
+        what, remedy = _obstacle(one)
         if what:
             where = f"{name}: {path!r}" if path else name
             raise ArgumentError(
-                f"{where} {what}, so nobody can hear which modules and functions run; expected a "
-                f"module that Python runs. {remedy}"
+                f"{where} {what}, so its modules and functions cannot be recorded. {remedy}"
             )
 
 
 _BY_CLASS = {
-    "ScriptModule": ("is compiled by TorchScript", "Give the module that it was made of."),
+    "ScriptModule": ("is compiled by TorchScript", "Give the module that it was made from."),
     "OptimizedModule": ("is compiled by torch.compile", "Give the module inside: `._orig_mod`."),
     **dict.fromkeys(
         ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel"),
@@ -246,8 +245,8 @@ _BY_CLASS = {
 }
 
 
-def _deaf(module: nn.Module) -> tuple[str, str]:
-    """Return why a module cannot be heard, and what to do; "" if it can."""
+def _obstacle(module: nn.Module) -> tuple[str, str]:
+    """Return why a module cannot be recorded, and what to do; "" if it can be recorded."""
     for cls in type(module).__mro__:
         if cls.__module__.startswith("torch.") and cls.__name__ in _BY_CLASS:
             return _BY_CLASS[cls.__name__]
@@ -257,7 +256,7 @@ def _deaf(module: nn.Module) -> tuple[str, str]:
 
 
 def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any]) -> None:
-    """Raise an error if a module cannot be called so; what it says is Python's own."""
+    """Raise an error if a module cannot be called with these inputs."""
     if type(module).forward is nn.Module.forward or "forward" in vars(module):
         return
     try:
@@ -266,14 +265,14 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
         name = type(module).__name__
         given = counted(len(args) + len(names), "input") if args or names else "none"
         raise ArgumentError(
-            f"{name}: the inputs do not fit its forward{signature(module.forward)}: {error}; got "
-            f"{given}. What a module does is known by running it: draw(module, inputs=x), or "
-            f"inputs=(x, y) for several, or inputs={{'x': x}} by their names."
+            f"{name}: expected inputs for its forward{signature(module.forward)}, got {given} "
+            f"({error}). Pass them: draw(module, inputs=x), inputs=(x, y) for several, or "
+            f"inputs={{'x': x}} by name."
         ) from None
 
 
 def _as_input(value: Any, module: nn.Module) -> Any:
-    """Return an input with tensors in place of arrays of NumPy."""
+    """Return an input with tensors in place of NumPy arrays."""
     return replaced(value, (np.ndarray, np.generic), partial(_as_tensor, module))
 
 
@@ -288,8 +287,8 @@ def _as_tensor(module: nn.Module, value: Any) -> Tensor:
 
 
 @contextmanager
-def _left_as_it_was(module: nn.Module) -> Iterator[None]:
-    """Give a module its buffers back after a `with` block, and random numbers their state."""
+def _restoring_state(module: nn.Module) -> Iterator[None]:
+    """Restore a module's buffers and the random number generators after a `with` block."""
     tables = [(one._buffers, dict(one._buffers)) for one in module.modules()]
     buffers = [(one, one.detach().clone()) for one in module.buffers() if not is_lazy(one)]
     devices = {one.device.index for one in module.parameters() if one.is_cuda}
@@ -302,7 +301,7 @@ def _left_as_it_was(module: nn.Module) -> Iterator[None]:
             with torch.no_grad():
                 for buffer, numbers in buffers:
                     if not _are_equal(buffer, numbers):
-                        # Uncounted: a gradient may go back through it.
+                        # Without a new version: a gradient may still use the buffer.
                         is_dense = buffer.layout == torch.strided
                         (buffer.data if is_dense else buffer).copy_(numbers)
 

@@ -1,7 +1,7 @@
-"""What a box says of a module or a function: which kind it is, how it is set, and its parts.
+"""What a box shows of a PyTorch module or function: its kind, its settings, its parts.
 
-A module of PyTorch's own is one box, whatever it does inside; so is any other module that holds no
-modules. All others are frames.
+A module of PyTorch itself is one box, whatever is inside, and so is a custom module without
+submodules. Other modules are frames.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from torch.nn.utils.parametrize import type_before_parametrizations
 from kerascope.foreign.records import Setting
 from kerascope.viz.kinds import kinds_by_name
 
-LONGEST = 60  # signs of one setting
+LONGEST = 60  # characters of one setting
 
 # --- kinds ----------------------------------------------------------------------------------------
 
 _CLASSES = {
-    "dense": "Linear Bilinear Conv1D",  # the last is what transformers calls a dense layer
+    "dense": "Linear Bilinear Conv1D",  # Conv1D: a dense layer in transformers
     "merge": "CosineSimilarity PairwiseDistance",
     "recurrent": "RNNBase RNNCellBase",
     "convolution": "_ConvNd",
@@ -43,7 +43,7 @@ _CLASSES = {
     "loss": "_Loss",
     "function": "Identity",
 }
-# Of classes that are somebody else's: what their names say.
+# For classes outside PyTorch: parts of their names.
 _WORDS = {
     "Norm": "normalization",
     "Attention": "attention",
@@ -94,7 +94,7 @@ _FUNCTIONS = {
         multi_margin_loss multilabel_margin_loss soft_margin_loss
     """,
 }
-# Functions that merge where they read several tensors.
+# Functions that merge if they read several tensors.
 _MERGING = """
     add sub mul div true_divide floor_divide iadd isub imul itruediv radd rsub rmul rtruediv
     subtract multiply divide addcmul addcdiv lerp where maximum minimum max min cat concat
@@ -110,7 +110,7 @@ _KIND_OF_FUNCTION = kinds_by_name(_FUNCTIONS)
 
 @lru_cache(maxsize=1024)
 def kind_of_class(cls: type) -> str:
-    """Return the kind of the boxes of a class of modules.
+    """Return the kind of box for a module class.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def kind_of_class(cls: type) -> str:
 
 
 def kind_of_function(name: str, inputs: int) -> str:
-    """Return the kind of the box of a function that reads so many tensors.
+    """Return the kind of box for a function with this many input tensors.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def kind_of_function(name: str, inputs: int) -> str:
 
 @lru_cache(maxsize=4096)
 def name_of_function(function: Callable[..., Any]) -> str:
-    """Return what a function of PyTorch is called.
+    """Return the name of a PyTorch function.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def name_of_function(function: Callable[..., Any]) -> str:
     ('add', 'T')
     """
     name = getattr(function, "__name__", type(function).__name__)
-    if name in ("__get__", "__set__"):  # of an attribute
+    if name in ("__get__", "__set__"):  # the getter or setter of an attribute
         return str(getattr(getattr(function, "__self__", None), "__name__", name))
     if name.startswith("__") and name.endswith("__"):
         return name[2:-2]
@@ -159,7 +159,7 @@ def name_of_function(function: Callable[..., Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def writes_by_name(function: Callable[..., Any]) -> bool:
-    """Return whether a function is called as those that write into their first argument are.
+    """Return whether the name of a function says that it writes to its first argument.
 
     Examples
     --------
@@ -182,7 +182,7 @@ _LISTS_OF_WEIGHTS = (nn.ParameterList, nn.ParameterDict)
 
 
 def is_one_box(module: nn.Module) -> bool:
-    """Return whether a module is drawn as one box, instead of a frame around what it does.
+    """Return whether a module is drawn as one box, and not as a frame around its calls.
 
     Examples
     --------
@@ -197,15 +197,15 @@ def is_one_box(module: nn.Module) -> bool:
 
 
 def is_of_torch(module: nn.Module) -> bool:
-    """Return whether PyTorch itself has a module's class."""
+    """Return whether a module's class is defined by PyTorch."""
     return type_before_parametrizations(module).__module__.startswith(_HOMES)
 
 
 def replaced_weights(module: nn.Module) -> list[tuple[nn.Module, str]]:
-    """Return the attributes in a module that hold computed tensors in place of its weights.
+    """Return the attributes of a module that hold computed tensors in place of weights.
 
-    The hooks of `weight_norm`, `spectral_norm` and `prune` compute them before each call; the
-    parameters themselves have longer names then.
+    The hooks of `weight_norm`, `spectral_norm` and `prune` compute such tensors before each call.
+    The parameters themselves then have longer names.
 
     Examples
     --------
@@ -225,18 +225,18 @@ def replaced_weights(module: nn.Module) -> list[tuple[nn.Module, str]]:
 
 # --- settings -------------------------------------------------------------------------------------
 
-# Shapes and weights say them.
-_SAID_ELSEWHERE = """
+# Shapes and weights already show these arguments.
+_SHOWN_ELSEWHERE = """
     in_channels out_channels in_features out_features num_features normalized_shape num_embeddings
     embedding_dim input_size embed_dim num_channels in1_features in2_features dtype device mode
 """
 
 
-_NOT_TOLD = frozenset(_SAID_ELSEWHERE.split())
+_HIDDEN = frozenset(_SHOWN_ELSEWHERE.split())
 
 
 def settings_of_module(module: nn.Module) -> dict[str, Setting]:
-    """Return the arguments of a module's constructor that it has kept, and that somebody has set.
+    """Return the constructor arguments that a module stores and that differ from the defaults.
 
     Examples
     --------
@@ -249,11 +249,11 @@ def settings_of_module(module: nn.Module) -> dict[str, Setting]:
         value = kept.get(name, _NOTHING)
         if value is _NOTHING:
             value = module._parameters.get(name, _NOTHING)
-            if value is not _NOTHING:  # bias=False leaves None in its place
+            if value is not _NOTHING:  # bias=False stores None
                 value = value is not None
         if value is _NOTHING or value is default:
             continue
-        setting = _setting(_alone(value))
+        setting = _setting(_unrepeated(value))
         if setting is not None and setting != default:
             settings[name] = setting
     return settings
@@ -264,9 +264,9 @@ _NOTHING: Any = object()
 
 @lru_cache(maxsize=1024)
 def _arguments(cls: type[nn.Module]) -> tuple[tuple[str, Any], ...]:
-    """Return the names of a constructor's arguments, with what they are by themselves.
+    """Return the names and defaults of a constructor's arguments.
 
-    One that only takes what comes, as that of an LSTM, is asked of the classes it builds upon.
+    If a constructor takes `*args`, as in LSTM, the arguments of its base classes are added.
     """
     found: dict[str, Any] = {}
     for base in cls.__mro__:
@@ -279,18 +279,18 @@ def _arguments(cls: type[nn.Module]) -> tuple[tuple[str, Any], ...]:
                     found.setdefault(name, one.default)
             if not any(one.kind == one.VAR_POSITIONAL for one in parameters.values()):
                 break
-    return tuple(pair for pair in found.items() if pair[0] not in _NOT_TOLD)
+    return tuple(pair for pair in found.items() if pair[0] not in _HIDDEN)
 
 
-def _alone(value: Any) -> Any:
-    """Return the number for which `(2, 2)` stands."""
+def _unrepeated(value: Any) -> Any:
+    """Return the number of a uniform tuple such as `(2, 2)`, or any other value unchanged."""
     if isinstance(value, tuple) and value and all(one == value[0] for one in value):
         return value[0]
     return value
 
 
 def _setting(value: Any) -> Setting | None:
-    """Return a value as a setting; None if it is none."""
+    """Return a value as a setting, or None if it cannot be shown as one."""
     if isinstance(value, (bool, int, float, str)):
         return value if not isinstance(value, str) else value[:LONGEST]
     if isinstance(value, (tuple, list)) and value and all(type(one) in _NUMBERS for one in value):
@@ -304,7 +304,7 @@ _NUMBERS = (int, float)
 def settings_of_function(
     name: str, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Setting]:
-    """Return what a function was called with besides tensors.
+    """Return the arguments of a function call that are not tensors.
 
     Examples
     --------
@@ -316,9 +316,9 @@ def settings_of_function(
     """
     if name in ("getitem", "setitem") and len(args) > 1:
         return {"": f"[{_index(args[1])}]"[:LONGEST]}
-    told = [_argument(value) for value in args[1:]]
+    texts = [_argument(value) for value in args[1:]]
     settings: dict[str, Setting] = {}
-    if words := ", ".join(filter(None, told))[:LONGEST]:
+    if words := ", ".join(filter(None, texts))[:LONGEST]:
         settings[""] = words
     for key, value in keywords.items():
         if not isinstance(value, Tensor) and (words := _argument(value)):

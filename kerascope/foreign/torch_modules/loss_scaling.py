@@ -1,6 +1,6 @@
 """Mixed precision: the factor by which a `GradScaler` multiplies a loss before the backward pass.
 
-The factor keeps float16 gradients from becoming zero. It is no part of the loss: a training step
+The factor keeps float16 gradients from becoming zero. It is not part of the loss: a training step
 is recorded with the loss that the model computed, and with the gradients of that loss.
 """
 
@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 
 from kerascope.foreign.torch_modules.tensors import tensors_in
 
-MOST_NODES = 100  # of autograd, between the scaled loss and the tensor of the backward pass
+MOST_NODES = 100  # autograd nodes between the scaled loss and the tensor of the backward pass
 _SCALER: Any = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
 
 
@@ -30,7 +30,7 @@ class ScaledLosses:
     unrecorded : callable
         Returns a context manager: functions that run in its block are not recorded.
     updated : callable
-        Is called whenever a scaler ends its step.
+        Called whenever a scaler ends its step.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class ScaledLosses:
     ) -> None:
         self._unrecorded = unrecorded
         self._updated = updated
-        self._factors: dict[int, float] = {}  # by the number of the autograd node that multiplies
+        self._factors: dict[int, float] = {}  # by the number of the autograd node of the product
 
     @contextmanager
     def observed(self) -> Iterator[None]:
@@ -69,7 +69,7 @@ class ScaledLosses:
         return call
 
     def factor_of(self, losses: Sequence[Tensor]) -> float:
-        """Return the factor in a loss; 1 if no scaler has multiplied it."""
+        """Return the factor of a scaled loss, or 1 if no scaler has multiplied it."""
         queue = deque(one.grad_fn for one in losses)
         looked_at = 0
         while self._factors and queue and looked_at < MOST_NODES:
@@ -83,6 +83,6 @@ class ScaledLosses:
 
 
 def factor_in_optimizer(optimizer: Optimizer) -> float:
-    """Return the factor that a fused optimizer itself takes out of the gradients, during a step."""
+    """Return the factor by which a fused optimizer itself divides the gradients in its step."""
     factor = getattr(optimizer, "grad_scale", None)
     return float(factor) if isinstance(factor, Tensor) else 1.0

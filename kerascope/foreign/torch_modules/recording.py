@@ -1,12 +1,12 @@
-"""Hears what runs of a module, by hooks and by one mode, and tells it to a `TapeWriter`.
+"""Record the calls of a PyTorch module, with hooks and a `TorchFunctionMode`.
 
-Hooks of modules say where a call begins and ends; a `TorchFunctionMode` says which functions run
-between them. So nothing is exported or traced symbolically: loops and branches that depend on data,
-modules that are called twice, writes into views are recorded as they happen.
+Hooks of modules observe the begin and end of each call, and a `TorchFunctionMode` observes the
+functions between them. Nothing is exported or traced symbolically. So loops and branches that
+depend on data, repeated calls of a module, and writes into views are recorded as they happen.
 
-A call's inputs are known by their tokens (`tensors.py`). What nobody has given is a box of its own:
-an input, a parameter that is read without its module, a constant; and a view that was made where
-nobody listens, which stands behind what it views.
+The inputs of a call are identified by their tokens (`tensors.py`). An input that no recorded call
+computed gets a separate box: an input of the module, a parameter that is read outside its module,
+or a constant. A view that was made by unrecorded code is connected to the tensor that it views.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from kerascope.foreign.torch_modules.boxes import (
     writes_by_name,
 )
 from kerascope.foreign.torch_modules.tensors import (
-    Known,
+    TensorInfo,
     Tokens,
     is_view_of_all,
     numbers_of,
@@ -53,42 +53,42 @@ from kerascope.foreign.torch_modules.tensors import (
 )
 from kerascope.foreign.writer import OpenSpan, TapeWriter
 
-# They say something of a tensor, or hand out what is no part of the forward pass.
-_SAYING = """
+# Functions that describe a tensor, or return something outside the forward pass.
+_NOT_RECORDED_NAMES = """
     shape size dim ndim numel nelement stride dtype device layout requires_grad requires_grad_ grad
     grad_fn is_leaf is_cuda is_contiguous is_floating_point is_complex is_sparse is_quantized
     is_meta is_nested is_inference names version base item tolist numpy len index hash
     repr str format contains register_hook retain_grad data_ptr storage_offset element_size storage
     untyped_storage has_names get_device apply_ array deepcopy reduce_ex
 """
-_UNHEARD = frozenset(_SAYING.split())
+_NOT_RECORDED = frozenset(_NOT_RECORDED_NAMES.split())
 _BACKWARD = frozenset((Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 
 
 LARGE = 4096  # elements
 DIFFERENT_IN_TRAINING = ("normalization", "noise")  # kinds of modules
-_CALLING = nn.Module.__call__.__code__.co_filename  # where modules call each other
+_CALLING = nn.Module.__call__.__code__.co_filename  # the file in which modules are called
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
-class Heard:
-    """A call of a module that has begun, or a step of an optimizer.
+class RunningCall:
+    """A running call of a module, or a running step of an optimizer.
 
     Attributes
     ----------
     module : nn.Module or Optimizer
     name : str
-        Of the module; "" for the whole, and for a step.
+        Name of the module, or "" for the recorded module itself and for a step.
     frame : FrameType
-        Of Python, in which it runs.
+        The Python frame of the call.
     users : FrameType or None
-        The innermost of the user's own around that.
+        The innermost frame of the user's code around the call.
     depth : int
-        How many calls deep inside of a box it began.
+        Nesting depth of calls inside a box when the call began.
     span : OpenSpan or None
-        The frame around what it does; None if it is one box, or the whole.
+        The span of a module that is a frame. None for a box, and for the recorded module itself.
     read : list of (Tensor, int)
-        Of one box: what it reads, and the version of it.
+        For a box: its input tensors with their versions.
     values : list of Value
     line : (str, int, str) or None
     """
@@ -109,15 +109,15 @@ class Heard:
         self.values: list[Value] = []
 
 
-class Recorder:
-    """Hears what runs of a module and tells it to a writer.
+class TorchRecorder:
+    """Observes the calls of a module and records them with a writer.
 
     Parameters
     ----------
     module : nn.Module
     writer : TapeWriter
     has_gradients : bool
-        Whether to tell the gradients of what calls give, when they come.
+        Whether to record the gradients of the outputs of calls.
     """
 
     def __init__(
@@ -127,24 +127,24 @@ class Recorder:
         self.writer = writer
         self.has_gradients = has_gradients
         self.is_on = False
-        self.loss_factor = 1.0  # by which a GradScaler has multiplied the loss
+        self.loss_factor = 1.0  # the factor of a GradScaler in the loss
         self._modules = {id(one): (name, one) for name, one in module.named_modules()}
         self._paths: set[str] = set()
-        self._weights: dict[int, tuple[str, bool]] = {}  # by id: name, whether a parameter
-        self._held: list[Tensor] = []  # an id may be given again
+        self._weights: dict[int, tuple[str, bool]] = {}  # by id: name, is a parameter
+        self._held: list[Tensor] = []  # kept alive, so that ids stay unique
         self._tokens = Tokens()
-        self.know(module)
-        self._settings: dict[int, dict[str, Setting]] = {}  # by the module's id
-        self._boxes: dict[int, bool] = {}  # the same: whether it is one box
-        self._replaced: dict[int, list[tuple[nn.Module, str]]] = {}  # the same: see boxes.py
+        self.register_names(module)
+        self._settings: dict[int, dict[str, Setting]] = {}  # by the id of the module
+        self._boxes: dict[int, bool] = {}  # by the id of the module: whether it is one box
+        self._replaced: dict[int, list[tuple[nn.Module, str]]] = {}  # by module, see boxes.py
         self._read_numbers = writer.arrays != "none"
         self._thread = get_ident()
         self._functions: _Functions | None = None
         self._handles: list[Any] = []
         self.forget()
 
-    def know(self, module: nn.Module, prefix: str = "") -> None:
-        """Take note of the names of a module's parts and weights."""
+    def register_names(self, module: nn.Module, prefix: str = "") -> None:
+        """Register the names of a module's submodules and weights."""
         self._paths.update(name for name, _ in module.named_modules(prefix=prefix))
         for name, one in module.named_parameters(prefix=prefix):
             self._weights[id(one)] = (name, True)
@@ -154,40 +154,40 @@ class Recorder:
             self._held.append(one)
 
     def forget(self) -> None:
-        """Forget all tensors and calls: another pass begins."""
+        """Forget all tensors and calls, because a new pass begins."""
         self._tokens = self._tokens.renewed(self._weights)
-        self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # of nothing: `zeros`
+        self._made: dict[int, tuple[ref[Tensor], str, Line | None]] = {}  # from no input
         self._called: set[int] = set()  # ids of modules
-        self._uncalled_yet: dict[int, str] = {}  # which call reads which weight
-        self._stack: list[Heard] = []
-        self._inside = 0  # of a box, or of a backward pass: how many calls deep
-        self._is_quiet = False  # gradients that come are not those of the loss
+        self._uncalled_yet: dict[int, str] = {}  # weights read before their module ran
+        self._stack: list[RunningCall] = []
+        self._inside = 0  # nesting depth of calls inside a box or a backward pass
+        self._is_quiet = False  # whether gradients are not those of the loss
 
-    # --- listening --------------------------------------------------------------------------------
+    # --- observing --------------------------------------------------------------------------------
 
     @contextmanager
     def listening(self, *others: tuple[str, nn.Module]) -> Iterator[None]:
-        """Hear modules in a `with` block; `others` are not among the module's own.
+        """Observe modules in a `with` block. `others` are not submodules of the module.
 
-        The hooks are gone afterwards, whatever happens.
+        The hooks are always removed at the end.
         """
         self.is_on = True
         try:
             for name, one in (*self._modules.values(), *others):
-                self.hear(name, one)
+                self.observe(name, one)
             yield
         finally:
             self.is_on = False
-            self.let_go()
+            self.remove_hooks()
 
-    def let_go(self) -> None:
-        """Hear none of the modules any more."""
+    def remove_hooks(self) -> None:
+        """Remove the hooks of all modules."""
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
 
-    def hear(self, name: str, module: nn.Module) -> None:
-        """Hear a module from now on, until `listening` is over."""
+    def observe(self, name: str, module: nn.Module) -> None:
+        """Observe a module until the block of `listening` ends."""
         self._modules[id(module)] = (name, module)
         begins, ends = _Hook(self._begins), _Hook(self._ends)
         self._handles += [
@@ -199,7 +199,7 @@ class Recorder:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Hear functions in a `with` block; calls that an error has left are closed at its end."""
+        """Observe functions in a `with` block. Its end closes calls that an error left open."""
         with _Functions(self) as self._functions:
             try:
                 yield
@@ -209,7 +209,7 @@ class Recorder:
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Record no functions in a `with` block: they are not part of the model."""
+        """Record no functions in a `with` block, because they are not part of the model."""
         if not self._is_own_thread():
             yield
             return
@@ -228,16 +228,16 @@ class Recorder:
         frame = sys._getframe(2)
         if not self._is_own_thread():
             return
-        users = self._came_from(frame)
+        users = self._users_frame_around(frame)
         if self._inside:
             self._inside += 1
             return
         name, _ = self._modules[id(module)]
         self._called.add(id(module))
-        heard = Heard(module, name, frame, users, 0)
+        call = RunningCall(module, name, frame, users, 0)
         if self._is_outside:
-            self.forward_begins(heard, args, keywords)
-            self._tell_inputs(module, args, keywords, heard.line)
+            self.forward_begins(call, args, keywords)
+            self._record_inputs(module, args, keywords, call.line)
         is_box = self._boxes.get(id(module))
         if is_box is None:
             is_box = self._boxes[id(module)] = self._is_one_box(module)
@@ -245,14 +245,14 @@ class Recorder:
                 self._replaced[id(module)] = replaced
         if is_box:
             self._inside = 1
-            heard.read = read = versions_of(_given(args, keywords))
-            heard.values = [self._value(tensor, version) for tensor, version in read]
+            call.read = read = versions_of(_given(args, keywords))
+            call.values = [self._value(tensor, version) for tensor, version in read]
         elif name:
             op = type(module).__name__
-            heard.span = self.writer.begin("node", name, op=op, line=heard.line)
-        self._stack.append(heard)
+            call.span = self.writer.begin("node", name, op=op, line=call.line)
+        self._stack.append(call)
         if is_box and self._functions is not None:
-            self._functions.rest()
+            self._functions.pause()
 
     def _ends(
         self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any], result: Any
@@ -263,27 +263,27 @@ class Recorder:
             self._inside -= 1
             return
         if not self._stack or self._stack[-1].module is not module:
-            return  # its begin was not heard
+            return  # its begin was not observed
         if self._inside and self._functions is not None:
-            self._functions.go_on()
-        heard = self._stack.pop()
+            self._functions.resume()
+        call = self._stack.pop()
         error = sys.exc_info() if result is None else (None, None, None)
-        if heard.span is not None:
-            self.writer.end(heard.span, error[1])
+        if call.span is not None:
+            self.writer.end(call.span, error[1])
         elif self._inside:
             self._inside = 0
             if error[1] is None:
-                self._tell_box(heard, result)
+                self._record_box(call, result)
             else:
-                self._tell_failure(heard, error)
+                self._record_failure(call, error)
         if self._is_outside:
-            self.forward_ends(heard, result)
+            self.forward_ends(call, result)
 
-    def _came_from(self, frame: FrameType) -> FrameType | None:
-        """Return the user's innermost frame around one: that of the module, if none is further in.
+    def _users_frame_around(self, frame: FrameType) -> FrameType | None:
+        """Return the innermost frame of the user's code around a frame.
 
-        Modules lie many frames deep, so it is not looked for from the beginning each time. Calls
-        that do not lie around are closed: after Ctrl-C no hook is called.
+        Modules are nested many frames deep, so the search stops at the innermost open call. Open
+        calls that do not contain the frame are closed, because Ctrl-C skips their hooks.
         """
         while self._stack:
             top = self._stack[-1]
@@ -304,43 +304,43 @@ class Recorder:
 
     @property
     def _is_outside(self) -> bool:
-        """Whether no module runs."""
+        """Whether no module is running."""
         return not self._stack or not isinstance(self._stack[-1].module, nn.Module)
 
     def _is_one_box(self, module: nn.Module) -> bool:
-        """Return whether to tell a module as one box; of the whole that would say nothing."""
+        """Return whether a module is recorded as one box. The whole custom module never is."""
         return is_one_box(module) and (module is not self.module or is_of_torch(module))
 
     def _drop(self, error: Any = (None, None, None)) -> None:
         if self._functions is not None:
-            self._functions.go_on()
-        heard = self._stack.pop()
-        if heard.span is not None:
-            self.writer.end(heard.span, error[1])
+            self._functions.resume()
+        call = self._stack.pop()
+        if call.span is not None:
+            self.writer.end(call.span, error[1])
         elif self._inside and error[1] is not None:
-            self._tell_failure(heard, error)
-        self._inside = heard.depth
+            self._record_failure(call, error)
+        self._inside = call.depth
         if self._is_outside:
-            self.forward_ends(heard, None)
+            self.forward_ends(call, None)
 
-    def forward_begins(self, heard: Heard, args: Any, keywords: Any) -> None:
-        """Hear that a module is called from outside."""
+    def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
+        """Handle a call of a module from outside any other module."""
 
-    def forward_ends(self, heard: Heard, result: Any) -> None:
-        """Hear that such a call is over; it gave nothing if it failed."""
+    def forward_ends(self, call: RunningCall, result: Any) -> None:
+        """Handle the end of such a call. The result is None if it failed."""
         for number, weight in list(self._uncalled_yet.items()):
             if not self._uncalled(weight):  # its module was called later
                 self.writer.calls[number] = self.writer.calls[number]._replace(settings={})
                 del self._uncalled_yet[number]
-        if heard.module is self.module:
+        if call.module is self.module:
             outputs = _distinct(tensors_in(result))
             self.writer.outputs(_known_values(map(self._tokens.known, outputs)))
 
-    def _tell_box(self, heard: Heard, result: Any) -> None:
-        module, read = heard.module, heard.read
+    def _record_box(self, call: RunningCall, result: Any) -> None:
+        module, read = call.module, call.read
         outputs = [result] if isinstance(result, Tensor) else _distinct(tensors_in(result))
         changed = [tensor for tensor, version in read if version_of(tensor) != version]
-        if not changed:  # `torch.inference_mode()` counts no writes
+        if not changed:  # `torch.inference_mode()` does not count writes
             returned = [one for one in outputs for tensor, _ in read if one is tensor]
             changed = returned if returned and getattr(module, "inplace", False) else []
         if not outputs and not changed:
@@ -352,13 +352,11 @@ class Recorder:
         if self._replaced:
             computed += self._replaced_of(module)
         if computed:
-            heard.values += [
-                self._value(one, version_of(one), frame=heard.users) for one in computed
-            ]
-        self._tell(
-            heard.name or op, op, kind, heard.values, outputs, changed, heard.line,
+            call.values += [self._value(one, version_of(one), frame=call.users) for one in computed]
+        self._record_call(
+            call.name or op, op, kind, call.values, outputs, changed, call.line,
             self._settings_of(module, kind), weights,
-            self._unchanged(read, heard.values, outputs, changed), buffers,
+            self._unchanged(read, call.values, outputs, changed), buffers,
         )  # fmt: skip
 
     def _settings_of(self, module: nn.Module, kind: str) -> dict[str, Setting]:
@@ -370,23 +368,23 @@ class Recorder:
         return found
 
     def _buffers_of(self, module: nn.Module) -> dict[str, Value]:
-        """Return what a module keeps besides its weights: running means, not counts."""
+        """Return a module's floating-point buffers, such as running means."""
         buffers = module.named_buffers()
         return {name: self._weight(one) for name, one in buffers if one.is_floating_point()}
 
-    def _tell_failure(self, heard: Heard, error: Any) -> None:
-        op = type(heard.module).__name__
+    def _record_failure(self, call: RunningCall, error: Any) -> None:
+        op = type(call.module).__name__
         if isinstance(error[1], Exception) and not getattr(error[1], "__notes__", None):
-            error[1].add_note(f"kerascope: this was raised in {heard.name or 'the module'} ({op})")
-        span = self.writer.begin("node", heard.name or op, op=op, line=heard.line)
+            error[1].add_note(f"kerascope: this was raised in {call.name or 'the module'} ({op})")
+        span = self.writer.begin("node", call.name or op, op=op, line=call.line)
         self.writer.end(span, error[1])
 
     def _weights_of(
         self, module: nn.Module, computed: list[Tensor], prefix: str = ""
     ) -> dict[str, Value]:
-        """Return a module's weights by name; add tensors that stand in their place to `computed`.
+        """Return a module's weights by name, and add tensors that replace weights to `computed`.
 
-        `torch.func.functional_call` puts computed tensors where the parameters are.
+        `torch.func.functional_call` puts computed tensors in place of the parameters.
         """
         weights = {}
         for name, one in module._parameters.items():
@@ -405,7 +403,7 @@ class Recorder:
         return id(tensor) in self._weights or isinstance(tensor, nn.Parameter)
 
     def _replaced_of(self, module: nn.Module) -> list[Tensor]:
-        """Return the tensors that were computed in place of a module's weights."""
+        """Return the computed tensors that replace a module's weights."""
         replaced = self._replaced.get(id(module), ())
         tensors = [getattr(owner, name, None) for owner, name in replaced]
         return [one for one in tensors if isinstance(one, Tensor) and self._has_box(one)]
@@ -416,7 +414,7 @@ class Recorder:
             return known.value
         return self._as_value(parameter, self._tokens.give(parameter, has_box=False))
 
-    def _tell_inputs(
+    def _record_inputs(
         self,
         module: nn.Module,
         args: tuple[Any, ...],
@@ -429,22 +427,22 @@ class Recorder:
                 if self._tokens.known(tensor) is None and id(tensor) not in self._weights:
                     own = name if len(tensors) == 1 else f"{name}[{number}]"
                     own = f"{own}_input" if own in self._paths else own
-                    self._tell(own, "Input", "input", [], [tensor], [], line)
+                    self._record_call(own, "Input", "input", [], [tensor], [], line)
 
     # --- functions --------------------------------------------------------------------------------
 
     def function(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
-        """Run a function of PyTorch, and tell of it."""
+        """Run a PyTorch function, and record the call."""
         if self._inside:
             return function(*args, **keywords)
         if function in _BACKWARD:
             return self.backward(function, args, keywords)
         name = name_of_function(function)
-        if name in _UNHEARD and (name != "deepcopy" or self._is_outside):
+        if name in _NOT_RECORDED and (name != "deepcopy" or self._is_outside):
             return function(*args, **keywords)
-        if function is Tensor.__iter__ and args[0].dim():  # it gives views one by one
+        if function is Tensor.__iter__ and args[0].dim():  # it returns views one by one
             return iter(self.function(Tensor.unbind, (args[0], 0), {}))
         inputs = _given(args, keywords)
         is_writing = writes_by_name(function) or "out" in keywords or keywords.get("inplace")
@@ -455,24 +453,24 @@ class Recorder:
             outputs = [result] if isinstance(result, Tensor) else _distinct(tensors_in(result))
             if inputs:
                 changed = _changed(read, outputs, bool(is_writing), keywords)
-                if is_writing and name == "data" and len(inputs) > 1:  # it writes into none
+                if is_writing and name == "data" and len(inputs) > 1:  # it only rebinds the tensor
                     (rebound, _), *read = read
                     self._tokens.drop(rebound)
                     outputs, changed = [rebound], []
-                told = (name, args, keywords, read, outputs, changed, before)
-                self._tell_function(*told)
+                facts = (name, args, keywords, read, outputs, changed, before)
+                self._record_function(*facts)
             elif outputs and not self._is_outside:
-                line = _line_of(self._came_from(sys._getframe(1)))
-                for tensor in outputs:  # it has a box when somebody reads it
+                line = _line_of(self._users_frame_around(sys._getframe(1)))
+                for tensor in outputs:  # it gets a box when a call reads it
                     self._made[id(tensor)] = (ref(tensor), name, line)
         return result
 
     def backward(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
-        """Run a backward pass: what it computes again was told before.
+        """Run a backward pass. The functions inside it are not recorded.
 
-        Gradients that are to have gradients themselves are part of the forward pass.
+        With `create_graph=True` the gradients are recorded as part of the forward pass.
         """
         is_part = bool(keywords.get("create_graph"))
         self._inside += 1
@@ -485,11 +483,11 @@ class Recorder:
         if is_part and not self._inside:
             with torch._C.DisableTorchFunction():
                 read = versions_of(_distinct(tensors_in(args)))
-                self._tell_function("grad", (), {}, read, _distinct(tensors_in(result)), [], {})
+                self._record_function("grad", (), {}, read, _distinct(tensors_in(result)), [], {})
         return result
 
     def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
-        """Return what those inputs hold that nobody has met: something may be written into them."""
+        """Return copies of unrecorded inputs, because the function may write to them."""
         if not self._read_numbers:
             return {}
         copies = {}
@@ -500,7 +498,7 @@ class Recorder:
                 copies[id(tensor)] = None if array is None else array.copy()
         return copies
 
-    def _tell_function(
+    def _record_function(
         self,
         name: str,
         args: tuple[Any, ...],
@@ -513,10 +511,10 @@ class Recorder:
         ids = {id(tensor) for tensor, _ in read}
         fresh = [t for t in outputs if id(t) not in ids and self._tokens.known(t) is None]
         if not fresh and not changed:
-            return  # nothing was made: `x.contiguous()` of what is
+            return  # no new tensor, such as `x.contiguous()` of a contiguous x
         if self._is_outside and not any(self._has_box(tensor) for tensor, _ in read):
-            return  # it is the user's own, and has nothing to do with the module
-        frame = self._came_from(sys._getframe(2))
+            return  # user code that does not use the module's tensors
+        frame = self._users_frame_around(sys._getframe(2))
         values = [self._value(tensor, version, before, frame) for tensor, version in read]
         if changed:
             values += self._bases(changed, ids)
@@ -524,7 +522,9 @@ class Recorder:
         settings = settings_of_function(name, args, keywords)
         line = _line_of(frame)
         same = self._unchanged(read, values, fresh, changed)
-        self._tell(self._path(name), name, kind, values, fresh, changed, line, settings, same=same)
+        self._record_call(
+            self._path(name), name, kind, values, fresh, changed, line, settings, same=same
+        )
 
     def _unchanged(
         self,
@@ -533,9 +533,9 @@ class Recorder:
         outputs: Sequence[Tensor],
         changed: Sequence[Tensor],
     ) -> Mapping[int, Hashable]:
-        """Return the tokens of the inputs whose numbers outputs hold, all and unchanged, by id.
+        """Return the tokens of inputs whose numbers an output holds unchanged, by output id.
 
-        The figures of large arrays take long, and half the calls of a transformer reshape.
+        This avoids computing statistics again for large arrays, for instance after a reshape.
         """
         if changed or self.writer.arrays != "statistics":
             return _NOTHING
@@ -555,14 +555,14 @@ class Recorder:
         return known is not None and known.has_box
 
     def _path(self, name: str) -> str:
-        """Return the name of a function with that of the module around it."""
+        """Return the name of a function after the name of the enclosing module."""
         around = self._stack[-1].name if self._stack else ""
         if around:
             return f"{around}/{name}"
         return f"{type(self.module).__name__}/{name}" if name in self._paths else name
 
     def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
-        """Return the tensors that views were changed of: a part of them stays as it was."""
+        """Return the base tensors of changed views, because other parts of them are unchanged."""
         bases = _distinct([t._base for t in changed if t._base is not None])
         found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
         return [
@@ -571,9 +571,9 @@ class Recorder:
             if known is not None and known.has_box
         ]
 
-    # --- telling ----------------------------------------------------------------------------------
+    # --- recording --------------------------------------------------------------------------------
 
-    def _tell(
+    def _record_call(
         self,
         name: str,
         op: str,
@@ -587,9 +587,9 @@ class Recorder:
         same: Mapping[int, Hashable] = _NOTHING,
         buffers: Mapping[str, Value] | None = None,
     ) -> None:
-        """Tell of a call that has returned, and listen to the gradients of what it gave."""
-        told = _distinct([*fresh, *changed]) if changed else fresh
-        given = [(tensor, self._tokens.give(tensor)) for tensor in told]
+        """Record a call that has returned, and watch the gradients of its outputs."""
+        tensors = _distinct([*fresh, *changed]) if changed else fresh
+        given = [(tensor, self._tokens.give(tensor)) for tensor in tensors]
         for tensor in changed:
             for other, known in list(self._tokens.views(tensor)):
                 if any(other is one for one, _ in given):
@@ -597,7 +597,7 @@ class Recorder:
                 if overlap(tensor, other):
                     given.append((other, self._tokens.give(other)))
                 else:
-                    known.version = version_of(other)  # it counts for all views
+                    known.version = version_of(other)  # all views share one version
         call_id = self.writer.call(
             name, inputs, [self._as_value(*one, same=same.get(id(one[0]))) for one in given],
             op=op, kind=kind, line=line,
@@ -607,12 +607,12 @@ class Recorder:
             for number, (tensor, _) in enumerate(given):
                 if tensor.requires_grad and id(tensor) not in self._weights:
                     of = call_id if len(given) == 1 else f"{call_id}[{number}]"
-                    self._listen(tensor, of, line)
+                    self._watch_gradient(tensor, of, line)
 
     def _as_value(
-        self, tensor: Tensor, known: Known, array: Any = None, same: Hashable = None
+        self, tensor: Tensor, known: TensorInfo, array: Any = None, same: Hashable = None
     ) -> Value:
-        """Return what a call is told of a tensor whose numbers are to be read."""
+        """Return the value of a tensor with a function that reads its numbers."""
         if not self._read_numbers:
             return known.value
         token, shape, dtype, _, trainable, _ = known.value
@@ -626,56 +626,56 @@ class Recorder:
         before: Mapping[int, Any] = _NOTHING,
         frame: FrameType | None = None,
     ) -> Value:
-        """Return what a call reads; what nobody has told of gets a box first."""
+        """Return the value of an input. A tensor without a box gets one first."""
         known = self._tokens.known(tensor)
         if known is not None and known.has_box:
             if known.version == version:
                 return known.value
-            # Somebody has written into it where nobody listens.
-            told = (self._path("write"), "write", "function", [known.value])
-            self._tell(*told, [], [tensor], _line_of(frame))
+            # Unrecorded code has written to it.
+            facts = (self._path("write"), "write", "function", [known.value])
+            self._record_call(*facts, [], [tensor], _line_of(frame))
             return (self._tokens.known(tensor) or known).value
-        return self._introduced(tensor, known, before.get(id(tensor)), frame)
+        return self._with_new_box(tensor, known, before.get(id(tensor)), frame)
 
-    def _introduced(
-        self, tensor: Tensor, known: Known | None, array: Any, frame: FrameType | None
+    def _with_new_box(
+        self, tensor: Tensor, known: TensorInfo | None, array: Any, frame: FrameType | None
     ) -> Value:
-        """Give a box to what no call has given."""
+        """Record a box for a tensor that no recorded call returned."""
         views = [one for one in self._tokens.views(tensor) if one[1].has_box]
         sources = [known for other, known in views if overlap(tensor, other)]
         made, op, made_at = self._made.get(id(tensor), (None, "", None))
-        behind = [] if sources or made is not None else self._behind(tensor, frame)
+        behind = [] if sources or made is not None else self._sources(tensor, frame)
         if known is None:
             known = self._tokens.give(tensor)
         known.has_box = True
         value = self._as_value(tensor, known, array)
         weight, is_parameter = self._weights.get(id(tensor), ("", False))
-        tell, line = self.writer.call, _line_of(frame)
+        record, line = self.writer.call, _line_of(frame)
         if weight:
             op, settings = ("Parameter" if is_parameter else "Buffer"), self._uncalled(weight)
             own = {weight.rpartition(".")[2]: value} if is_parameter else {}
-            tell(weight, [], [value], op=op, kind="constant", line=line, settings=settings,
+            record(weight, [], [value], op=op, kind="constant", line=line, settings=settings,
                  parameters=own)  # fmt: skip
             if settings:
                 self._uncalled_yet[len(self.writer.calls) - 1] = weight
         elif sources:
             read = [max(sources, key=lambda one: one.token).value]
-            tell(self._path("view"), read, [value], op="view", kind="shaping", line=line)
+            record(self._path("view"), read, [value], op="view", kind="shaping", line=line)
         elif behind:
-            name = self._path(_name_in(frame, tensor) or "unheard")
-            tell(name, behind, [value], op="unheard", kind="function", line=line)
+            name = self._path(_name_in(frame, tensor) or "unrecorded")
+            record(name, behind, [value], op="unrecorded", kind="function", line=line)
         elif made is not None and made() is tensor:
-            tell(self._path(op), [], [value], op=op, kind="constant", line=made_at)
+            record(self._path(op), [], [value], op=op, kind="constant", line=made_at)
         elif self._is_outside:
             name = _name_in(frame, tensor) or "input"
-            tell(name, [], [value], op="Input", kind="input", line=line)
+            record(name, [], [value], op="Input", kind="input", line=line)
         else:
             name = self._path(_name_in(frame, tensor) or "constant")
-            tell(name, [], [value], op="constant", kind="constant", line=line)
+            record(name, [], [value], op="constant", kind="constant", line=line)
         return value
 
-    def _behind(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
-        """Return what a tensor was computed from where nobody listens, as far as autograd knows."""
+    def _sources(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
+        """Return the recorded tensors from which autograd says that a tensor was computed."""
         if tensor.grad_fn is None or id(tensor) in self._weights:
             return []
         values, leaves = self._tokens.behind(tensor)
@@ -685,12 +685,12 @@ class Recorder:
         return values
 
     def _is_free(self, weight: Tensor) -> bool:
-        """Return whether a tensor is a weight that no called module has used for itself."""
+        """Return whether a tensor is a weight that no called module has used."""
         name, _ = self._weights.get(id(weight), ("", False))
         return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
-        """Return a setting that says so if a weight's module was not called."""
+        """Return a setting for a weight whose module was not called."""
         path = weight.rpartition(".")[0]
         owner = next((one for name, one in self._modules.values() if name == path), None)
         if owner is None or id(owner) in self._called:
@@ -699,56 +699,56 @@ class Recorder:
 
     # --- gradients --------------------------------------------------------------------------------
 
-    def _listen(self, tensor: Tensor, of: str, line: Line | None) -> None:
+    def _watch_gradient(self, tensor: Tensor, of: str, line: Line | None) -> None:
         handle = tensor.register_hook(partial(self._gradient, of, line))
-        if tensor.is_leaf:  # it may outlive the pass
+        if tensor.is_leaf:  # a leaf may outlive the pass
             self._handles.append(handle)
 
     def _gradient(self, of: str, line: Line | None, gradient: Tensor) -> None:
         if self.is_on and not self._is_quiet:
             with torch._C.DisableTorchFunction():
-                self.tell_gradient(of, gradient, line)
+                self.record_gradient(of, gradient, line)
 
-    def tell_gradient(self, of: str, gradient: Tensor, line: Line | None = None) -> None:
-        """Tell a gradient."""
+    def record_gradient(self, of: str, gradient: Tensor, line: Line | None = None) -> None:
+        """Record a gradient."""
         array = numbers_of(gradient)
         if array is not None and self._read_numbers:
             self.writer.gradient(of, self.unscaled(array), line=line)
 
     def unscaled(self, array: np.ndarray) -> np.ndarray:
-        """Return a loss or a gradient without the factor of a GradScaler, as float32 or wider."""
+        """Return an array divided by the factor of a GradScaler, as float32 or wider."""
         if self.loss_factor == 1.0:
             return array
         return np.asarray(array / np.float32(self.loss_factor))
 
 
 class _Functions(TorchFunctionMode):
-    """Lets a recorder run each function of PyTorch; in a box, where nothing is told, it rests."""
+    """Passes each PyTorch function to a recorder. It is paused inside a box."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: TorchRecorder) -> None:
         super().__init__()
         self._recorder = recorder
-        self._rests = False
+        self._is_paused = False
 
-    def rest(self) -> None:
-        """Hear nothing for a while: that takes long where a module calls many functions."""
-        if self._is_last():  # none of the user's own hears what comes first
-            self._rests = True
+    def pause(self) -> None:
+        """Pause, because observing many functions inside a module takes long."""
+        if self._is_last():  # no mode of the user is above it
+            self._is_paused = True
             super().__exit__(None, None, None)
 
-    def go_on(self) -> None:
-        """Hear functions again."""
-        if self._rests:
+    def resume(self) -> None:
+        """Resume after `pause`."""
+        if self._is_paused:
             if not self._is_last():
                 super().__enter__()
-            self._rests = False
+            self._is_paused = False
 
     def _is_last(self) -> bool:
         number = torch._C._len_torch_function_stack()
         return number > 0 and torch._C._get_function_stack_at(number - 1) is self
 
     def __exit__(self, *error: Any) -> None:
-        self.go_on()
+        self.resume()
         super().__exit__(*error)
 
     def __torch_function__(
@@ -764,15 +764,15 @@ class _Functions(TorchFunctionMode):
 
 
 class _Hook:
-    """A hook that runs no heard functions; in a copy or a file of its module it does nothing."""
+    """A hook that is not recorded itself. In a copy or a file of its module it does nothing."""
 
-    def __init__(self, hear: Callable[..., None] | None) -> None:
-        self._hear = hear
+    def __init__(self, observe: Callable[..., None] | None) -> None:
+        self._observer = observe
 
     def __call__(self, *args: Any) -> None:
-        if self._hear is not None and not is_compiling():
+        if self._observer is not None and not is_compiling():
             with torch._C.DisableTorchFunction():
-                self._hear(*args)
+                self._observer(*args)
 
     def __reduce__(self) -> Any:
         return getattr, (nullcontext(), "__exit__")
@@ -784,18 +784,18 @@ def _changed(
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
-    """Return into which inputs a function has written."""
+    """Return the inputs that a function has written to."""
     changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed
     out = keywords.get("out")
     target = [tensor for tensor, _ in read[:1]] if out is None else tensors_in(out)
-    # Of tensors of `torch.inference_mode()` nobody counts the writes.
+    # Versions of tensors of `torch.inference_mode()` do not count writes.
     return [one for one in target if one.is_inference() or not outputs]
 
 
 def _given(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[Tensor]:
-    """Return the tensors among the arguments of a call, each once."""
+    """Return the distinct tensors in the arguments of a call."""
     if not keywords and len(args) == 1 and isinstance(args[0], Tensor):
         return [args[0]]
     return _distinct(tensors_in(args) + tensors_in(keywords))
@@ -807,8 +807,8 @@ def _distinct(tensors: list[Tensor]) -> list[Tensor]:
     return list({id(tensor): tensor for tensor in tensors}.values())
 
 
-def _known_values(found: Iterable[Known | None]) -> list[Value]:
-    """Return what is known of those tensors that calls have given."""
+def _known_values(found: Iterable[TensorInfo | None]) -> list[Value]:
+    """Return the values of those tensors that recorded calls returned."""
     return [known.value for known in found if known is not None and known.has_box]
 
 
@@ -817,7 +817,7 @@ def _same(array: Any) -> Any:
 
 
 def _line_of(frame: FrameType | None) -> Line | None:
-    """Return the line at which a frame is."""
+    """Return the current line of a frame."""
     if frame is None:
         return None
     code = frame.f_code
@@ -825,7 +825,7 @@ def _line_of(frame: FrameType | None) -> Line | None:
 
 
 def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
-    """Return what the user calls a tensor there."""
+    """Return the name of the local variable that holds a tensor in a frame."""
     names = {} if frame is None else frame.f_locals
     return next((name for name, value in names.items() if value is tensor), "")
 
@@ -833,7 +833,7 @@ def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
 def _arguments(
     module: nn.Module, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments of a call with the names that `forward` has for them."""
+    """Yield the arguments of a call with the argument names of `forward`."""
     own = "forward" in vars(module)
     names = _names_of_arguments(module.forward) if own else _names_in_method(type(module).forward)
     for number, value in enumerate(args):
@@ -842,7 +842,7 @@ def _arguments(
 
 
 def _names_of_arguments(function: Callable[..., Any]) -> list[str]:
-    """Return what a function calls its arguments, as far as each has a name of its own."""
+    """Return the names of a function's positional arguments."""
     found = []
     for one in signature(function).parameters.values():
         if one.kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):

@@ -1,9 +1,9 @@
-"""Tensors as arrays with a state: which are in a value, what they hold, and which is which.
+"""Tensors as arrays with a state: find them in values, read their numbers, identify them.
 
-A tensor of PyTorch is a view of a storage, and others may view the same; a write through one of
-them changes what all of them hold. So a tensor is known by the object, and each state of it has a
-token of its own. `Tokens` gives them. Two things tell that something was written: `_version`, which
-counts the writes into a storage for all its views, and who shares the storage.
+A PyTorch tensor is a view of a storage, and other tensors may view the same storage. A write
+through one of them changes the numbers of all. So each state of a tensor object has its own token,
+which `Tokens` assigns. A new state is found by `_version`, which counts the writes to a storage for
+all its views, and by looking for tensors that share the storage.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from kerascope.foreign.records import Value, new_value
 
-MOST_NODES = 10_000  # of autograd, that are looked at to find what a tensor was computed from
+MOST_NODES = 10_000  # autograd nodes to search for the sources of a tensor
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.dtype, torch.device))
 
 
 def tensors_in(value: Any) -> list[Tensor]:
-    """Return the tensors in a value: in tuples, lists, mappings and dataclasses, too.
+    """Return the tensors in a value, also inside tuples, lists, mappings and dataclasses.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def _collect(value: Any, found: list[Tensor]) -> None:
     elif isinstance(value, (list, tuple)):
         for one in value:
             _collect(one, found)
-    elif isinstance(value, (dict, Mapping)):  # asking a dict for the first is quick
+    elif isinstance(value, (dict, Mapping)):  # the test for dict is faster
         for one in value.values():
             _collect(one, found)
     elif is_dataclass(value) and not isinstance(value, type):
@@ -58,9 +58,9 @@ def _collect(value: Any, found: list[Tensor]) -> None:
 
 
 def numbers_of(tensor: Tensor) -> np.ndarray | None:
-    """Return what a tensor holds, without copying it if that can be; None if it holds no numbers.
+    """Return the numbers of a tensor, without a copy if possible, or None if it has none.
 
-    NumPy has no bfloat16 and no float8: such numbers are given as float32, which has them all.
+    NumPy has no bfloat16 or float8. Such numbers become float32, which represents them exactly.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
     >>> numbers_of(torch.ones(2, device="meta")) is None
     True
     """
-    try:  # `tensor.numpy()` would forbid for good that the tensor is ever resized
+    try:  # `tensor.numpy()` would prevent any later resize of the tensor
         if (
             (tensor.__class__ is not Tensor and _may_be_fake(tensor))
             or tensor.is_neg()
@@ -77,23 +77,23 @@ def numbers_of(tensor: Tensor) -> np.ndarray | None:
             or not tensor.is_cpu
         ):
             return _numbers_of_others(tensor.detach())
-        array: np.ndarray = np.from_dlpack(_Lent(tensor))
+        array: np.ndarray = np.from_dlpack(_DLPack(tensor))
     except (TypeError, RuntimeError, BufferError):
         if torch._C._functorch.peek_interpreter_stack() is None:
             return _numbers_of_others(tensor.detach())
-        with temporarily_clear_interpreter_stack():  # else all that is computed is wrapped
+        with temporarily_clear_interpreter_stack():  # otherwise all results are wrapped
             return numbers_of(_unwrapped(tensor))
     return array
 
 
 def _may_be_fake(tensor: Tensor) -> bool:
-    """Return whether a class of tensors says itself what they do: they may have no numbers."""
+    """Return whether a tensor subclass overrides dispatch, so that it may have no numbers."""
     dispatch = tensor.__class__.__torch_dispatch__
     return dispatch is not Tensor.__torch_dispatch__  # type: ignore[comparison-overlap]
 
 
-class _Lent:
-    """Lends NumPy what a tensor in memory holds: less is asked than `Tensor.__dlpack__` asks."""
+class _DLPack:
+    """Exports a CPU tensor to NumPy with fewer checks than `Tensor.__dlpack__`."""
 
     __slots__ = ("_tensor",)
 
@@ -104,11 +104,11 @@ class _Lent:
         return torch._C._to_dlpack(self._tensor)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # the memory of the processor
+        return (1, 0)  # CPU memory
 
 
 def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
-    """Return what a tensor holds that lies elsewhere, or in another form than in NumPy."""
+    """Return the numbers of a tensor on another device or in a format that NumPy lacks."""
     if tensor.is_meta:
         return None
     try:
@@ -119,13 +119,13 @@ def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
         if tensor.is_floating_point() and tensor.dtype.itemsize < 4 and tensor.dtype != torch.half:
             tensor = tensor.float()
         array: np.ndarray = tensor.numpy(force=True)
-    except (TypeError, RuntimeError, NotImplementedError):  # a fake one
+    except (TypeError, RuntimeError, NotImplementedError):  # a fake tensor
         return None
     return array
 
 
 class _Names(dict[torch.dtype, str]):
-    """What each type of numbers is called: "float32"."""
+    """Names of dtypes, such as "float32"."""
 
     def __missing__(self, dtype: torch.dtype) -> str:
         name = self[dtype] = str(dtype).removeprefix("torch.")
@@ -136,7 +136,7 @@ _names_of_dtypes = _Names()
 
 
 def version_of(tensor: Tensor) -> int:
-    """Return how often something was written into a tensor's storage; 0 where nobody counts."""
+    """Return how often a tensor's storage was written to, or 0 if PyTorch does not count it."""
     try:
         return int(tensor._version)
     except RuntimeError:  # made in `torch.inference_mode()`
@@ -144,7 +144,7 @@ def version_of(tensor: Tensor) -> int:
 
 
 def versions_of(tensors: Sequence[Tensor]) -> list[tuple[Tensor, int]]:
-    """Return tensors with the versions that they have now."""
+    """Return tensors with their current versions."""
     try:
         return [(tensor, tensor._version) for tensor in tensors]
     except RuntimeError:
@@ -152,7 +152,7 @@ def versions_of(tensors: Sequence[Tensor]) -> list[tuple[Tensor, int]]:
 
 
 def shape_of(tensor: Tensor) -> tuple[int | None, ...]:
-    """Return the shape of a tensor, with None where its rows are of several lengths.
+    """Return the shape of a tensor, with None for sizes that vary in a nested tensor.
 
     Examples
     --------
@@ -164,25 +164,25 @@ def shape_of(tensor: Tensor) -> tuple[int | None, ...]:
     return (tensor.size(0), *[None] * (tensor.dim() - 1))
 
 
-# --- which is which -------------------------------------------------------------------------------
+# --- identity -------------------------------------------------------------------------------------
 
 
-class Known:
-    """A tensor that was met.
+class TensorInfo:
+    """The stored information about a tensor.
 
     Attributes
     ----------
     ref : weakref of Tensor
     token : int
-        Of its present state.
+        The token of its current state.
     version : int
-        That of its storage in that state.
+        The version of its storage in that state.
     storage : int or None
-        Which it views; None as long as nobody has asked.
+        Identity of its storage, or None if not determined yet.
     value : Value
-        What a call is told of it, whose numbers were read before.
+        The value for calls that read it, once its numbers have been read.
     has_box : bool
-        Whether a call has given it: weights of a module that is called have no box of their own.
+        Whether a recorded call returned it. Weights of a called module have no box.
     """
 
     __slots__ = ("has_box", "ref", "storage", "token", "value", "version")
@@ -199,9 +199,9 @@ class Known:
 
 
 class Tokens:
-    """Gives the states of tensors their tokens.
+    """Assigns tokens to the states of tensors.
 
-    It holds no tensor: what nobody else needs any more is freed as if nobody watched.
+    It keeps no tensors alive.
 
     Examples
     --------
@@ -212,32 +212,32 @@ class Tokens:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, Known] = {}  # by the object's id; the reference says if it lives
+        self._known: dict[int, TensorInfo] = {}  # by id; the weak reference shows if it is alive
         self._sharing: dict[int, list[int]] = {}  # ids of the objects that view a storage
-        self._unsorted: list[Known] = []  # whose storage nobody has asked for
-        self._given: dict[int, Value] = {}  # by the number of the node that leads back to it
+        self._unsorted: list[TensorInfo] = []  # storage not determined yet
+        self._given: dict[int, Value] = {}  # by the number of the autograd node that computed it
         self._last = 0
 
-    def known(self, tensor: Tensor) -> Known | None:
-        """Return what is known of a tensor; None if it was never met."""
+    def known(self, tensor: Tensor) -> TensorInfo | None:
+        """Return the stored information about a tensor, or None if it is new."""
         found = self._known.get(id(tensor))
         if found is not None and found.ref() is tensor:
             return found
         return self.known(_unwrapped(tensor)) if _is_wrapped(tensor) else None
 
-    def give(self, tensor: Tensor, *, has_box: bool = True) -> Known:
-        """Give a tensor a new token: it is new, or something was written into it."""
+    def give(self, tensor: Tensor, *, has_box: bool = True) -> TensorInfo:
+        """Give a tensor a new token, because it is new or was written to."""
         if _is_wrapped(tensor):
             tensor = _unwrapped(tensor)
         self._last += 1
-        found = self._known[id(tensor)] = Known(tensor, self._last, has_box)
+        found = self._known[id(tensor)] = TensorInfo(tensor, self._last, has_box)
         self._unsorted.append(found)
         if has_box and tensor.requires_grad and (node := tensor.grad_fn) is not None:
             self._given[node._sequence_nr()] = found.value
         return found
 
     def renewed(self, ids: Iterable[int]) -> Tokens:
-        """Return new tokens, of which those tensors keep theirs that no call has given: weights."""
+        """Return a new object that only keeps the tokens of weights without a box."""
         new = Tokens()
         new._last = self._last
         for key in ids:
@@ -251,13 +251,13 @@ class Tokens:
         return new
 
     def drop(self, tensor: Tensor) -> None:
-        """Forget a tensor: it holds something else now."""
+        """Forget a tensor whose data was replaced."""
         self._known.pop(id(tensor), None)
 
     def behind(self, tensor: Tensor) -> tuple[list[Value], list[Tensor]]:
-        """Return what was given, and which leaves, a tensor was computed from, as autograd knows.
+        """Return the recorded values and the leaves from which autograd says a tensor was computed.
 
-        This finds what functions have read that nobody heard: of TorchScript, of an extension.
+        This finds the inputs of unrecorded functions, such as those of TorchScript or an extension.
 
         Examples
         --------
@@ -288,7 +288,7 @@ class Tokens:
         return list(values.values()), list(leaves.values())
 
     def _sort(self) -> None:
-        """Take note of which storage each tensor views: of those alone that still live."""
+        """Determine the storage of each new tensor that is still alive."""
         for known in self._unsorted:
             tensor = known.ref()
             storage = None if tensor is None else _storage_of(tensor)
@@ -306,7 +306,7 @@ class Tokens:
         known = self._known.get(key)
         return known is not None and known.storage == storage and known.ref() is not None
 
-    def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, Known]]:
+    def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, TensorInfo]]:
         """Yield the other known tensors that share a tensor's storage."""
         self._sort()
         tensor = _unwrapped(tensor)
@@ -319,7 +319,7 @@ class Tokens:
 
 
 def _storage_of(tensor: Tensor) -> int | None:
-    """Return what is one number for all tensors of a storage, as long as one of them lives."""
+    """Return an identity of a tensor's storage, valid while a tensor of the storage is alive."""
     try:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):  # sparse tensors have several, or none
@@ -327,14 +327,14 @@ def _storage_of(tensor: Tensor) -> int | None:
 
 
 def _unwrapped(tensor: Tensor) -> Tensor:
-    """Return the tensor inside of one that `torch.vmap` or `torch.func` has wrapped."""
+    """Return the tensor inside the wrappers of `torch.vmap` or `torch.func`."""
     while _is_wrapped(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return tensor
 
 
 def overlap(one: Tensor, other: Tensor) -> bool:
-    """Return whether two views of a storage may have a number in common.
+    """Return whether two views of a storage may share a number.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def overlap(one: Tensor, other: Tensor) -> bool:
 
 
 def is_view_of_all(one: Tensor, other: Tensor) -> bool:
-    """Return whether a tensor has the numbers of another, each once: reshaped or transposed.
+    """Return whether a tensor has each number of another exactly once: reshaped or transposed.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def is_view_of_all(one: Tensor, other: Tensor) -> bool:
 
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
-    """Return where in its storage a tensor begins and ends, in bytes."""
+    """Return where a tensor begins and ends in its storage, in bytes."""
     tensor = _unwrapped(tensor)
     if tensor.is_nested:
         return 0, tensor.untyped_storage().nbytes()

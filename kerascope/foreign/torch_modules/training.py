@@ -1,8 +1,8 @@
-"""The user's own loop: forward passes, backward passes and steps of optimizers, as batches.
+"""Record a user's training loop: forward passes, backward passes and optimizer steps, as batches.
 
-A batch is what leads to a step: a new one begins with the first forward pass after a step. So two
-forward passes of one loss, and batches whose gradients add up, stay together, and the two halves of
-a GAN's turn do not. A forward pass for its own sake, without gradients, is a batch by itself.
+A batch ends with a step of an optimizer, and the next batch begins with the first forward pass
+after it. So two forward passes of one loss are in one batch, and so are accumulated gradients. The
+two steps of a GAN are in two batches. A forward pass without gradients is a separate batch.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from torch.optim.optimizer import (
 )
 
 from kerascope.foreign.torch_modules.loss_scaling import ScaledLosses, factor_in_optimizer
-from kerascope.foreign.torch_modules.recording import Heard, Recorder
+from kerascope.foreign.torch_modules.recording import RunningCall, TorchRecorder
 from kerascope.foreign.torch_modules.tensors import numbers_of, tensors_in, version_of
 from kerascope.foreign.writer import TapeWriter
 
-MOST_CALLS = 10_000  # of a batch that no step of an optimizer ends
-# Of a parameter before a step: its name, itself, what it held, its gradient.
+MOST_CALLS = 10_000  # calls in a batch without an optimizer step
+# A parameter before a step: its name, the tensor, its numbers, its gradient.
 Before = tuple[str, Tensor, np.ndarray, np.ndarray | None]
 
 
-class Training(Recorder):
-    """Hears a loop of the user's own.
+class TorchTraining(TorchRecorder):
+    """Records a user's training loop.
 
     Parameters
     ----------
@@ -47,28 +47,28 @@ class Training(Recorder):
         self._optimizers: list[tuple[Optimizer, str]] = []
         self._batch: ExitStack | None = None
         self._forward = ExitStack()
-        self._told: dict[str, Any] = {}  # of the batch, when it ends
+        self._at_end: dict[str, Any] = {}  # names for the end of the batch
         self._losses: list[np.ndarray] = []
         self._number = 0
-        self._is_over = False  # there was a step; what comes now is another batch
+        self._is_over = False  # after a step: the next forward pass begins a batch
         self._before: list[Before] = []
-        self._has_closure = False  # the step that goes on calls the model itself
+        self._has_closure = False  # whether the running step calls the model itself
         self._scaled = ScaledLosses(self.unrecorded, self._scaler_updates)
 
-    def know(self, module: nn.Module, prefix: str = "") -> None:
-        """Take note of the names of a module's parts and weights."""
-        super().know(module, prefix)
+    def register_names(self, module: nn.Module, prefix: str = "") -> None:
+        """Register the names of a module's submodules and weights."""
+        super().register_names(module, prefix)
         for name, one in module.named_parameters(prefix=prefix):
             if id(one) not in self._named:
                 self._parameters.append((name, one))
                 self._named[id(one)] = name
 
     def subjects(self) -> Iterator[tuple[str, nn.Module]]:
-        """Yield the modules that are heard with all that is in them, and their names."""
+        """Yield the names and the modules that are recorded with their submodules."""
         yield "", self.module
 
-    def _hear_new_parts(self) -> None:
-        """Hear modules that have been put into those that are heard since they were looked at."""
+    def _observe_new_modules(self) -> None:
+        """Observe modules that were added to a recorded module after it was registered."""
         known = self._modules
         children = [child for _, one in known.values() for child in one._modules.values()]
         if all(child is None or id(child) in known for child in children):
@@ -76,14 +76,14 @@ class Training(Recorder):
         for prefix, subject in list(self.subjects()):
             for name, one in list(subject.named_modules(prefix=prefix)):
                 if id(one) not in known:
-                    self.hear(name, one)
-            self.know(subject, prefix)
+                    self.observe(name, one)
+            self.register_names(subject, prefix)
 
     # --- batches ----------------------------------------------------------------------------------
 
     @contextmanager
     def batches(self) -> Iterator[None]:
-        """Hear steps of optimizers in a `with` block; the last batch ends with it."""
+        """Observe optimizer steps in a `with` block. Its end closes the last batch."""
         handles = [
             register_optimizer_step_pre_hook(self._step_begins),
             register_optimizer_step_post_hook(self._step_ends),
@@ -102,41 +102,41 @@ class Training(Recorder):
         self._batch, self._losses, self._is_over = ExitStack(), [], kind == "test step"
         number, self._number = self._number, self._number + 1
         begin = self._batch.enter_context
-        self._told = begin(
+        self._at_end = begin(
             self.writer.span("batch", f"batch {number}", batch_index=number, size=size)
         )
         begin(self.writer.span("function", kind))
 
     def _end_batch(self, error: Any = (None, None, None)) -> None:
         if self._batch is not None:
-            self._told["outs"] = tuple(one.reshape(())[()] for one in self._losses)
+            self._at_end["outs"] = tuple(one.reshape(())[()] for one in self._losses)
             self._batch.__exit__(*error)
             self._batch = None
 
     # --- forward and backward ---------------------------------------------------------------------
 
-    def forward_begins(self, heard: Heard, args: Any, keywords: Any) -> None:
-        """Hear that a module is called from outside."""
-        is_training = torch.is_grad_enabled() and heard.module.training
+    def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
+        """Handle a call of a module from outside any other module."""
+        is_training = torch.is_grad_enabled() and call.module.training
         is_long = len(self.writer.calls) >= MOST_CALLS
         if not self._stack and (self._batch is None or self._is_over or is_long):
             tensors = tensors_in((args, keywords))
             size = tensors[0].size(0) if tensors and tensors[0].dim() else 1
             self._begin_batch(size, "training step" if is_training else "test step")
         if not self._stack:
-            self._hear_new_parts()
-        name = heard.name or type(heard.module).__name__
-        self._forward.enter_context(self.writer.span("forward", name, line=heard.line))
+            self._observe_new_modules()
+        name = call.name or type(call.module).__name__
+        self._forward.enter_context(self.writer.span("forward", name, line=call.line))
 
-    def forward_ends(self, heard: Heard, result: Any) -> None:
-        """Hear that such a call is over."""
-        super().forward_ends(heard, result)
+    def forward_ends(self, call: RunningCall, result: Any) -> None:
+        """Handle the end of such a call."""
+        super().forward_ends(call, result)
         self._forward.close()
 
     def backward(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
-        """Run a backward pass, and tell the gradients that parameters have then."""
+        """Run a backward pass, and record the new gradients of parameters."""
         if self._batch is None:
             return super().backward(function, args, keywords)
         before = {
@@ -151,13 +151,13 @@ class Training(Recorder):
             for name, one in self._parameters:
                 now, (old, version) = one.grad, before.get(name, (None, 0))
                 if now is not None and (now is not old or version_of(now) != version):
-                    self.tell_gradient(name, now)
-            if function is torch.autograd.grad:  # it hands them out
+                    self.record_gradient(name, now)
+            if function is torch.autograd.grad:  # it returns the gradients
                 inputs = args[1] if len(args) > 1 else keywords.get("inputs")
                 for one, gradient in zip(tensors_in(inputs), result, strict=False):
                     if gradient is not None and id(one) in self._named:
-                        self.tell_gradient(self._named[id(one)], gradient)
-        arrays = [numbers_of(one) for one in losses]  # one of `torch.vmap` is many
+                        self.record_gradient(self._named[id(one)], gradient)
+        arrays = [numbers_of(one) for one in losses]  # a loss of `torch.vmap` is many numbers
         self._losses += [
             np.array(self.unscaled(one)) for one in arrays if one is not None and one.size == 1
         ]
@@ -168,7 +168,7 @@ class Training(Recorder):
 
     def _step_begins(self, optimizer: Optimizer, args: Any, keywords: Any) -> None:
         frame = sys._getframe(1)
-        users = self._came_from(frame)
+        users = self._users_frame_around(frame)
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         mine = [one for one in parameters if id(one) in self._named]
         if not mine or not self._is_own_thread():
@@ -187,46 +187,46 @@ class Training(Recorder):
             ]
             self.loss_factor = 1.0
         self._has_closure = has_closure
-        heard = Heard(optimizer, "", frame, users, self._inside)
-        heard.span = self.writer.begin("update", self._name_of(optimizer), line=heard.line)
-        self._stack.append(heard)
+        call = RunningCall(optimizer, "", frame, users, self._inside)
+        call.span = self.writer.begin("update", self._name_of(optimizer), line=call.line)
+        self._stack.append(call)
         if not has_closure:
-            self._inside += 1  # what the optimizer computes is no part of the model
+            self._inside += 1  # the optimizer's computations are not part of the model
 
     def _step_ends(self, optimizer: Optimizer, args: Any, keywords: Any) -> None:
         if not self._stack or self._stack[-1].module is not optimizer:
             return
-        heard = self._stack.pop()
-        self._inside = heard.depth
+        call = self._stack.pop()
+        self._inside = call.depth
         with torch._C.DisableTorchFunction():
             for name, one, old, gradient in self._before:
                 new = numbers_of(one)
-                if self._has_closure and not heard.depth:  # it has computed them meanwhile
+                if self._has_closure and not call.depth:  # the closure has computed new gradients
                     gradient = None if one.grad is None else numbers_of(one.grad)
                 if new is not None and new.shape == old.shape:
-                    self.writer.update(name, old, new, gradient, line=heard.line)
+                    self.writer.update(name, old, new, gradient, line=call.line)
         self._before = []
-        if heard.span is not None:
-            self.writer.end(heard.span)
+        if call.span is not None:
+            self.writer.end(call.span)
         self._is_over = True
 
     def _scaler_updates(self) -> None:
-        """End the batch even if the GradScaler has skipped the step: a gradient was not finite."""
+        """End the batch, also if the GradScaler skipped the step for an infinite gradient."""
         if not self._stack:
             self._is_over = True
 
     def _copies_of(self, parameter: Tensor) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return copies of a parameter and of its gradient, before the optimizer changes them."""
+        """Return copies of a parameter and its gradient before the optimizer changes them."""
         held = numbers_of(parameter)
         gradient = None if parameter.grad is None else numbers_of(parameter.grad)
-        empty = np.empty(0)  # of what has no numbers
+        empty = np.empty(0)  # for a parameter without numbers
         return (
             empty if held is None else held.copy(),
             None if gradient is None else np.array(self.unscaled(gradient)),
         )
 
     def _name_of(self, optimizer: Optimizer) -> str:
-        """Return what an optimizer is called: its class, the second of a class with ":2"."""
+        """Return the name of an optimizer: its class, with ":2" for the second one of a class."""
         for one, name in self._optimizers:
             if one is optimizer:
                 return name

@@ -1,8 +1,8 @@
-"""Every module that a script calls, heard: `kerascope run --live`.
+"""Record every module that a script calls: `kerascope run --live`.
 
-Nobody names the modules here. The first call of one that has parameters, from outside of all that
-are known, makes it known; its name is that of its class: "Net.fc1". So the two networks of a GAN
-are told apart, and whatever takes part in a loop is in one record.
+The modules are not known in advance. A module with parameters is registered when it is first called
+from outside all registered modules. Its name is the name of its class, as in "Net.fc1". So the two
+networks of a GAN have different names, and all modules of a loop are in one record.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch import nn
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.boxes import is_of_torch
-from kerascope.foreign.torch_modules.training import Training
+from kerascope.foreign.torch_modules.training import TorchTraining
 
-MOST_AT_ONCE = 32  # modules that are heard; others are let go, and known again when called again
+MOST_AT_ONCE = 32  # recorded modules; above it all are released
 
 
-class Watched(Training):
-    """Hears a loop in which modules take part that are not known beforehand.
+class WatchedTraining(TorchTraining):
+    """Records a loop whose modules are not known in advance.
 
     Parameters
     ----------
@@ -37,21 +37,21 @@ class Watched(Training):
         self._check = check
         self._names: Counter[str] = Counter()
         self._roots: dict[int, nn.Module] = {}
-        self._unheard: dict[int, nn.Module] = {}  # they are kept: an id may be given again
+        self._unrecordable: dict[int, nn.Module] = {}  # kept alive, so that ids stay unique
 
-    def meet(self, module: nn.Module) -> None:
-        """Make a module known that is called from outside for the first time."""
+    def register(self, module: nn.Module) -> None:
+        """Register a module on its first external call."""
         number = id(module)
-        if number in self._modules or number in self._unheard or self._stack or self._inside:
+        if number in self._modules or number in self._unrecordable or self._stack or self._inside:
             return
         if any(cls.__module__.startswith("keras.") for cls in type(module).__mro__):
-            return  # Keras's own adapter hears what Keras does on PyTorch
+            return  # the adapter of Keras records it
         if next(module.parameters(), None) is None:
-            return  # a loss: what it does is heard as functions
+            return  # a loss: its functions are recorded
         try:
             self._check(module)
         except ArgumentError as error:
-            self._unheard.update((id(one), one) for one in module.modules())
+            self._unrecordable.update((id(one), one) for one in module.modules())
             warn(f"not recorded: {error}")
             return
         if len(self._roots) >= MOST_AT_ONCE:
@@ -63,17 +63,17 @@ class Watched(Training):
         self._roots[number] = module
         for path, one in module.named_modules(prefix=name):
             if id(one) not in self._modules:
-                self.hear(path, one)
-        self.know(module, name)
+                self.observe(path, one)
+        self.register_names(module, name)
 
     def subjects(self) -> Iterator[tuple[str, nn.Module]]:
-        """Yield the modules that were met, and their names."""
+        """Yield the names and the registered modules."""
         for number, root in self._roots.items():
             yield self._modules[number][0], root
 
     def _forget_modules(self) -> None:
-        """Let all modules go: a script that makes hundreds shall not keep them all alive."""
-        self.let_go()
+        """Release all modules, so that a script with hundreds does not keep all of them alive."""
+        self.remove_hooks()
         self.forget()
         known: tuple[Any, ...] = (
             *(self._roots, self._modules, self._paths, self._weights, self._held),
@@ -95,12 +95,12 @@ class Watched(Training):
 
 
 @contextmanager
-def all_modules_met(watched: Watched) -> Iterator[None]:
-    """Let each module that is called in a `with` block be met."""
+def registering_modules(watched: WatchedTraining) -> Iterator[None]:
+    """Register each module that is called in a `with` block."""
     plain = nn.Module.__call__
 
     def call(module: nn.Module, *args: Any, **keywords: Any) -> Any:
-        watched.meet(module)
+        watched.register(module)
         return plain(module, *args, **keywords)
 
     nn.Module.__call__ = call  # type: ignore[method-assign]
