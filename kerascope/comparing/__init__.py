@@ -1,7 +1,8 @@
-"""Two models side by side: the first call at which they stop agreeing.
+"""Compare two models: run both on the same input and find the first call at which they differ.
 
-`compare(a, b, x)` runs both once, `own_models` for ours and `kerascope.foreign` for those of other
-libraries; `runs` gives both the same form. `alignment` says which call of one is which call of the
-other, `arrays` and `weights` how far two arrays or two layers are apart, `reasons` what can be
-checked of why. The result is a `Comparison`, which `tables` prints.
+`compare(a, b, x)` runs both models once: `own_models` runs models of kerascope, and
+`kerascope.foreign` those of other libraries. `runs` brings both runs into the same form.
+`alignment` pairs the calls of the two runs. `arrays` and `weights` measure the difference of two
+arrays or two layers, and `reasons` checks possible causes. The result is a `Comparison`, which
+`tables` prints.
 """

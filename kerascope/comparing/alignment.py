@@ -1,12 +1,12 @@
-"""Which call of one run is which call of the other.
+"""Pair the calls of two runs.
 
-Pairs are found by what proves most, first: equal values of one family, equal values of any, equal
-weights, then the same neighbours with the same family and sizes. No two pairs may cross: what lies
-behind a unit is never paired with what lies before that unit's partner. That holds on the graph and
-not on the list, so branches may run in another order.
+Pairs are made in the order of the strength of evidence: equal values in one family, equal values in
+any family, equal weights, and then the same neighbors, family and sizes. Pairs never cross: a unit
+after `u` is not paired with a unit before the partner of `u`. This refers to the graph and not to
+the order of calls, so branches may run in a different order.
 
-Equal values prove nothing where they are constant: two layers that give zeros are not the same.
-Below a difference no values are equal any more; there the weights and the neighbours decide.
+Equal constant values prove nothing: two layers that return zeros need not be the same. After the
+first difference, values are no longer equal, and weights and neighbors decide.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from functools import cached_property
 
 import numpy as np
 
-from kerascope.comparing.arrays import Moments, Part, compared, compared_figures, could_agree
+from kerascope.comparing.arrays import Chunk, Moments, compared, compared_figures, could_agree
 from kerascope.comparing.families import KERAS, WITH_ACTIVATION
 from kerascope.comparing.runs import GIVEN, Run, Unit, bits_of
 from kerascope.comparing.weights import ENOUGH, overlap, part_of
 from kerascope.foreign.records import Recorded
 
-Test = Callable[[Unit, Unit], float]  # how well two units fit; 0: not at all
+Test = Callable[[Unit, Unit], float]  # how well two units match; 0: not at all
 
 
 class Alignment:
-    """The pairs of two runs.
+    """The pairs of units of two runs.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ class Alignment:
     Attributes
     ----------
     pairs : dict of int to int
-        From the numbers of units of `a` to those of `b`.
+        Numbers of units of `a` -> numbers of units of `b`.
     parts : list of (int, int)
-        The same of layers without a partner of their own: one of the other side does their work
-        beside that of others.
+        Pairs of a layer without a partner, and a layer of the other side that computes it as a
+        part of a larger output.
     """
 
     def __init__(self, a: Run, b: Run, tolerance: float) -> None:
@@ -48,22 +48,22 @@ class Alignment:
         self.same_layout = is_same_layout(a.library, b.library)
         self.pairs: dict[int, int] = {}
         self._back: dict[int, int] = {}
-        self._bits = 0  # of the units of `a` that are paired
+        self._bits = 0  # bits of the paired units of `a`
         self._nearest: dict[tuple[str, bool], dict[int, int]] = {}
         self._values: dict[tuple[int, int], bool] = {}
-        self._know_weights = all(any(u.weights for u in run.units) for run in (a, b))  # no tapes
+        self._know_weights = all(any(u.weights for u in run.units) for run in (a, b))  # not tapes
         self._inputs()
         self._match(self._by_value_and_family)
         self._match(self._by_value)
         self._by_weights()
         self._by_structure()
         self._ends()
-        self._part_strangers()
+        self._undo_unrelated_pairs()
         self.parts = self._parts()
 
     @cached_property
     def swapped(self) -> dict[int, Unit]:
-        """By its number, the unit with which a unit of `a` has swapped its weights in `b`.
+        """The units of `a` that have swapped their weights with others in `b`, by their numbers.
 
         Only for models of one library, where names identify layers.
         """
@@ -83,14 +83,14 @@ class Alignment:
         }
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
-        """Tell whether an output of one is an output of the other, by numbers that tell it."""
+        """Return whether two units have an equal output that is not constant."""
         key = a.number, b.number
         if key not in self._values:
             self._values[key] = any(
                 self._same(x, y, m, n)
                 for x, m in zip(a.outputs, a.moments, strict=True)
                 for y, n in zip(b.outputs, b.moments, strict=True)
-                if m is not None and n is not None and m.tells and n.tells
+                if m is not None and n is not None and m.is_distinctive and n.is_distinctive
             )
         return self._values[key]
 
@@ -102,10 +102,10 @@ class Alignment:
             return found.agrees
         return compared_figures(m, n, self.tolerance).agrees
 
-    # --- the steps --------------------------------------------------------------------------------
+    # --- steps of pairing -------------------------------------------------------------------------
 
     def _inputs(self) -> None:
-        """Pair the inputs: by what they hold, else one after the other."""
+        """Pair the inputs by value, then by name, then by position."""
         firsts, seconds = (
             [u for u in run.units if u.family == "input"] for run in (self.a, self.b)
         )
@@ -125,7 +125,7 @@ class Alignment:
         return (1.0 + self._same_front(a, b)) if self.value_equal(a, b) else 0.0
 
     def _by_weights(self) -> None:
-        """Pair layers whose weights are mostly the same numbers, the most alike first."""
+        """Pair layers whose weights are mostly equal, the most similar first."""
         found: list[tuple[float, Unit, Unit]] = []
         for one in self._free(self.a, self.pairs):
             if one.weights:
@@ -146,7 +146,7 @@ class Alignment:
             self._match(of_this_share)
 
     def _by_structure(self) -> None:
-        """Pair what has the same neighbours and is alike; what that finds has neighbours again."""
+        """Pair similar units with the same neighbors. Repeat, because new pairs are neighbors."""
         tests: tuple[Test, ...] = (
             lambda a, b: self._alike(a, b, size=True) and self._same_front(a, b),
             lambda a, b: self._alike(a, b, size=True) and self._same_readers(a, b),
@@ -160,7 +160,7 @@ class Alignment:
             step = 0 if len(self.pairs) > before and step else step + 1
 
     def _ends(self) -> None:
-        """Pair what the models give at last, if nothing better was found for it."""
+        """Pair the last units of both models if they have no partners yet."""
         for one, other in zip(
             *([u for u in run.ends() if u.number not in known]
               for run, known in ((self.a, self.pairs), (self.b, self._back))),
@@ -169,11 +169,11 @@ class Alignment:
             if self._fits(one, other):
                 self._pair(one, other)
 
-    def _part_strangers(self) -> None:
-        """Undo pairs of calls without weights that read nothing alike, though all before agrees.
+    def _undo_unrelated_pairs(self) -> None:
+        """Undo pairs of units without weights whose sources are equal but not paired.
 
-        Only their sizes brought them together: what one of them is fed with differs from what the
-        other one is, and no call before them is to blame.
+        Such units were only paired by size. They read different values, although all calls before
+        them agree.
         """
         for one in self.a.units:
             if one.number not in self.pairs or one.family in GIVEN or one.weights:
@@ -193,7 +193,7 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return layers of which another one does the work beside that of others."""
+        """Return the layers that a layer of the other side computes as a part of its output."""
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -209,10 +209,10 @@ class Alignment:
                         break
         return found
 
-    # --- how well two units fit -------------------------------------------------------------------
+    # --- matching of units ------------------------------------------------------------------------
 
     def _alike(self, a: Unit, b: Unit, *, size: bool) -> float:
-        """Tell how alike two units are by family, name and sizes."""
+        """Return how similar two units are in family, name and sizes."""
         if a.family != b.family or (self._know_weights and bool(a.weights) != bool(b.weights)):
             return 0.0
         if a.family == "other" and a.op != b.op:
@@ -224,17 +224,17 @@ class Alignment:
         return 1.0 + (a.op == b.op) + 0.5 * (a.last_name == b.last_name)
 
     def _same_front(self, a: Unit, b: Unit) -> bool:
-        """Tell whether the nearest paired units before both are pairs."""
+        """Return whether the nearest paired units before both are partners."""
         front = self._fronts("a", False)[a.number]
         return self._images(front) == self._fronts("b", False)[b.number]
 
     def _same_readers(self, a: Unit, b: Unit) -> bool:
-        """Tell whether the nearest paired units behind both are pairs."""
+        """Return whether the nearest paired units after both are partners."""
         front = self._fronts("a", True)[a.number]
         return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
     def _fronts(self, side: str, behind: bool) -> dict[int, int]:
-        """Return for each unit of a run the nearest paired ones, as the bits of a number."""
+        """Return for each unit of a run the nearest paired units, as the bits of a number."""
         key = side, behind
         if key not in self._nearest:
             run, known = (self.a, self.pairs) if side == "a" else (self.b, self._back)
@@ -248,7 +248,7 @@ class Alignment:
         return self._nearest[key]
 
     def nearest_readers(self, unit: Unit) -> set[int]:
-        """Return the nearest paired units behind a unit of the first run."""
+        """Return the nearest paired units after a unit of the first run."""
         return set(bits_of(self._fronts("a", True)[unit.number]))
 
     def nearest_sources(self, unit: Unit) -> set[int]:
@@ -256,16 +256,16 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Tell of two units whether calls without partners read them, and no others do."""
+        """Return for each of two units whether it has readers and none of them is paired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),
         )
 
-    def alone_before(
+    def unpaired_before(
         self, a: Unit, b: Unit, *, themselves: bool = False
     ) -> tuple[list[Unit], list[Unit]]:
-        """Return the units without a partner between two units and the nearest pairs before."""
+        """Return the unpaired units between two units and the nearest pairs before them."""
         found: tuple[list[Unit], list[Unit]] = ([], [])
         parts = [{pair[side] for pair in self.parts} for side in (0, 1)]
         for units, run, unit, known in (
@@ -284,7 +284,7 @@ class Alignment:
     # --- pairing ----------------------------------------------------------------------------------
 
     def _match(self, test: Test) -> None:
-        """Pair each free unit, in the order of the run, with the best that fits and is nearest."""
+        """Pair each free unit, in the order of the run, with the best unit that fits."""
         for one in self._free(self.a, self.pairs):
             best, found = 0.0, None
             for other in self._free(self.b, self._back):
@@ -298,7 +298,7 @@ class Alignment:
         return [u for u in run.units if u.number not in known and u.family not in GIVEN]
 
     def _fits(self, a: Unit, b: Unit) -> bool:
-        """Tell whether a pair crosses none of those that there are."""
+        """Return whether a new pair would cross no existing pair."""
         return not (
             self._images(self.a.before[a.number]) & self.b.after[b.number]
             or self._images(self.a.after[a.number]) & self.b.before[b.number]
@@ -320,7 +320,7 @@ class Alignment:
 
 
 def _is_part(unit: Unit, other: Unit) -> bool:
-    """Tell whether a layer may do the work of another one beside that of others."""
+    """Return whether a layer may compute a part of another layer's output."""
     if unit.family != other.family or not unit.outputs or not other.outputs or not other.weights:
         return False
     short, long = unit.outputs[0].shape, other.outputs[0].shape
@@ -329,7 +329,7 @@ def _is_part(unit: Unit, other: Unit) -> bool:
     if not short[-1] or not long[-1] or long[-1] <= short[-1] or long[-1] % short[-1]:
         return False
     parts = long[-1] // short[-1]
-    pieces = (part_of(other.weights, Part(n, parts, True), unit.weights) for n in range(parts))
+    pieces = (part_of(other.weights, Chunk(n, parts, True), unit.weights) for n in range(parts))
     return any(overlap(unit.weights, piece) >= ENOUGH for piece in pieces)
 
 
@@ -338,5 +338,5 @@ def _sizes(unit: Unit) -> set[int]:
 
 
 def is_same_layout(a: str, b: str) -> bool:
-    """Tell whether two libraries lay out arrays alike: ours is Keras's."""
+    """Return whether two libraries use the same order of axes. kerascope uses that of Keras."""
     return a == b or (a in KERAS and b in KERAS)

@@ -1,9 +1,9 @@
-"""Two arrays: do they agree, in which order of axes, and how far are they apart.
+"""Compare two arrays: whether they agree, in which order of axes, and how far they differ.
 
-The measure is the largest difference relative to the largest number of both arrays: a small number
-beside large ones is rounding error of the large ones. Libraries lay arrays out differently, so
-arrays agree in one of these forms: as they are, with permuted axes (channels first and last), with
-axes of size 1 left out, or, of what a flatten gives, with their features in another order.
+The measure is the largest difference relative to the largest number of both arrays, because the
+error of a small number may be a rounding error of the large ones. Libraries order axes differently.
+So arrays may agree in one of these forms: unchanged, with permuted axes (channels first and last),
+without axes of size 1, or, after a flatten, with their features in another order.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import numpy as np
 
 from kerascope.trace.statistics import Statistics, figure
 
-# By the shortest float type that took part: what rounding comes to in a deep model.
+# Expected rounding errors of a deep model, by the shortest float type in it.
 TOLERANCES = {"bfloat16": 1e-1, "float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
 MOST_AXES = 5
 Index = tuple[int, ...]
 
 
 class Tolerance(NamedTuple):
-    """How large a difference may be, relative to the largest number of the arrays.
+    """The largest difference at which arrays agree, relative to their largest number.
 
     Attributes
     ----------
     value : float
     dtype : str
-        The float type for which it is meant; "" if somebody gave it.
+        The float type that the tolerance is for, or "" if the user chose the value.
     """
 
     value: float
@@ -39,12 +39,12 @@ class Tolerance(NamedTuple):
 
     @property
     def words(self) -> str:
-        """It and where it is from: "0.0001 (float32)"."""
+        """The tolerance and its origin as text, such as "0.0001 (float32)"."""
         return f"{self.value:g} ({self.dtype or 'given'})"
 
 
 def tolerance_for(dtypes: Iterable[str]) -> Tolerance:
-    """Return the tolerance for what computed in several types: that of the shortest float.
+    """Return the tolerance for a mix of dtypes: that of the shortest float.
 
     Examples
     --------
@@ -59,22 +59,22 @@ def tolerance_for(dtypes: Iterable[str]) -> Tolerance:
 
 
 class Difference(NamedTuple):
-    """How far two arrays are apart, and where most.
+    """How far two arrays differ, and where the most.
 
     Attributes
     ----------
     max_abs : float
-        The largest difference; infinite where only one is a number, or their shapes do not fit.
+        The largest difference. It is infinite if only one number is finite, or the shapes differ.
     relative : float
-        The same divided by the largest number of both arrays.
+        The largest difference divided by the largest number of both arrays.
     ulp : float or None
-        The same in units of the last place of these two numbers, in the shorter of both types.
+        The largest difference in units in the last place, for the shorter of both types.
     place : tuple of int or None
-        Where in the first array it lies.
+        Index of the largest difference in the first array.
     value_a, value_b : float or None
-        What stands there.
+        The two numbers at this index.
     differing, size : int
-        How many numbers are further apart than the tolerance, of how many.
+        How many numbers differ by more than the tolerance, and the number of all.
     """
 
     max_abs: float
@@ -88,14 +88,14 @@ class Difference(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """What comes of comparing two arrays.
+    """The result of comparing two arrays.
 
     Attributes
     ----------
     agrees : bool
     layout : str
-        In which form they were compared: "" as they are, "axes (0, 2, 3, 1)", "shape (2, 12)",
-        "reordered" for features that lie elsewhere; "shapes differ" where there is none.
+        The form in which they were compared: "" if unchanged, "axes (0, 2, 3, 1)", "shape (2, 12)",
+        "reordered" for features in another order, or "shapes differ" without a common form.
     difference : Difference
     """
 
@@ -104,8 +104,8 @@ class Agreement(NamedTuple):
     difference: Difference
 
 
-class Part(NamedTuple):
-    """A part of a longer array: number `number`, from 0, of `parts`, on either side."""
+class Chunk(NamedTuple):
+    """A part of a longer array on one side: number `number`, from 0, of `parts`."""
 
     number: int
     parts: int
@@ -113,7 +113,7 @@ class Part(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As in tables: "part 2 of 3 of b"."""
+        """The part as it is shown in tables, such as "part 2 of 3 of b"."""
         return f"part {self.number + 1} of {self.parts} of {'b' if self.is_of_b else 'a'}"
 
 
@@ -122,11 +122,11 @@ PERMUTED = "reordered"
 SHAPES_DIFFER = "shapes differ"
 
 
-# --- figures that no order changes ----------------------------------------------------------------
+# --- statistics in any order ----------------------------------------------------------------------
 
 
 class Moments(NamedTuple):
-    """Figures of an array that stay the same in any order of its numbers."""
+    """Statistics of an array that do not depend on the order of its numbers."""
 
     size: int
     not_finite: int
@@ -137,13 +137,13 @@ class Moments(NamedTuple):
     high: float
 
     @property
-    def tells(self) -> bool:
-        """Whether equal figures say that two arrays are the same: not of a constant."""
+    def is_distinctive(self) -> bool:
+        """Whether arrays with equal moments are probably equal. False for a constant array."""
         return self.size > 1 and self.high - self.low > 1e-6 * self.largest
 
 
 def moments_of(array: np.ndarray | Statistics) -> Moments:
-    """Return the figures of an array, or what its statistics tell of them."""
+    """Return the moments of an array, or estimate them from its statistics."""
     if isinstance(array, Statistics):
         size = math.prod(int(n) for n in array.kind.partition("[")[2][:-1].split(",") if n)
         low, high = array.min or 0.0, array.max or 0.0
@@ -164,7 +164,7 @@ def moments_of(array: np.ndarray | Statistics) -> Moments:
 
 
 def could_agree(a: Moments, b: Moments, tolerance: float) -> bool:
-    """Tell whether two arrays with these figures may be the same within the tolerance."""
+    """Return whether arrays with these moments may agree within the tolerance."""
     if a.size != b.size or a.not_finite != b.not_finite:
         return False
     room = 2 * tolerance * max(a.largest, b.largest)
@@ -176,7 +176,7 @@ def could_agree(a: Moments, b: Moments, tolerance: float) -> bool:
 
 
 def as_numbers(array: np.ndarray) -> np.ndarray:
-    """Return an array in float64."""
+    """Return an array as float64."""
     return np.asarray(array, "float64")
 
 
@@ -186,17 +186,17 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
 def compared(
     a: np.ndarray, b: np.ndarray, tolerance: float, *, same_layout: bool, any_order: bool = False
 ) -> Agreement:
-    """Compare two arrays in the form in which they fit best.
+    """Compare two arrays in the form that matches best.
 
     Parameters
     ----------
     a, b : np.ndarray
     tolerance : float
-        Relative to the largest number of both.
+        Tolerance relative to the largest number of both arrays.
     same_layout : bool
-        Whether both lay their axes out alike if they have the same shape.
+        Whether arrays of the same shape have the same order of axes.
     any_order : bool
-        Whether they agree with their features in another order, too.
+        Whether the arrays also agree if their features are in another order.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
 
 
 def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
-    """Return the second array in the form in which it was compared; None if that is not known.
+    """Return the second array in the form of a layout, or None if the form is unknown.
 
     Examples
     --------
@@ -250,20 +250,20 @@ def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
     return b if not layout and a.shape == b.shape else None
 
 
-def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agreement, Part] | None:
-    """Compare an array with that part of a longer one, along the last axis, which is nearest to it.
+def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agreement, Chunk] | None:
+    """Compare an array with the most similar part of a longer one, split along the last axis.
 
-    One layer may do the work of several: a projection of queries, keys and values together.
+    For example, one layer may project queries, keys and values together.
 
     Returns
     -------
-    Agreement and Part, or None
-        None if neither is several times as long as the other.
+    Agreement and Chunk, or None
+        None if no array is a multiple as long as the other.
 
     Examples
     --------
     >>> compared_part(np.ones((1, 2)), np.array([[0, 0, 0, 0, 1, 1.0]]), 1e-4)[1]
-    Part(number=2, parts=3, is_of_b=True)
+    Chunk(number=2, parts=3, is_of_b=True)
     """
     if a.ndim != b.ndim or a.ndim < 2 or a.shape[:-1] != b.shape[:-1]:
         return None
@@ -276,12 +276,12 @@ def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agree
         pair = (a, piece) if long is b else (piece, b)
         found.append((measured(*pair, tolerance), number))
     difference, number = min(found, key=lambda one: one[0].relative)
-    part = Part(number, parts, long is b)
+    part = Chunk(number, parts, long is b)
     return Agreement(difference.relative <= tolerance, part.words, difference), part
 
 
 def measured(a: np.ndarray, b: np.ndarray, tolerance: float) -> Difference:
-    """Return how far two arrays of one shape are apart.
+    """Return how far two arrays of the same shape differ.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def _ulp(gap: float, pair: Sequence[float], dtypes: Sequence[np.dtype[Any]]) -> 
 
 
 def compared_figures(a: Moments, b: Moments, tolerance: float) -> Agreement:
-    """Compare what is known of two arrays of which a tape has kept no numbers.
+    """Compare two arrays by their moments, because a tape did not keep the numbers.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def compared_figures(a: Moments, b: Moments, tolerance: float) -> Agreement:
 
 
 def number(value: float | None) -> str:
-    """Return a number as it stands in tables; "" if it is not known.
+    """Return a number as it is shown in tables, or "" for None.
 
     Examples
     --------

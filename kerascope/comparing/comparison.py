@@ -1,4 +1,4 @@
-"""`ks.compare(a, b, x)`: two models on the same input, and the first call at which they differ."""
+"""`ks.compare(a, b, x)`: run two models on the same input and find the first different call."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kerascope.comparing.judging import MOST_JOINED, Judge, Pair, Verdict, first
 from kerascope.comparing.runs import GIVEN, Run, moments
 from kerascope.comparing.subjects import (
     Prepared,
-    Ran,
-    beside_keras,
+    SideRuns,
     prepared,
-    ran,
+    run_side,
+    with_keras,
 )
 from kerascope.errors import ArgumentError
 from kerascope.foreign import WATCHED
@@ -29,32 +29,30 @@ from kerascope.viz.drawing import Drawing
 from kerascope.viz.graph import Graph
 from kerascope.viz.overlays import marking
 
-_TABLES = "kerascope.comparing.tables"  # with rich: loaded when something is shown
+_TABLES = "kerascope.comparing.tables"  # imports rich, so it is only loaded to show a comparison
 _DRAW = "kerascope.viz.draw"
 SEED = 0
-REMEDY_OF_DRAWN = (
-    "The input was drawn at random; give your own: compare(a, b, x), or --input x.npy."
-)
-REASONS_DRAWN = 2  # why, under the title of a picture
+REMEDY_OF_DRAWN = "The input was random. Give your own: compare(a, b, x), or --input x.npy."
+REASONS_DRAWN = 2  # number of reasons under the title of a picture
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What comes of comparing two models.
+    """The result of comparing two models.
 
     Attributes
     ----------
     a, b : Run
-        What ran on each side.
+        The runs of both models.
     pairs : list of Pair
-        In the order of the first side.
+        The pairs of calls, in the order of the first model.
     only_a, only_b : list of Call
-        Calls for which nothing stands on the other side.
+        The calls without a partner.
     first : Pair or None
-        Where both stop agreeing.
+        The pair at which both stop agreeing.
     tolerance : Tolerance
     notes : tuple of str
-        What was done to make them comparable: inputs that were drawn or turned.
+        Preparations for the comparison, such as random or transposed inputs.
     """
 
     a: Run
@@ -73,7 +71,7 @@ class Comparison:
 
     @property
     def not_finite(self) -> Pair | None:
-        """The first pair that agrees on a NaN or an infinite number; None if none does."""
+        """The first equal pair with NaN or infinite numbers, or None."""
         for pair in self.pairs:
             figures = [found for value in pair.a[-1].outputs if (found := moments(value))]
             if any(one.not_finite for one in figures) and pair.verdict is Verdict.EQUAL:
@@ -81,7 +79,7 @@ class Comparison:
         return None
 
     def lines(self, width: int = 100) -> list[str]:
-        """Return what is printed, as lines of text."""
+        """Return the printed comparison as lines of text."""
         found: list[str] = import_module(_TABLES).lines_of(self, width)
         return found
 
@@ -94,17 +92,17 @@ class Comparison:
         return f"<Comparison: {self.first!r} is the first of {len(self.pairs)} pairs>"
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
-        """Yield what rich prints."""
+        """Yield the lines of the comparison for rich."""
         return import_module(_TABLES).rendered(self, console, options)
 
     def graph(self) -> Graph:
-        """Return the graph of the first side, with what agrees, what differs, and where it begins.
+        """Return the graph of the first model with the state of each call.
 
         Returns
         -------
         Graph
-            Boxes of pairs that agree are "done", the first that differs "failed", those that
-            differ because it does "changed", what has no partner "pending".
+            Boxes of equal pairs are "done", the first different one is "failed", later different
+            ones are "changed", and calls without a partner are "pending".
         """
         run = self.a
         graph = graph_of_calls(run.name, run.calls, run.frames, library=run.library)
@@ -113,8 +111,8 @@ class Comparison:
         for pair in self.pairs:
             for call in pair.a:
                 states[call.id], notes[call.id] = self._mark(pair)
-            if len(pair.a) > MOST_JOINED:  # of a group the last one gives what was compared
-                notes.update((call.id, "belongs to it") for call in pair.a[:-1])
+            if len(pair.a) > MOST_JOINED:  # the last call of a group has the compared output
+                notes.update((call.id, "part of this group") for call in pair.a[:-1])
         graph = marking.with_states(graph, states, notes, where="compare")
         return replace(graph, attrs={**graph.attrs, "caption": self._caption()})
 
@@ -137,14 +135,14 @@ class Comparison:
         return "; ".join((words, *short[:REASONS_DRAWN]))
 
     def draw(self, to: str | PathLike[str] | None = None, **options: Any) -> Drawing:
-        """Draw the graph of the first side with the point at which both stop agreeing.
+        """Draw the graph of the first model with the state of each call.
 
         Parameters
         ----------
         to : path, optional
-            Also save it there.
+            A path to which the picture is also saved.
         **options
-            Of `kerascope.draw`.
+            Options of `kerascope.draw`.
         """
         drawing: Drawing = import_module(_DRAW).draw(self.graph(), to, **options)
         return drawing
@@ -165,21 +163,21 @@ def compare(
     Parameters
     ----------
     a, b : model, path or Tape
-        Of kerascope, Keras 3, PyTorch, ONNX or JAX; the path of a .keras, .h5 or .onnx file, or of
-        a tape. Without `b` a model or file of Keras runs in the real Keras beside kerascope.
+        Models of kerascope, Keras 3, PyTorch, ONNX or JAX, or paths of .keras, .h5 or .onnx files
+        or of tapes. Without `b`, a Keras model or file runs in kerascope and in the real Keras.
     x : array_like, list or tuple of array_like, or dict, optional
-        What both are called on. If it is left out, random numbers are drawn, the same at each call.
-        Where one is of PyTorch or Keras 3, a shape such as (2, 4) stands for random numbers.
+        The input of both models. By default random numbers, which are the same for each call of
+        `compare`. For PyTorch or Keras 3, a shape such as (2, 4) is replaced by random numbers.
     x_b : optional
-        What `b` is called on instead, where it wants its input otherwise.
+        The input of `b`, if it needs another form.
     tolerance : float, optional
-        How large a difference may be, relative to the largest number of the arrays. By default as
-        the shortest float type that takes part asks: 1e-9 for float64, 1e-4 for float32, 0.02 for
-        float16, 0.1 for bfloat16.
+        The largest difference at which arrays agree, relative to their largest number. The default
+        depends on the shortest float type in both models: 1e-9 for float64, 1e-4 for float32, 0.02
+        for float16, 0.1 for bfloat16.
     custom_objects : dict, optional
-        Your own classes that a file names.
+        Your own classes that a file needs, by name.
     seed : int
-        Of the numbers that are drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -188,13 +186,13 @@ def compare(
     Raises
     ------
     ArgumentError
-        Something cannot be compared, or has to be given.
+        If something cannot be compared, or an argument is missing.
 
     Notes
     -----
-    Arrays agree if their greatest difference is within the tolerance; their axes may lie in another
-    order where the libraries differ (channels first or last). Calls are paired by what they give,
-    by their weights, and by their place in the graph; names count last.
+    Arrays agree if their largest difference is within the tolerance. Between libraries, their axes
+    may have another order (channels first or last). Calls are paired by their outputs, by their
+    weights, and by their position in the graph. Names count last.
 
     Examples
     --------
@@ -224,10 +222,10 @@ def compare(
         was_drawn = x is not None
         if was_drawn:
             notes.append(note_of(seed))
-    found: list[Ran] = []
+    found: list[SideRuns] = []
     for side, given, word in zip(sides, (x, x if x_b is None else x_b), "ab", strict=True):
         try:
-            found.append(ran(side, given, word))
+            found.append(run_side(side, given, word))
         except ArgumentError as error:
             if was_drawn:
                 raise ArgumentError(f"{error} {REMEDY_OF_DRAWN}") from error
@@ -238,31 +236,31 @@ def compare(
 
 
 def check_tolerance(tolerance: float | None) -> None:
-    """Refuse what is no tolerance.
+    """Check that a value is a valid tolerance.
 
     Raises
     ------
     ArgumentError
-        It is no number, or negative.
+        If it is not a number, or is negative.
     """
     if tolerance is None:
         return
     if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < float("inf"):
         raise ArgumentError(
-            f"compare: tolerance expected a number from 0 on, as 1e-4, got {tolerance!r}."
+            f"compare: expected a tolerance of 0 or more, such as 1e-4, got {tolerance!r}."
         )
 
 
 def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Prepared]:
     if b is None:
-        return beside_keras(a, custom_objects)
+        return with_keras(a, custom_objects)
     return [prepared(a, custom_objects), prepared(b, custom_objects)]
 
 
 def _of_runs(
     a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
 ) -> Comparison:
-    """Compare pass by pass, up to the first that differs."""
+    """Compare pass by pass, up to the first pass that differs."""
     if len(a) != len(b):
         notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
     found = None
@@ -274,7 +272,7 @@ def _of_runs(
                 notes.append(f"the first {number} forward passes agree; this is number {number}")
             break
     if found is None:
-        raise ArgumentError("compare: nothing ran on one of both sides.")
+        raise ArgumentError("compare: one of the two models made no calls.")
     if found.equal and len(passes) > 1:
         notes.append(f"all {len(passes)} forward passes agree")
     return replace(found, notes=tuple(notes))

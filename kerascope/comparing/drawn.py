@@ -1,4 +1,4 @@
-"""Inputs that nobody gave: random arrays for models that say what they read."""
+"""Random inputs for models that declare the shapes and types of their inputs."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from kerascope.layers.embeddings import Embedding
 from kerascope.trace.tape_store import Tape
 
 SAMPLES = 2
-UNKNOWN_LENGTH = 8  # of an axis whose length a model leaves open
+UNKNOWN_LENGTH = 8  # length of an axis that a model leaves open
 DRAWABLE = "biuf"  # kinds of NumPy's types
 
 
 def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
-    """Return random arrays for the first side that says what it reads; None if none does.
+    """Return random arrays for the first side that declares its inputs, or None if none does.
 
-    Models of kerascope come before files of other libraries, since they tell more. Whole numbers
-    where an Embedding reads them or the type is one, else numbers of a normal distribution. A size
-    that this side leaves open is that of the other one, if it is said there.
+    Models of kerascope come before files of other libraries, because they give more details. Inputs
+    of an Embedding, or of an integer type, are integers. Others are normally distributed. A size
+    that this side leaves open is taken from the other side, if it is known there.
     """
     networks = [_network_of(side) for side in sides]
-    told = [_read_by_network(one) for one in networks if one is not None and one.inputs]
+    candidates = [_read_by_network(one) for one in networks if one is not None and one.inputs]
     for side, network in zip(sides, networks, strict=True):
         declared = None if network is not None else _declared_by(side)
-        told += [declared] if declared else []
-    if not told:
+        candidates += [declared] if declared else []
+    if not candidates:
         return None
     random = np.random.default_rng(seed)
-    first, *others = told
+    first, *others = candidates
     shapes = _sizes(first, [one for one in others if len(one) == len(first)])
     found = [_drawn(one, shape, random) for one, shape in zip(first, shapes, strict=True)]
     return found[0] if len(found) == 1 else found
 
 
 def note_of(seed: int) -> str:
-    """Return what is said of inputs that were drawn."""
+    """Return the note about random inputs."""
     return f"no input was given: random numbers were drawn, seed {seed}"
 
 
-# --- what is read ---------------------------------------------------------------------------------
+# --- inputs ---------------------------------------------------------------------------------------
 
 
 def _network_of(side: Prepared) -> Any:
-    """Return the model of kerascope that a side is, or that does the same; None if none does."""
+    """Return a side's model of kerascope, or an equivalent one, or None if there is none."""
     model = side.subject
     if side.library != own_models.LIBRARY:
         model = None if isinstance(model, Tape) else foreign.converted(model)
@@ -68,7 +68,7 @@ def _read_by_network(model: Network) -> list[Declared]:
 
 
 def _vocabulary(model: Network, tensor: Any) -> int:
-    """Return how many words an input may have: the fewest that an Embedding behind it knows."""
+    """Return the number of valid indices of an input, from the Embeddings that read it."""
     found = []
     for nodes in model.nodes_by_depth.values():
         for node in nodes:
@@ -84,7 +84,7 @@ def _vocabulary(model: Network, tensor: Any) -> int:
 
 
 def _declared_by(side: Prepared) -> list[Declared] | None:
-    """Return what a file of another library says that it reads; None if it does not say enough."""
+    """Return the inputs that a file of another library declares, or None if it is incomplete."""
     if isinstance(side.subject, Tape):
         return None
     found = foreign.declared(side.subject)
@@ -96,7 +96,7 @@ def _declared_by(side: Prepared) -> list[Declared] | None:
 def _is_drawable(dtype: str) -> bool:
     try:
         return np.dtype(dtype).kind in DRAWABLE
-    except TypeError:  # one that NumPy does not know
+    except TypeError:  # a type that NumPy does not know
         return False
 
 
@@ -104,7 +104,7 @@ def _is_drawable(dtype: str) -> bool:
 
 
 def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> list[list[int]]:
-    """Return the shapes of arrays for some inputs; sizes of the same name are the same."""
+    """Return the shapes of the arrays for the inputs. Sizes with the same name are equal."""
     named: dict[Hashable, int] = {}
     found = []
     for place, one in enumerate(inputs):
@@ -113,7 +113,7 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
         for axis, size in enumerate(shape):
             if not isinstance(size, int):
                 free = SAMPLES if axis == 0 else UNKNOWN_LENGTH
-                wanted = next(iter(_said(shape, axis, beside)), free)
+                wanted = next(iter(_text(shape, axis, beside)), free)
                 name = size or (axis or "samples", "" if axis == 0 else place)
                 size = named.setdefault(name, wanted)
             sizes.append(size)
@@ -121,10 +121,10 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
     return found
 
 
-def _said(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the sizes of an axis that the same input has at the other sides.
+def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
+    """Return the sizes of an axis of the same input on the other sides.
 
-    Where the axes may lie in another order, only the first is the same one.
+    If the axes may be in another order, only the first axis is the same.
     """
     found = []
     for other in beside:

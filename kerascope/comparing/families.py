@@ -1,7 +1,7 @@
-"""One vocabulary for the calls of all libraries: families of operations, settings, weights.
+"""Common names for the calls of all libraries: families of operations, settings, roles of weights.
 
-`Conv2D`, `torch.nn.Conv2d`, `F.conv2d` and ONNX's `Conv` are one family; `epsilon` and `eps` one
-setting; `kernel` and `weight` one role of an array.
+`Conv2D`, `torch.nn.Conv2d`, `F.conv2d` and ONNX's `Conv` are one family. `epsilon` and `eps` are
+one setting. `kernel` and `weight` are one role of an array.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kerascope.viz.kinds import KIND_OF_CLASS
 
 Setting = str | int | float | bool
 
-# What an operation is called in any library, in lower case without signs; the first that fits.
+# Patterns for the names of operations, in lower case without punctuation. The first match counts.
 _FAMILIES = tuple(
     (family, re.compile(pattern))
     for family, pattern in (
@@ -63,12 +63,12 @@ _FAMILIES = tuple(
         ),
     )
 )
-# Kinds of boxes that tell a family where the name of the operation does not.
+# Kinds of boxes that determine a family if the name of the operation does not.
 _FAMILY_OF_KIND = {"merge": "merging", "model": "other", "layer": "other", "wrapper": "other"}
 KERAS = ("kerascope", "keras", "tape")  # libraries that lay out arrays as Keras does
 WITH_ACTIVATION = ("dense", "convolution")
 
-# The name of a setting in some library -> its name here.
+# The name of a setting in a library -> its common name.
 _SETTINGS = {
     "alpha": "negative_slope", "approximate": "approximate", "auto_pad": "padding",
     "kernel": "kernel_size",
@@ -78,15 +78,15 @@ _SETTINGS = {
     "kernel_size", "stride": "strides", "subsample": "strides", "variance_epsilon": "epsilon",
     "layer_norm_eps": "epsilon", "causal": "is_causal", "use_causal_mask": "is_causal",
 }  # fmt: skip
-# What two libraries can be compared by; of one library all settings can be.
+# Settings that are comparable between libraries. In one library all settings are.
 SHARED = frozenset((
     "activation", "approximate", "ceil_mode", "dilation_rate", "epsilon", "groups", "is_causal",
     "kernel_size", "mask", "negative_slope", "num_heads", "padding", "recurrent_activation",
     "strides", "training",
 ))  # fmt: skip
-# What a setting is where a library says nothing of it: only what somebody has set is recorded.
+# Defaults of settings, because only other values are recorded.
 _WINDOW: dict[str, Setting] = {"strides": 1, "padding": 0, "dilation_rate": 1, "groups": 1}
-_ALONE: dict[str, dict[str, dict[str, Setting]]] = {
+_DEFAULTS: dict[str, dict[str, dict[str, Setting]]] = {
     "torch": {"normalization": {"epsilon": 1e-5}},
     "onnx": {"normalization": {"epsilon": 1e-5}},
     "keras": {"normalization": {"epsilon": 1e-3}},
@@ -98,8 +98,8 @@ _OF_ALL: dict[str, Setting] = {
 }
 _NOTHING = ("none", "linear", "identity", "")
 
-# What an array of a layer is to it, by the end of its name.
-STATISTICS = ("moving_mean", "moving_variance")  # some libraries call them no parameters
+# The role of an array, by the last part of its name.
+STATISTICS = ("moving_mean", "moving_variance")  # in some libraries they are not parameters
 _ROLES = {
     "weight": "kernel", "w": "kernel", "gamma": "scale", "beta": "bias", "b": "bias", "c": "bias",
     "running_mean": "moving_mean", "running_var": "moving_variance",
@@ -110,7 +110,7 @@ _ROLES = {
 
 
 def plain_name(op: str) -> str:
-    """Return the name of an operation as all libraries may write it.
+    """Return the name of an operation in lower case, without module and punctuation.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def plain_name(op: str) -> str:
 
 
 def family_of(call: Call) -> str:
-    """Return the family of a call's operation: "convolution", "dense", "other", ...
+    """Return the family of a call's operation, such as "convolution", "dense" or "other".
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _family(op: str, kind: str) -> str:
 
 
 def role_of(name: str, axes: int = 2) -> str:
-    """Return what an array of so many axes is to its layer: "kernel", "bias", "moving_mean", ...
+    """Return the role of an array in its layer, such as "kernel", "bias" or "moving_mean".
 
     Examples
     --------
@@ -160,11 +160,11 @@ def role_of(name: str, axes: int = 2) -> str:
     role = _ROLES.get(last, last)
     if role == "kernel" and axes == 1:
         return "scale"
-    return "kernel" if last == "b" and axes > 1 else role  # the second operand of a product
+    return "kernel" if last == "b" and axes > 1 else role  # the second operand of a matrix product
 
 
 def lays_inputs_first(library: str, call: Call) -> bool | None:
-    """Tell whether a layer's weights have the inputs before the outputs; None if nobody knows.
+    """Return whether a layer's weights have inputs before outputs, or None if unknown.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def lays_inputs_first(library: str, call: Call) -> bool | None:
 
 
 def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
-    """Tell whether two layers, each of a library, lay their weights out alike; None: unknown."""
+    """Return whether two layers order the axes of their weights alike, or None if unknown."""
     first, second = lays_inputs_first(*a), lays_inputs_first(*b)
     if first is None or second is None:
         return True if a[0] == b[0] and a[0] != "onnx" else None
@@ -191,13 +191,13 @@ def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
 
 
 def activation_of(settings: Mapping[str, Setting]) -> str:
-    """Return the name of the activation that a layer applies itself; "" for none."""
+    """Return the name of a layer's own activation, or "" if it has none."""
     name = str(settings.get("activation", "")).lower()
     return "" if name in _NOTHING else name
 
 
 def may_be_gelu(calls: Sequence[Call]) -> bool:
-    """Tell whether a layer ends in a gelu, or in a function of which only the numbers are known.
+    """Return whether a layer may end in gelu: by its name, or because its function is unknown.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def may_be_gelu(calls: Sequence[Call]) -> bool:
     name = activation_of(last.settings)
     if not name:
         family = family_of(last)
-        if family in ("other", "merging"):  # a Lambda; the product that ends a gelu of ONNX
+        if family in ("other", "merging"):  # a Lambda, or the last product of a gelu in ONNX
             return True
         name = last.op if family == "activation" else ""
     name = plain_name(name)
@@ -222,7 +222,7 @@ def may_be_gelu(calls: Sequence[Call]) -> bool:
 def canonical(
     settings: Mapping[str, Setting], op: str = ""
 ) -> dict[str, Setting | tuple[float, ...]]:
-    """Return settings by the names and values that all libraries share.
+    """Return settings with common names and values.
 
     Examples
     --------
@@ -239,24 +239,24 @@ def canonical(
     return found
 
 
-def usual(library: str, call: Call) -> dict[str, Setting]:
-    """Return what the settings of a call are in a library where nobody has set them.
+def default_settings(library: str, call: Call) -> dict[str, Setting]:
+    """Return the default settings of a call in a library.
 
     Examples
     --------
     >>> call = Call("norm", "norm", "LayerNorm", "normalization", (), ())
-    >>> usual("torch", call)["epsilon"], usual("keras", call)["epsilon"]
+    >>> default_settings("torch", call)["epsilon"], default_settings("keras", call)["epsilon"]
     (1e-05, 0.001)
     """
     family = family_of(call)
     if family == "normalization" and not _WITH_EPSILON.match(plain_name(call.op)):
-        family = "other"  # the norm of a vector, or one whose epsilon depends on its type
+        family = "other"  # the norm of a vector, or an epsilon that depends on the type
     shared = {"convolution": _WINDOW, "pooling": _OF_POOLING}.get(family, {})
-    return {**_OF_ALL, **shared, **_ALONE.get(library, {}).get(family, {})}
+    return {**_OF_ALL, **shared, **_DEFAULTS.get(library, {}).get(family, {})}
 
 
 def _value(value: Setting) -> Setting | tuple[float, ...]:
-    """Return numbers for a text of numbers, one for several equal ones, and words in lower case."""
+    """Parse numbers in a text, merge several equal ones, and convert words to lower case."""
     if not isinstance(value, str):
         return value
     text = value.strip().lower()

@@ -1,8 +1,8 @@
-"""The two forms of gelu, told apart by their numbers.
+"""Tell the two forms of gelu apart by their numbers.
 
-x Phi(x) is computed exactly or by a tanh, and the two are at most 0.0005 apart: less than what the
-tolerance allows beside large numbers, and about as much as float16 rounds. But as a function of the
-result that distance is known, and rounding does not follow it.
+x Phi(x) is computed exactly or with tanh. The two forms differ by at most 0.0005, which is less
+than the tolerance next to large numbers, and about the rounding error of float16. But the
+difference is a known function of the result, and rounding errors do not follow it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ import numpy as np
 
 from kerascope.comparing.arrays import as_numbers
 
-LOW, HIGH = 0.02, 4.0  # of the results: where the forms are apart, and x can be told from gelu(x)
-FEWEST = 8  # numbers that say anything
-SIGMAS = 6.0  # how clearly the distance has to stand out of the rounding
-NEAR = 0.25  # how far the distance found may be from the one that is known
+LOW, HIGH = 0.02, 4.0  # results for which the forms differ, and gelu(x) determines x
+FEWEST = 8  # numbers needed for a decision
+SIGMAS = 6.0  # how far the difference must exceed the rounding errors
+NEAR = 0.25  # largest deviation of the measured from the known difference
 
 
-def told_apart(a: np.ndarray, b: np.ndarray) -> str:
-    """Return which of two results is computed in which form; "" if they do not differ in that.
+def gelu_forms_of(a: np.ndarray, b: np.ndarray) -> str:
+    """Return which of two results uses which form, as text, or "" if both use the same form.
 
     Parameters
     ----------
     a, b : np.ndarray
-        Of one shape.
+        Two results of the same shape.
 
     Examples
     --------
     >>> x = np.linspace(-3, 3, 50)
     >>> exact = x * np.array([0.5 * math.erfc(-one / 2**0.5) for one in x])
     >>> by_tanh = 0.5 * x * (1 + np.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    >>> told_apart(exact, by_tanh)
+    >>> gelu_forms_of(exact, by_tanh)
     'gelu is computed exactly in a, by a tanh in b'
-    >>> told_apart(exact, exact + 1e-7)
+    >>> gelu_forms_of(exact, exact + 1e-7)
     ''
     """
     first, second = as_numbers(a).ravel(), as_numbers(b).ravel()
     middle = (first + second) / 2
-    known = (middle > LOW) & (middle < HIGH)  # False of what is no number
+    known = (middle > LOW) & (middle < HIGH)  # False for NaN
     if np.count_nonzero(known) < FEWEST:
         return ""
     results, distances = _forms()
@@ -58,7 +58,7 @@ def told_apart(a: np.ndarray, b: np.ndarray) -> str:
 
 @lru_cache(1)
 def _forms() -> tuple[np.ndarray, np.ndarray]:
-    """Return results of gelu for growing numbers, and by how much that by a tanh is larger."""
+    """Return exact results of gelu, and how much larger the results with tanh are."""
     x = np.linspace(0, HIGH + 1, 1001)
     exact = x * np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in x.tolist()])
     by_tanh = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))

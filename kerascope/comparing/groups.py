@@ -1,8 +1,8 @@
-"""Several calls of one side that stand for several of the other, where no call has its own partner.
+"""Compare groups of calls in which no single call has a partner.
 
-Keras has an attention in one layer, which others write as three projections, two products and a
-softmax. An exporter folds a normalization into the convolution before it. Such calls are compared
-as one: what goes in, what comes out, and the weights of all of them.
+Keras has an attention in one layer, while other libraries write three projections, two products and
+a softmax. An exporter folds a normalization into the convolution before it. Such groups are
+compared as a whole: their inputs, their outputs, and all of their weights.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from kerascope.comparing.weights import (
 from kerascope.foreign.records import Call, Recorded
 from kerascope.trace.records import listed
 
-NAMED = 4  # calls of a group that are named
-# Families of which a group has one that decides: what it is set to counts.
-_TELLING = ("attention", "normalization", "convolution", "pooling", "recurrent", "activation")
+NAMED = 4  # number of calls that are named for a group
+# Families whose settings decide what a group computes.
+_DECISIVE = ("attention", "normalization", "convolution", "pooling", "recurrent", "activation")
 _ONE_SIDED = ("is_causal", "mask")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Units of both sides that stand for each other.
+    """Corresponding units of both sides.
 
     Attributes
     ----------
     a, b : tuple of Unit
     outputs : (tuple of Recorded, tuple of Recorded)
-        What the rest of both models reads of them.
+        The values of both groups that the rest of the models reads.
     folded : (Unit, Unit, Unit) or None
-        A layer, and the layer and normalization of the other side that were folded into it.
+        A layer, and the layer and normalization of the other side that are folded into it.
     """
 
     a: tuple[Unit, ...]
@@ -67,22 +67,22 @@ class Group:
 
 
 def group_before(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
-    """Return the units without partners that both of a pair read from; None if a side has none."""
+    """Return the unpaired units that a pair reads from, or None if a side has none."""
     sides, outputs = [], []
-    for unit, behind in zip((a, b), alignment.alone_before(a, b), strict=True):
+    for unit, behind in zip((a, b), alignment.unpaired_before(a, b), strict=True):
         made = {value.token for one in behind for value in one.outputs}
         read = tuple(value for value in unit.inputs if value.token in made)
         if not read or all(one.family == "noise" for one in behind):
-            return None  # a Dropout does nothing here
+            return None  # a Dropout is inactive here
         sides.append(tuple(sorted(behind, key=lambda one: one.number)))
         outputs.append(read)
     return Group(sides[0], sides[1], (outputs[0], outputs[1]))
 
 
 def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
-    """Return a layer, and the layer and its normalization that stand for it; None if it is not so.
+    """Return the group of a layer and the layer with a normalization that it replaces, or None.
 
-    Only a normalization whose statistics are known, behind a layer whose weights are others.
+    This requires a normalization with known statistics, and layers with different weights.
     """
     if (
         a.family not in WITH_ACTIVATION
@@ -103,7 +103,7 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
     ]
     if bool(found[0]) == bool(found[1]):
         return None
-    before = alignment.alone_before(a, b)
+    before = alignment.unpaired_before(a, b)
     units_a = (*before[0], a, *found[0])
     units_b = (*before[1], b, *found[1])
     folded = (b, a, found[0][0]) if found[0] else (a, b, found[1][0])
@@ -111,7 +111,7 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def _with_norm(run: Run, unit: Unit, free: set[int], *, has_activation: bool) -> list[Unit]:
-    """Return the normalization that alone reads a layer, and what activates that."""
+    """Return the normalization that only reads this layer, and its activation if wanted."""
     norm = _only_reader(run, unit, free)
     if norm is None or norm.family != "normalization" or "moving_variance" not in _roles(norm):
         return []
@@ -131,48 +131,48 @@ def _only_reader(run: Run, unit: Unit, free: set[int]) -> Unit | None:
 
 
 def reasons_of_group(group: Group, alignment: Alignment, tolerance: float) -> list[str]:
-    """Return what could be found of why two groups differ, most likely first."""
+    """Return possible reasons for the difference of two groups, the most likely first."""
     libraries = alignment.a.library, alignment.b.library
     if group.folded is not None:
         return _of_folded(group.folded, group, libraries, tolerance)
-    told = [words_of_weights(one) for one in _weights(group, alignment, tolerance)]
+    reasons = [words_of_weights(one) for one in _weights(group, alignment, tolerance)]
     settings = _settings(group, libraries)
     if settings:
-        told.append("settings differ: " + "; ".join(settings))
-    if not told:
-        told.append(NOTHING_FOUND)
-    return [*told, *_words_of_calls(group)]
+        reasons.append("settings differ: " + "; ".join(settings))
+    if not reasons:
+        reasons.append(NOTHING_FOUND)
+    return [*reasons, *_words_of_calls(group)]
 
 
 def _words_of_calls(group: Group) -> list[str]:
-    """Say which calls stand on either side."""
+    """Return a line with the calls of each side."""
     return [
-        f"{word} does it by: {listed([unit.words for unit in units], NAMED)}"
+        f"{word} computes it with: {listed([unit.words for unit in units], NAMED)}"
         for word, units in (("a", group.a), ("b", group.b))
     ]
 
 
 def _settings(group: Group, libraries: tuple[str, str]) -> list[str]:
-    told = []
-    for family in _TELLING:
+    reasons = []
+    for family in _DECISIVE:
         ones = [[unit for unit in units if unit.family == family] for units in (group.a, group.b)]
         if len(ones[0]) == len(ones[1]) == 1:
             sides = [Side(one[0].calls, lib) for one, lib in zip(ones, libraries, strict=True)]
-            told += settings_that_differ(*sides)
+            reasons += settings_that_differ(*sides)
         elif family == "attention" and len(ones[0]) + len(ones[1]) == 1:
             word, one = ("a", ones[0][0]) if ones[0] else ("b", ones[1][0])
             set_there = [name for name in _ONE_SIDED if setting_of(one.call, name) is True]
-            told += [f"{name} yes in {word}, not told by the other" for name in set_there]
-    return told
+            reasons += [f"{name} yes in {word}, not stated by the other" for name in set_there]
+    return reasons
 
 
 # --- weights of groups ----------------------------------------------------------------------------
 
 
 def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[WeightDifference]:
-    """Yield how the weights of both groups differ: each array beside that with the same numbers.
+    """Yield the differences between the weights of two groups, paired by equal numbers.
 
-    One array may be a part of a longer one, as of a projection of queries, keys and values.
+    One array may be a part of a longer one, such as a projection of queries, keys and values.
     """
     a, b = (_arrays(units) for units in (group.a, group.b))
     library_a, library_b = alignment.a.library, alignment.b.library
@@ -195,12 +195,12 @@ def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[W
 
 
 def _start(array: np.ndarray) -> int:
-    """Return where an array begins in memory: other pieces of one array begin elsewhere."""
+    """Return the memory address of an array, which differs for other pieces of one array."""
     return int(array.__array_interface__["data"][0])
 
 
 def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
-    """Return the arrays of several layers, each with its call, by the names of both."""
+    """Return the arrays of several layers with their calls, by the names of call and array."""
     return {
         f"{unit.call.id}.{name}": (unit.call, array)
         for unit in units
@@ -210,7 +210,7 @@ def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
 
 
 def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield two arrays that may hold the same: one beside each part of the other."""
+    """Yield pairs of arrays that may be equal: both, or the shorter one and parts of the longer."""
     if a.size == b.size:
         yield a, b
         return
@@ -225,7 +225,7 @@ def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarr
 
 
 def _share(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the share of their numbers that two arrays of one size have in common."""
+    """Return the share of numbers that two arrays of one size have in common."""
     numbers = [np.sort(one.astype("float64").ravel()) for one in (a, b)]
     return in_common(numbers[0], numbers[1], a.dtype, b.dtype) / a.size
 
@@ -238,7 +238,7 @@ def _differences(
     tolerance: float,
     same_layout: bool | None,
 ) -> Iterator[WeightDifference]:
-    """Yield how two arrays differ, of which one may have an axis of heads more."""
+    """Yield the differences between two arrays. One may have an extra axis for heads."""
     first, second = _merged(a, b, same_layout), _merged(b, a, same_layout)
     sides = [
         Weights({"kernel": Recorded(0, array.shape, array.dtype.name, array)})
@@ -254,7 +254,7 @@ def _differences(
 
 
 def _merged(array: np.ndarray, like: np.ndarray, same_layout: bool | None) -> np.ndarray:
-    """Return an array with neighbouring axes merged, so that it has as many as another one."""
+    """Return an array with adjacent axes merged, so that it has the rank of another array."""
     if array.ndim <= like.ndim:
         return array
     wanted = [like.shape, like.shape[::-1]]
@@ -268,7 +268,7 @@ def _merged(array: np.ndarray, like: np.ndarray, same_layout: bool | None) -> np
     return array.reshape(fitting[0]) if fitting else array
 
 
-# --- a normalization that was folded --------------------------------------------------------------
+# --- folded normalizations ------------------------------------------------------------------------
 
 
 def _roles(unit: Unit) -> dict[str, np.ndarray]:
@@ -281,28 +281,28 @@ def _of_folded(
     libraries: tuple[str, str],
     tolerance: float,
 ) -> list[str]:
-    """Say how weights differ from those of a layer and its normalization, folded alike."""
+    """Return how weights differ from those of a layer with its normalization folded into it."""
     whole, layer, norm = folded
     is_in_a = whole in group.a
     library = libraries[is_in_a]
     word, other = ("a", "b") if is_in_a else ("b", "a")
-    told = [f"{word} has {norm.call.id} of {other} folded into the weights of {whole.call.id}"]
+    reasons = [f"{word} has {norm.call.id} of {other} folded into the weights of {whole.call.id}"]
     arrays = _folded(layer, norm, library)
     if arrays is None:
-        return told
+        return reasons
     made, known = Weights(_recorded(arrays)), whole.weights
     sides = (known, made) if is_in_a else (made, known)
     layout = are_weights_alike(
         (libraries[not is_in_a], whole.call), (libraries[is_in_a], layer.call)
     )
     for one in weight_differences(*sides, tolerance, same_layout=layout):
-        told.append(f"folded alike, {words_of_weights(one)}")
+        reasons.append(f"after the same folding, {words_of_weights(one)}")
     sides_of_layers = Side(whole.calls[:1], libraries[not is_in_a]), Side([layer.call], library)
     ordered = sides_of_layers if is_in_a else sides_of_layers[::-1]
     settings = [one for one in settings_that_differ(*ordered) if not one.startswith("activation")]
-    if settings and {group.a[0], group.b[0]} == {whole, layer}:  # no padding of its own before
-        told.append("settings differ: " + "; ".join(settings))
-    return told
+    if settings and {group.a[0], group.b[0]} == {whole, layer}:  # no separate padding before
+        reasons.append("settings differ: " + "; ".join(settings))
+    return reasons
 
 
 def _recorded(arrays: Mapping[str, np.ndarray]) -> dict[str, Recorded]:

@@ -1,8 +1,8 @@
-"""What each pair says: equal, or differing, and whether the difference begins there.
+"""Judge each pair of calls: equal or different, and whether a difference begins there.
 
-A difference begins where the inputs of both agree and the outputs do not. What another call makes
-good again was none: a port may scale the queries before or after a product. It stays one where both
-have the same weights, or settings that are known to differ.
+A difference begins at a call if its inputs agree and its outputs do not. It is ignored if a later
+call cancels it, because a port may scale the queries before or after a product. It is never ignored
+if both calls have the same weights, or settings that are known to differ.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from kerascope.comparing.arrays import (
     PERMUTED,
     SHAPES_DIFFER,
     Agreement,
+    Chunk,
     Difference,
-    Part,
     Tolerance,
     compared,
     compared_figures,
@@ -33,7 +33,7 @@ from kerascope.comparing.arrays import (
     measured,
 )
 from kerascope.comparing.families import WITH_ACTIVATION, are_weights_alike, family_of, may_be_gelu
-from kerascope.comparing.gelu import told_apart
+from kerascope.comparing.gelu import gelu_forms_of
 from kerascope.comparing.groups import Group, group_before, group_folded, reasons_of_group
 from kerascope.comparing.reasons import (
     NOTHING_FOUND,
@@ -58,13 +58,13 @@ from kerascope.comparing.weights import (
 from kerascope.foreign.records import Call, Recorded
 from kerascope.trace.records import listed
 
-GROWTH = 10.0  # a call that makes a difference of its inputs no larger than this only carries it on
-MOST_JOINED = 3  # names of calls that are all written
-FEW_WEIGHTS = 0.5  # of an array: more that differ without effect are laid out otherwise
+GROWTH = 10.0  # a call that enlarges a difference by less than this only passes it on
+MOST_JOINED = 3  # number of call names that are all shown
+FEW_WEIGHTS = 0.5  # share of an array: if more differs without effect, the layout is different
 
 
 class Verdict(Enum):
-    """What comes of a pair."""
+    """The result for a pair."""
 
     EQUAL = "equal"
     DIFFERS = "differs"
@@ -72,38 +72,38 @@ class Verdict(Enum):
     SETTINGS = "settings differ"
     UPSTREAM = "inputs differ"
     GROWN = "rounding grew"
-    MADE_GOOD = "made good"
+    CANCELLED = "cancelled"
     UNKNOWN = "no numbers"
 
     @property
     def is_difference(self) -> bool:
-        """Whether two models with such a pair are not the same."""
-        return self not in (Verdict.EQUAL, Verdict.MADE_GOOD, Verdict.UNKNOWN)
+        """Whether two models with such a pair are different."""
+        return self not in (Verdict.EQUAL, Verdict.CANCELLED, Verdict.UNKNOWN)
 
     @property
     def is_hidden(self) -> bool:
-        """Whether what differs lies in the layer and does not show in what it gives."""
+        """Whether only the layers differ, and not their outputs."""
         return self in (Verdict.WEIGHTS, Verdict.SETTINGS)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A call of one side, and what stands for it on the other.
+    """A call of one side, and its partner on the other side.
 
     Attributes
     ----------
     a, b : tuple of Call
-        One each; a layer and its activation where the other side does both in one; several where
-        one side does by many calls what the other does by others, as an attention.
+        Usually one call each. A layer and its activation if the other side has both in one call.
+        Several calls for a group, such as an attention.
     verdict : Verdict
     difference : Difference
-        Of the outputs.
+        The difference of the outputs.
     layout : str
-        In which form the outputs were compared: "" as they are, "axes (0, 2, 3, 1)", ...
+        The form in which the outputs were compared: "" if unchanged, or "axes (0, 2, 3, 1)".
     reasons : tuple of str
-        Where a difference begins: what could be checked of why.
+        For the begin of a difference: the possible reasons.
     input_difference : float
-        How far the inputs are apart, relative to their largest number.
+        The difference of the inputs, relative to their largest number.
     """
 
     a: tuple[Call, ...]
@@ -129,7 +129,7 @@ class Pair:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return the names of calls that belong together; of many the first and the last.
+    """Return the names of several calls as one text; for many only the first and the last.
 
     Examples
     --------
@@ -139,8 +139,8 @@ def joined(names: Sequence[str]) -> str:
     return " + ".join(names) if len(names) <= MOST_JOINED else f"{names[0]} to {names[-1]}"
 
 
-class _Meeting:
-    """A pair that is being judged."""
+class _OpenPair:
+    """A pair whose verdict is not final."""
 
     def __init__(
         self, units: tuple[Unit, Unit], calls: tuple[list[Call], list[Call]], judge: Judge
@@ -159,13 +159,13 @@ class _Meeting:
             values = self.a[-1].outputs[:1], self.b[-1].outputs[:1]
             self.outputs = judge.outputs(*values, any_order=True)
             self._compare_in_order()
-        self.is_behind_others = False  # its inputs differ by calls that have no partner
-        self.part: Part | None = None
+        self.follows_unpaired = False  # whether unpaired calls changed its inputs
+        self.part: Chunk | None = None
         if self.outputs and self.outputs.layout == SHAPES_DIFFER:
             self._compare_part()
 
     def _compare_in_order(self) -> None:
-        """Compare features that arrive in another order and differ already, each with its own."""
+        """Compare outputs whose features are in another order, each feature with its own."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         if self.outputs is None or self.outputs.agrees or self.order is None:
             return
@@ -177,7 +177,7 @@ class _Meeting:
                 self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
-        """Compare with a part of what the other gives, where one layer does the work of several."""
+        """Compare with a part of the other output if one layer does the work of several."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
         if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -186,10 +186,10 @@ class _Meeting:
                 self.outputs, self.part = found
 
     def _order(self) -> np.ndarray | None:
-        """Return where the features of the first side lie in the second; None: in their places.
+        """Return the positions of the first side's features in the second, or None if equal.
 
-        A flatten of images whose channels lie elsewhere puts its features in another order, and
-        what follows keeps that, up to a layer with weights.
+        A flatten of images with channels elsewhere reorders its features. The calls after it keep
+        this order, up to a layer with weights.
         """
         known = self.judge.orders
         tokens = [value.token for value in self.a[0].inputs]
@@ -209,7 +209,7 @@ class _Meeting:
 
     @property
     def layout_of_weights(self) -> bool | None:
-        """Whether both lay their weights out alike; None if that is not known."""
+        """Whether both have the same order of axes in their weights; None if unknown."""
         a, b = self.judge.alignment.a.library, self.judge.alignment.b.library
         return are_weights_alike((a, self.a[0]), (b, self.b[0]))
 
@@ -223,7 +223,7 @@ class _Meeting:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether features arrive in another order, but the weights lie as on the first side."""
+        """Whether the features are in another order, but the weights are not."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -240,15 +240,15 @@ class _Meeting:
 
     @property
     def has_form(self) -> bool:
-        """Whether both outputs have the same axes, in whatever order."""
+        """Whether both outputs have the same axes, in any order."""
         return self.outputs is not None and not self.outputs.layout.startswith("shape")
 
     def is_well_founded(self) -> bool:
-        """Tell whether both are surely meant to be the same, so that a difference is one."""
+        """Return whether both calls certainly correspond, so that a difference is real."""
         if not self.is_one_family:
             return False
         if not self.has_form and not self.judge.alignment.same_layout:
-            return False  # as the outputs of an LSTM, of which ONNX has an axis for the directions
+            return False  # such as an LSTM, whose outputs in ONNX have an axis for directions
         if self.weights[0] and self.weights[1]:
             return overlap(*self.weights) >= ENOUGH
         if self.weights[0] or self.weights[1]:
@@ -257,7 +257,7 @@ class _Meeting:
 
     @cached_property
     def gelu_forms(self) -> str:
-        """Which side computes gelu in which form; "" if both do it alike, or do none."""
+        """The forms of gelu on both sides as text, or "" if they are the same or not gelu."""
         if self.outputs is None or self.part is not None:
             return ""
         if not (may_be_gelu(self.a) and may_be_gelu(self.b)):
@@ -266,16 +266,16 @@ class _Meeting:
         if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
             return ""
         placed = in_layout(b, self.outputs.layout, a)
-        return "" if placed is None else told_apart(a, placed)
+        return "" if placed is None else gelu_forms_of(a, placed)
 
     @property
     def hidden_settings(self) -> list[str]:
-        """Settings that surely change the numbers, though not by more than the tolerance."""
+        """Settings that certainly change the result, though by less than the tolerance."""
         found = certain_settings(self.settings) if self.is_one_family else []
         return [*found, self.gelu_forms] if self.gelu_forms else found
 
     def hidden_difference(self) -> WeightDifference | None:
-        """Return a difference of the weights that the outputs do not show."""
+        """Return a difference in the weights that does not show in the outputs."""
         if not (self.is_one_family and self.weights[0] and self.weights[1]):
             return None
         for one in self.weight_differences:
@@ -311,50 +311,50 @@ class Judge:
     def __init__(self, alignment: Alignment, tolerance: Tolerance) -> None:
         self.alignment = alignment
         self.tolerance = tolerance.value
-        self.orders: dict[Hashable, np.ndarray] = {}  # by the tokens of values of the first run
-        self._layouts: Counter[tuple[int, str]] = Counter()  # of what agrees, by number of axes
+        self.orders: dict[Hashable, np.ndarray] = {}  # of features, by tokens of the first run
+        self._layouts: Counter[tuple[int, str]] = Counter()  # layouts that agree, by number of axes
 
     def pairs(self) -> list[Pair]:
         """Return all pairs, in the order of the first run."""
         a, b = self.alignment.a, self.alignment.b
-        meetings: list[tuple[_Meeting, Verdict]] = []
+        open_pairs: list[tuple[_OpenPair, Verdict]] = []
         for number, other in sorted([*self.alignment.pairs.items(), *self.alignment.parts]):
             units = a.units[number], b.units[other]
             for calls in self._parts(*units):
-                meeting = _Meeting(units, calls, self)
-                meetings.append((meeting, meeting.verdict()))
+                pair = _OpenPair(units, calls, self)
+                open_pairs.append((pair, pair.verdict()))
         agreeing = {
-            meeting.units[0].number
-            for meeting, verdict in meetings
-            if verdict is Verdict.EQUAL and self.alignment.value_equal(*meeting.units)
+            pair.units[0].number
+            for pair, verdict in open_pairs
+            if verdict is Verdict.EQUAL and self.alignment.value_equal(*pair.units)
         }
-        for meeting, verdict in reversed(meetings):
-            # Of what has no common form, the next calls tell.
-            is_good = self._after_all(meeting, verdict, agreeing) is Verdict.MADE_GOOD
-            if is_good and not meeting.has_form and not self.alignment.same_layout:
-                agreeing.add(meeting.units[0].number)
-        differing = {m.units[0].number for m, verdict in meetings if verdict is not Verdict.EQUAL}
+        for pair, verdict in reversed(open_pairs):
+            # For outputs without a common form, the next calls decide.
+            is_good = self._final_verdict(pair, verdict, agreeing) is Verdict.CANCELLED
+            if is_good and not pair.has_form and not self.alignment.same_layout:
+                agreeing.add(pair.units[0].number)
+        differing = {m.units[0].number for m, verdict in open_pairs if verdict is not Verdict.EQUAL}
         found: list[Pair] = []
         of_pairs: list[Unit] = []
         seen: set[tuple[tuple[Unit, ...], tuple[Unit, ...]]] = set()
-        for meeting, verdict in meetings:
-            if self._begins_there(meeting, verdict, differing):
-                verdict, meeting.is_behind_others = Verdict.DIFFERS, True
-            verdict = self._after_all(meeting, verdict, agreeing)
+        for pair, verdict in open_pairs:
+            if self._begins_there(pair, verdict, differing):
+                verdict, pair.follows_unpaired = Verdict.DIFFERS, True
+            verdict = self._final_verdict(pair, verdict, agreeing)
             group = None
-            if verdict is Verdict.DIFFERS and meeting.is_behind_others:
-                group = group_before(self.alignment, *meeting.units)
-                if group is not None:  # it begins in what both do by other calls
+            if verdict is Verdict.DIFFERS and pair.follows_unpaired:
+                group = group_before(self.alignment, *pair.units)
+                if group is not None:  # the difference begins in calls without partners
                     verdict = Verdict.UPSTREAM
             if verdict is Verdict.DIFFERS:
-                group = group_folded(self.alignment, *meeting.units)
+                group = group_folded(self.alignment, *pair.units)
             if group is not None and (group.a, group.b) not in seen:
                 found.append(self._pair_of_group(group))
-                of_pairs.append(meeting.units[0])
+                of_pairs.append(pair.units[0])
                 seen.add((group.a, group.b))
             if group is None or group.folded is None:
-                found.append(self._pair(meeting, verdict))
-                of_pairs.append(meeting.units[0])
+                found.append(self._pair(pair, verdict))
+                of_pairs.append(pair.units[0])
         return self._with_swaps(found, of_pairs)
 
     def pair_of_results(self) -> Pair | None:
@@ -370,17 +370,17 @@ class Judge:
             return None
         a, b = left[0], right[0]
         found = self.outputs(a.outputs, b.outputs, any_order=True)
-        told = self._alone("goes on with", a, b, themselves=True)
+        reasons = self._unpaired("continues with", a, b, themselves=True)
         gap = found.difference if found else NO_FORM
-        return Pair(tuple(a.calls), tuple(b.calls), Verdict.DIFFERS, gap, "", tuple(told))
+        return Pair(tuple(a.calls), tuple(b.calls), Verdict.DIFFERS, gap, "", tuple(reasons))
 
     def _are_alike(self, a: Unit, b: Unit) -> bool:
-        """Return whether two units may give the same numbers, in whatever shape."""
+        """Return whether two units may have equal outputs, in any shape."""
         known = [(m, n) for m in a.moments for n in b.moments if m is not None and n is not None]
         return not known or any(compared_figures(m, n, self.tolerance).agrees for m, n in known)
 
     def _pair_of_group(self, group: Group) -> Pair:
-        """Return a pair of several calls on either side."""
+        """Return a pair for two groups of calls."""
         a, b = group.calls
         found = self.outputs(group.outputs[0], group.outputs[1], any_order=True)
         reasons = reasons_of_group(group, self.alignment, self.tolerance)
@@ -389,9 +389,10 @@ class Judge:
         return Pair(a, b, Verdict.DIFFERS, gap, layout, tuple(reasons))
 
     def _parts(self, a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
-        """Return what is judged at once: an activation by itself if it is a call on both sides.
+        """Return the calls to judge together, without an activation that is a call on both sides.
 
-        One side may write it out, as the Div, Erf, Add and Mul of a gelu: then without it.
+        If only one side has a separate activation, the other may write it as Div, Erf, Add and Mul.
+        Then the layer is judged without it.
         """
         if a.activation is not None and b.activation is not None:
             return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
@@ -403,74 +404,74 @@ class Judge:
             return [(a.calls, b.calls[:-1])]
         return [(a.calls, b.calls)]
 
-    def _begins_there(self, meeting: _Meeting, verdict: Verdict, differing: set[int]) -> bool:
-        """Tell whether inputs differ only by calls before it that have no partner: a padding."""
-        unit = meeting.units[0]
-        if verdict is not Verdict.UPSTREAM or meeting.a[0] is not unit.call:
+    def _begins_there(self, pair: _OpenPair, verdict: Verdict, differing: set[int]) -> bool:
+        """Return whether inputs only differ because of unpaired calls, such as a padding."""
+        unit = pair.units[0]
+        if verdict is not Verdict.UPSTREAM or pair.a[0] is not unit.call:
             return False
         front = self.alignment.nearest_sources(unit)
         return bool(front) and not front & differing
 
-    def _after_all(self, meeting: _Meeting, verdict: Verdict, agreeing: set[int]) -> Verdict:
-        """Return a verdict in view of what comes behind: a later call may make it good."""
+    def _final_verdict(self, pair: _OpenPair, verdict: Verdict, agreeing: set[int]) -> Verdict:
+        """Return the verdict in view of later calls, which may cancel a difference."""
         if verdict not in (Verdict.DIFFERS, Verdict.UPSTREAM, Verdict.GROWN):
             return verdict
-        is_founded = verdict is Verdict.DIFFERS and not meeting.is_behind_others
-        if is_founded and meeting.is_well_founded():
+        is_founded = verdict is Verdict.DIFFERS and not pair.follows_unpaired
+        if is_founded and pair.is_well_founded():
             return verdict
-        behind = self.alignment.nearest_readers(meeting.units[0])
-        return Verdict.MADE_GOOD if behind and behind <= agreeing else verdict
+        behind = self.alignment.nearest_readers(pair.units[0])
+        return Verdict.CANCELLED if behind and behind <= agreeing else verdict
 
-    def _pair(self, meeting: _Meeting, verdict: Verdict) -> Pair:
-        found = meeting.outputs or Agreement(True, "", Difference(0.0, 0.0))
+    def _pair(self, pair: _OpenPair, verdict: Verdict) -> Pair:
+        found = pair.outputs or Agreement(True, "", Difference(0.0, 0.0))
         return Pair(
-            tuple(meeting.a),
-            tuple(meeting.b),
+            tuple(pair.a),
+            tuple(pair.b),
             verdict,
             found.difference,
             found.layout,
-            self._reasons(meeting, verdict),
-            meeting.input_gap,
+            self._reasons(pair, verdict),
+            pair.input_gap,
         )
 
-    def _reasons(self, meeting: _Meeting, verdict: Verdict) -> tuple[str, ...]:
+    def _reasons(self, pair: _OpenPair, verdict: Verdict) -> tuple[str, ...]:
         if verdict is Verdict.WEIGHTS:
-            hidden = meeting.hidden_difference()
-            told = [words_of_weights(hidden)] if hidden else []
-            return (*told, "its outputs do not show it on this input")
+            hidden = pair.hidden_difference()
+            reasons = [words_of_weights(hidden)] if hidden else []
+            return (*reasons, "its outputs do not show it on this input")
         if verdict is Verdict.SETTINGS:
             return (
-                *meeting.hidden_settings,
+                *pair.hidden_settings,
                 "its outputs differ by less than the tolerance on this input",
             )
         if verdict is Verdict.GROWN:
             return ("no single call: the difference of its inputs is nearly as large",)
         if verdict is not Verdict.DIFFERS:
             return ()
-        a = Side(meeting.a, self.alignment.a.library)
-        b = Side(meeting.b, self.alignment.b.library)
-        is_old = meeting.has_old_order
-        weights = [] if is_old else meeting.weight_differences
-        is_part = meeting.part is not None
-        forms = meeting.gelu_forms
-        told = reasons_of(a, b, weights, meeting.settings, is_old, is_part, forms)
-        first = self._swapped_words(meeting.units[0])
-        first += self._alone("has before it", *meeting.units) if meeting.is_behind_others else []
-        has_words = any(one.startswith("arguments") for one in told)
-        first += [] if has_words else self._constants(meeting)
-        return (*first, *[one for one in told if not first or one != NOTHING_FOUND])
+        a = Side(pair.a, self.alignment.a.library)
+        b = Side(pair.b, self.alignment.b.library)
+        is_old = pair.has_old_order
+        weights = [] if is_old else pair.weight_differences
+        is_part = pair.part is not None
+        forms = pair.gelu_forms
+        reasons = reasons_of(a, b, weights, pair.settings, is_old, is_part, forms)
+        first = self._swapped_words(pair.units[0])
+        first += self._unpaired("has before it", *pair.units) if pair.follows_unpaired else []
+        has_words = any(one.startswith("arguments") for one in reasons)
+        first += [] if has_words else self._constants(pair)
+        return (*first, *[one for one in reasons if not first or one != NOTHING_FOUND])
 
-    def _constants(self, meeting: _Meeting) -> list[str]:
-        """Say which constants of one number both read, where these differ."""
+    def _constants(self, pair: _OpenPair) -> list[str]:
+        """Return the constants that both calls read and that differ, as text."""
         found = []
-        for run, calls in ((self.alignment.a, meeting.a), (self.alignment.b, meeting.b)):
+        for run, calls in ((self.alignment.a, pair.a), (self.alignment.b, pair.b)):
             tokens = [value.token for value in calls[0].inputs]
             numbers = [run.numbers[token] for token in tokens if token in run.numbers]
             found.append(numbers or numbers_in(calls[0]))
         return constants_that_differ(*found)
 
     def _swapped_words(self, unit: Unit) -> list[str]:
-        """Say with which layer of the same model one has swapped its weights."""
+        """Return a text if two layers of the model have swapped their weights."""
         other = self.alignment.swapped.get(unit.number)
         if other is None:
             return []
@@ -481,9 +482,9 @@ class Judge:
         ]
 
     def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
-        """Return the pairs with layers that agree, but have swapped their weights, as different.
+        """Return the pairs after marking equal layers whose weights are swapped as different.
 
-        They are what a later call shows, which reads each in the place of the other.
+        Such layers show in a later call, which reads each of them in place of the other.
         """
         first = first_of(pairs, self.alignment.a)
         before = 0
@@ -497,16 +498,16 @@ class Judge:
         return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
-        """Note how the axes of a value lie that agrees."""
+        """Count the order of axes of a value that agrees."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 
-    def _alone(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Say which calls between two units and the pairs before them have no partner."""
+    def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
+        """Return the calls between two units and the pairs before them that have no partner."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),
-            self.alignment.alone_before(*units, themselves=themselves),
+            self.alignment.unpaired_before(*units, themselves=themselves),
             strict=True,
         )
         return [
@@ -520,7 +521,7 @@ class Judge:
     def outputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded], any_order: bool = False
     ) -> Agreement | None:
-        """Compare what two calls give; None if nothing of it is known."""
+        """Compare the outputs of two calls. None if their numbers are unknown."""
         if len(a) == len(b):
             found = [self._compared(x, y, any_order) for x, y in zip(a, b, strict=True)]
             known = [one for one in found if one is not None]
@@ -536,7 +537,7 @@ class Judge:
     def inputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded]
     ) -> tuple[bool | None, float, str]:
-        """Tell whether the inputs of two calls agree, how far they are apart, and how they lie."""
+        """Return whether the inputs of two calls agree, how far they differ, and their layout."""
         a, b = ([v for v in values if moments(v) is not None] for values in (a, b))
         if not a or not b:
             return None, 0.0, ""
@@ -565,13 +566,14 @@ class Judge:
             found = compared(
                 x.array, y.array, self.tolerance, same_layout=layout, any_order=any_order
             )
-            return found if found.agrees else self._as_others_lie(x.array, y.array, found)
+            return found if found.agrees else self._in_common_layout(x.array, y.array, found)
         return compared_figures(m, n, self.tolerance)
 
-    def _as_others_lie(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare what differs in the order of axes in which others agree, not where it is least.
+    def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
+        """Compare different arrays in the order of axes in which other values agree.
 
-        Images with as many channels as rows are about as far apart in many orders.
+        The order with the least difference may be wrong, for instance if an image has as many
+        channels as rows.
         """
         if self.alignment.same_layout or not _is_of_axes(found.layout):
             return found
@@ -588,12 +590,12 @@ def _rank(agreement: Agreement) -> tuple[bool, float]:
 
 
 def _is_of_axes(layout: str) -> bool:
-    """Tell whether values lie as they are, or with other axes."""
+    """Return whether a layout only changes the order of axes, if at all."""
     return not layout or layout.startswith("axes")
 
 
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
-    """Return in which order a call on the second side flattens what one on the first does."""
+    """Return the order of the second side's features after a flatten of both sides."""
     shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
     if len(shapes) != 2 or any(len(given) <= len(made) for given, made in shapes):
         return None
@@ -606,7 +608,7 @@ def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
 
 
 def first_of(pairs: Sequence[Pair], run: Run) -> Pair | None:
-    """Return the pair at which two runs stop agreeing; None if they do not."""
+    """Return the pair at which two runs stop agreeing, or None if they agree."""
     places = {call.id: place for place, call in enumerate(run.calls)}
     ordered = sorted(pairs, key=lambda pair: places[pair.a[-1].id])
     for wanted in (

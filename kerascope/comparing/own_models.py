@@ -1,7 +1,7 @@
-"""The calls of a kerascope model: one record for each call of a layer, with its arrays.
+"""Record the calls of a kerascope model: one record for each call of a layer, with its arrays.
 
-A nested model is a frame around the calls inside it. The forward pass is the one that `ks.walk`
-goes through, by the same stage; the learning phase is 0.
+A nested model is a frame around the calls inside it. The forward pass is the same as in `ks.walk`,
+with learning phase 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIBRARY = "kerascope"
 Setting = str | int | float | bool
 Tokens = list[Hashable]
 
-# Of a layer's configuration: what tells how it is called or made, not what it computes.
+# Configuration entries of a layer that do not affect its output.
 NOT_COMPUTED = frozenset((
     "batch_input_shape", "batch_shape", "bias_constraint", "dtype", "input_dtype", "input_length",
     "activity_regularizer", "function", "implementation", "input_shape", "name", "seed", "sparse",
@@ -40,27 +40,27 @@ MADE_BY = ("_initializer", "_regularizer", "_constraint")
 
 
 def record(model: Network, x: Any, writer: TapeWriter) -> list[np.ndarray]:
-    """Run a model once on arrays and write every call of a layer.
+    """Run a model once on arrays and record every call of a layer.
 
     Parameters
     ----------
     model : Network
-        A built model, or one that learns its input shape from `x`.
+        A built model, or a model that gets its input shape from `x`.
     x : array_like, list of array_like, or dict by input name
-        As for `model.predict`.
+        The same as for `model.predict`.
     writer : TapeWriter
 
     Returns
     -------
     list of np.ndarray
-        What the model gives.
+        The outputs of the model.
 
     Raises
     ------
     DtypeError
-        `model` is no model.
+        If `model` is not a model.
     DataError
-        The arrays do not fit the model, as in `predict`.
+        If the arrays do not fit the model, as in `predict`.
 
     Examples
     --------
@@ -85,29 +85,28 @@ def record(model: Network, x: Any, writer: TapeWriter) -> list[np.ndarray]:
 def _write_pass(
     writer: TapeWriter, run: ModelPass, prefix: str = "", fed: Sequence[Hashable] = ()
 ) -> Tokens:
-    """Write all calls of a pass in the order in which they ran.
+    """Record all calls of a pass in the order in which they ran.
 
     Parameters
     ----------
     writer : TapeWriter
     run : ModelPass
     prefix : str
-        Of the names of the calls inside a nested model.
+        Prefix for the names of the calls inside a nested model.
     fed : sequence of hashable
         The tokens of the inputs of a nested model.
 
     Returns
     -------
     list of hashable
-        The tokens of the outputs. A layer that passes its input on gives a new one: it is a call
-        all the same.
+        The tokens of the outputs. Each call has new tokens, even if it returns its input unchanged.
     """
     ids = call_ids(run.network)
     tokens: dict[Tensor, Hashable] = dict(zip(run.network.inputs, fed, strict=False))
     for call in run.calls:
         node, name = call.node, prefix + ids[call.node]
         if node.is_input and fed:
-            continue  # the call outside that computed this input has written it
+            continue  # this input was recorded by the call that computed it
         layer, read = node.outbound_layer, [] if node.is_input else node.input_tensors
         inputs = [tokens.get(t, id(x)) for t, x in zip(read, call.inputs, strict=True)]
         inside = next((one for one in call.passes if one.network is layer), None)
@@ -142,7 +141,7 @@ def _value(token: Hashable, tensor: Tensor) -> Value:
 
 
 def _parameters(layer: Layer) -> dict[str, Value]:
-    """Return the weights of a layer by their own names: "kernel", "forward_lstm/kernel"."""
+    """Return the weights of a layer by their names, such as "kernel" or "forward_lstm/kernel"."""
     found: dict[str, Value] = {}
     for weight in layer.weights:
         name = weight.name.partition(":")[0].removeprefix(f"{layer.name}/")
@@ -160,7 +159,7 @@ def _same(array: np.ndarray) -> np.ndarray:
 
 
 def settings_of(layer: Layer, node: Node) -> dict[str, Setting]:
-    """Return what decides what a layer computes, as plain values.
+    """Return the settings that affect a layer's output, as plain values.
 
     Examples
     --------
@@ -194,7 +193,7 @@ def _plain(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Setting]]:
 
 
 def _of_object(name: str, value: Mapping[str, Any]) -> Iterable[tuple[str, Setting]]:
-    """Yield an activation by its name, and of a layer inside a layer what it is set to."""
+    """Yield the name of an activation, or the settings of an inner layer."""
     class_name, config = value.get("class_name"), value.get("config")
     if isinstance(class_name, str):
         yield name, snake_case(class_name)

@@ -1,7 +1,7 @@
-"""Why two calls give different numbers for the same inputs: what can be checked of it.
+"""Possible reasons why two calls compute different results from the same inputs.
 
-The weights may differ, at one number or all over, or lie in another order; the settings may; the
-features may arrive in another order than the weights expect. What is left is code.
+The weights may differ, in one number or in all, or have another order. The settings may differ. The
+features may be in another order than the weights expect. Otherwise the reason is in the code.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from kerascope.comparing.families import (
     STATISTICS,
     activation_of,
     canonical,
+    default_settings,
     family_of,
     plain_name,
     role_of,
-    usual,
 )
 from kerascope.comparing.runs import parameters_of
 from kerascope.comparing.weights import WeightDifference, place_of
@@ -31,20 +31,20 @@ _IGNORED = frozenset((
     "in_features", "out_features", "in_channels", "out_channels", "input_dim", "output_dim",
     "num_features", "device", "dtype",
 ))  # fmt: skip
-NOTHING_FOUND = "the same weights and settings as far as they are known"
+NOTHING_FOUND = "no difference found in weights or settings"
 _CERTAIN = ("epsilon ", "approximate ")
 _ACTIVATION_NAMES = {"silu": "swish"}
 
 
 class Side(NamedTuple):
-    """One side of a pair: its calls, and in whose library they ran."""
+    """One side of a pair: its calls, and their library."""
 
     calls: Sequence[Call]
     library: str
 
     @property
     def call(self) -> Call:
-        """The one with the weights."""
+        """The call with the weights."""
         return self.calls[0]
 
 
@@ -57,24 +57,24 @@ def reasons_of(
     is_part: bool,
     gelu_forms: str,
 ) -> list[str]:
-    """Return what could be found of why two calls differ whose inputs agree, most likely first."""
+    """Return the possible reasons why two calls with equal inputs differ, the most likely first."""
     has_other_shape = _have_other_shapes(a, b) and not is_part
-    told = [_words_of_shapes(a, b)] if has_other_shape else []
-    told += [words_of_weights(one) for one in weights]
-    told += _arrays_of_one(a, b)
+    reasons = [_words_of_shapes(a, b)] if has_other_shape else []
+    reasons += [words_of_weights(one) for one in weights]
+    reasons += _arrays_of_one(a, b)
     if settings:
-        told.append("settings differ: " + "; ".join(settings))
-    told += arguments_that_differ(a, b)
+        reasons.append("settings differ: " + "; ".join(settings))
+    reasons += arguments_that_differ(a, b)
     if gelu_forms:
-        told.append(gelu_forms)
+        reasons.append(gelu_forms)
     if has_old_order:
-        told.append(
-            "the features arrive in another order (channels first or last?), but the weights lie "
-            "in the same: the rows of one kernel have to be permuted"
+        reasons.append(
+            "the features are in another order (channels first or last?), but the weights are not: "
+            "permute the rows of one kernel"
         )
-    if not told and plain_name(a.call.op) != plain_name(b.call.op):
-        told.append(f"another operation: {a.call.op} in a, {b.call.op} in b")
-    return told or [NOTHING_FOUND]
+    if not reasons and plain_name(a.call.op) != plain_name(b.call.op):
+        reasons.append(f"the operations differ: {a.call.op} in a, {b.call.op} in b")
+    return reasons or [NOTHING_FOUND]
 
 
 def _shapes(side: Side) -> list[tuple[int | None, ...]]:
@@ -82,7 +82,7 @@ def _shapes(side: Side) -> list[tuple[int | None, ...]]:
 
 
 def _have_other_shapes(a: Side, b: Side) -> bool:
-    """Tell whether two calls give other shapes: of two libraries, in whatever order of axes."""
+    """Return whether the output shapes differ; between libraries, in any order of axes."""
     first, second = _shapes(a), _shapes(b)
     if a.library == b.library:
         return first != second
@@ -98,23 +98,23 @@ def _words_of_shapes(a: Side, b: Side) -> str:
 
 
 def _arrays_of_one(a: Side, b: Side) -> list[str]:
-    """Say which weights only one side has."""
+    """Return the weights that only one side has, as text."""
     roles = [
         {role_of(name, len(value.shape)) for name, value in parameters_of(side.calls).items()}
         for side in (a, b)
     ]
     if not all(roles):
         return []
-    told = []
+    reasons = []
     for word, mine, others in (("a", roles[0], roles[1]), ("b", roles[1], roles[0])):
         alone = sorted(mine - others - set(STATISTICS))
-        if alone and others <= mine:  # else they have other words for the same
-            told.append(f"only {word} has {', '.join(alone)}")
-    return told
+        if alone and others <= mine:  # otherwise the names may just differ
+            reasons.append(f"only {word} has {', '.join(alone)}")
+    return reasons
 
 
 def words_of_weights(one: WeightDifference) -> str:
-    """Say where the weights of two layers differ."""
+    """Return the difference between the weights of two layers as text."""
     name, found = one.name_a, one.difference
     if one.name_b != one.name_a:
         name = f"{one.name_a} ({one.name_b} in b)"
@@ -133,7 +133,7 @@ def _words_of_order(layout: str) -> str:
         return layout
     axes = [int(n) for n in re.findall(r"\d+", layout)]
     if axes == sorted(axes):
-        return "they lie as in a, but b lays them out transposed"
+        return "they are in the order of a, but b stores them transposed"
     return f"transposed, {layout}"
 
 
@@ -141,10 +141,10 @@ def _words_of_order(layout: str) -> str:
 
 
 def settings_that_differ(a: Side, b: Side) -> list[str]:
-    """Return what both sides say of themselves and is not the same: "epsilon 0.001 in a, ..."."""
+    """Return the settings that differ, such as "epsilon 0.001 in a, 1e-05 in b"."""
     first, second = (_settings(side) for side in (a, b))
     is_one_library = a.library == b.library or {a.library, b.library} <= set(KERAS)
-    told = []
+    reasons = []
     for name in dict.fromkeys((*first, *second)):
         if name in _IGNORED or not (is_one_library or name in SHARED):
             continue
@@ -156,15 +156,15 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
             if pads[0] is not None and pads[0] == pads[1]:
                 continue
             values = [_words_of_pads(v, p) for v, p in zip(values, pads, strict=True)]
-        told.append(f"{name} {_said(values[0])} in a, {_said(values[1])} in b")
-    return told
+        reasons.append(f"{name} {_text(values[0])} in a, {_text(values[1])} in b")
+    return reasons
 
 
 def arguments_that_differ(a: Side, b: Side) -> list[str]:
-    """Return the arguments that the same operations of one library do not share.
+    """Return the arguments that differ between two operations of one library.
 
-    These are arguments without names, such as the factor in `x * 0.35`, and settings that only one
-    side states, because the other one keeps the library's default.
+    These are unnamed arguments, such as the factor in `x * 0.35`, and settings that only one side
+    states because the other one uses the library's default.
 
     Examples
     --------
@@ -173,26 +173,26 @@ def arguments_that_differ(a: Side, b: Side) -> list[str]:
     >>> arguments_that_differ(Side([a], "torch"), Side([b], "torch"))
     ['mode is reflect in b, not set in a']
     """
-    told: list[str] = []
+    reasons: list[str] = []
     for one, other in zip(a.calls, b.calls, strict=False):
         if a.library != b.library or one.op != other.op:
             continue
         words = [call.settings.get("", "none") for call in (one, other)]
         if words[0] != words[1]:
-            told.append(f"arguments differ: {words[0]} in a, {words[1]} in b")
+            reasons.append(f"arguments differ: {words[0]} in a, {words[1]} in b")
         first, second = one.settings, other.settings
         for word, where, mine, others in (("a", "b", first, second), ("b", "a", second, first)):
             alone = [name for name in mine if name not in others and name not in _IGNORED]
-            told += [
-                f"{name} is {_said(mine[name])} in {word}, not set in {where}" for name in alone
+            reasons += [
+                f"{name} is {_text(mine[name])} in {word}, not set in {where}" for name in alone
             ]
-    return told
+    return reasons
 
 
 def constants_that_differ(
     a: Sequence[tuple[str, float]], b: Sequence[tuple[str, float]]
 ) -> list[str]:
-    """Return the constants of one number, with their names, that two calls do not share.
+    """Return the constants that differ between two calls, if they are single numbers.
 
     Examples
     --------
@@ -201,35 +201,35 @@ def constants_that_differ(
     """
     if len(a) != len(b):
         return []
-    told = []
+    reasons = []
     for (name, x), (other, y) in zip(a, b, strict=True):
         if abs(x - y) > 1e-6 * max(abs(x), abs(y)):
             names = " or ".join(filter(None, dict.fromkeys((name, other))))
-            told.append(
+            reasons.append(
                 f"the number {names} is {x:.6g} in a, {y:.6g} in b"
                 if names
                 else f"it computes with {x:.6g} in a, with {y:.6g} in b"
             )
-    return told
+    return reasons
 
 
 def numbers_in(call: Call) -> list[tuple[str, float]]:
-    """Return the fractions among the arguments of an operation that have no names.
+    """Return the unnamed arguments of an operation that are fractions.
 
-    Whole numbers may be axes and sizes, which libraries count differently.
+    Integers are omitted, because they may be axes and sizes, which libraries count differently.
 
     Examples
     --------
     >>> numbers_in(Call("mul", "mul", "mul", "function", (), (), settings={"": "x * 0.35"}))
     [('', 0.35)]
     """
-    operands = (str(call.settings.get(name, "")) for name in ("", "A", "B"))  # in ONNX by letters
+    operands = (str(call.settings.get(name, "")) for name in ("", "A", "B"))  # ONNX uses letters
     words = re.findall(r"-?\d+\.\d*(?:e[-+]?\d+)?", " ".join(operands))
     return [("", float(one)) for one in words]
 
 
 def certain_settings(settings: Sequence[str]) -> list[str]:
-    """Return those settings that change the numbers of any input, by however little.
+    """Return the settings that always change the result, even if only a little.
 
     Examples
     --------
@@ -241,8 +241,8 @@ def certain_settings(settings: Sequence[str]) -> list[str]:
 
 
 def _settings(side: Side) -> dict[str, object]:
-    """Return the settings of a layer, with its activation where that is a call of its own."""
-    found: dict[str, object] = dict(usual(side.library, side.call))
+    """Return the settings of a layer, including those of a separate activation call."""
+    found: dict[str, object] = dict(default_settings(side.library, side.call))
     found |= canonical(side.call.settings)
     own = activation_of(side.call.settings)
     if family_of(side.calls[-1]) == "activation":
@@ -259,8 +259,8 @@ def _settings(side: Side) -> dict[str, object]:
 
 
 def setting_of(call: Call, name: str, library: str = "") -> object:
-    """Return one setting of a call by the name that all libraries share; None if it is not told."""
-    return {**usual(library, call), **canonical(call.settings)}.get(name)
+    """Return one setting of a call by its common name, or None if it is not recorded."""
+    return {**default_settings(library, call), **canonical(call.settings)}.get(name)
 
 
 def _is_same(a: object, b: object) -> bool:
@@ -269,14 +269,14 @@ def _is_same(a: object, b: object) -> bool:
     return a == b
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _pads(value: object, side: Side) -> tuple[tuple[int, int], ...] | None:
-    """Return how much is added before and behind each axis of the window; None if unknown."""
+    """Return the padding before and after each axis of the window, or None if unknown."""
     axes = _window_axes(side)
     if isinstance(value, int):
         return ((value, value),) * len(axes)
@@ -318,8 +318,8 @@ def _along(value: object, place: int) -> int | None:
 
 def _words_of_pads(value: object, pads: tuple[tuple[int, int], ...] | None) -> str:
     if pads is None or not isinstance(value, str):
-        return _said(value)
-    told = ", ".join(
-        f"{before} before and {behind} behind" for before, behind in dict.fromkeys(pads)
+        return _text(value)
+    reasons = ", ".join(
+        f"{before} before and {behind} after" for before, behind in dict.fromkeys(pads)
     )
-    return f"{value} ({told})" if re.search("same", value) else _said(value)
+    return f"{value} ({reasons})" if re.search("same", value) else _text(value)

@@ -1,8 +1,8 @@
-"""One run of either side in the form that is compared: its calls as units, and who feeds whom.
+"""A run in the form that is compared: its calls as units, and the links between them.
 
-A unit is a call; or, since Keras writes `Dense(10, activation="relu")` where PyTorch has a Linear
-and a ReLU, and ONNX a MatMul, an Add and a Relu, a product with the bias that is added to what it
-gives, and the activation that alone reads that.
+A unit is a call, or a product with its bias and activation, because libraries split them
+differently: Keras writes `Dense(10, activation="relu")`, PyTorch has a Linear and a ReLU, and ONNX
+a MatMul, an Add and a Relu. The activation belongs to the unit if nothing else reads the product.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.trace.statistics import Statistics
 
 ADDING = ("add", "biasadd")
-GIVEN = ("input", "constant")  # families of what no call computes
+GIVEN = ("input", "constant")  # families of values that no call computes
 
 
 @dataclass(eq=False)
 class Unit:
-    """What is paired: a call, or a layer and its activation.
+    """What is paired in a comparison: a call, or a layer with its activation.
 
     Attributes
     ----------
     number : int
-        Its place in the run.
+        Position of the unit in the run.
     calls : list of Call
-        One; or a product, what adds its bias, and its activation.
+        One call, or a product with the addition of its bias and its activation.
     family : str
-        Of the first.
+        Family of the first call.
     inputs : list of Recorded
-        What it reads.
+        The values that the unit reads.
     activation : Call or None
         The last of several calls, if it is an activation.
     sources : list of int
-        The units that make these, where a unit does.
+        Numbers of the units that compute the inputs.
     readers : list of int
     """
 
@@ -55,42 +55,42 @@ class Unit:
 
     @property
     def call(self) -> Call:
-        """The call that has the weights."""
+        """The call with the weights."""
         return self.calls[0]
 
     @property
     def outputs(self) -> tuple[Recorded, ...]:
-        """What it gives."""
+        """The outputs of the last call."""
         return self.calls[-1].outputs
 
     @cached_property
     def weights(self) -> Weights:
-        """Its weights."""
+        """The weights of all calls."""
         return Weights(parameters_of(self.calls))
 
     @cached_property
     def op(self) -> str:
-        """What all libraries may call it."""
+        """The common name of the operation in all libraries."""
         return plain_name(self.call.op)
 
     @cached_property
     def moments(self) -> list[Moments | None]:
-        """The figures of each output."""
+        """The moments of each output."""
         return [moments(value) for value in self.outputs]
 
     @cached_property
     def last_name(self) -> str:
-        """The end of its name, without the frames around."""
+        """The name of the call without its frames."""
         return self.call.name.replace(".", "/").rpartition("/")[2]
 
     @property
     def words(self) -> str:
-        """How it is called in tables: "conv1 (Conv2D + ReLU)"."""
+        """The unit as it is shown in tables, such as "conv1 (Conv2D + ReLU)"."""
         return f"{self.call.id} ({' + '.join(call.op for call in self.calls)})"
 
 
 def parameters_of(calls: Sequence[Call]) -> dict[str, Recorded]:
-    """Return the weights of a unit: those of a product, and the bias that the next call adds."""
+    """Return the weights of a unit: those of its first call, and a bias that a later call adds."""
     found = {**calls[0].parameters, **calls[0].buffers}
     for call in calls[1:]:
         found.update(("bias", value) for value in call.parameters.values())
@@ -98,7 +98,7 @@ def parameters_of(calls: Sequence[Call]) -> dict[str, Recorded]:
 
 
 def moments(value: Recorded) -> Moments | None:
-    """Return the figures of what was recorded; None where nothing was, or it is no numbers."""
+    """Return the moments of a recorded value, or None if its numbers were not recorded."""
     array = value.array
     if isinstance(array, Statistics):
         return moments_of(array)
@@ -108,17 +108,17 @@ def moments(value: Recorded) -> Moments | None:
 
 
 class Run:
-    """The calls of one side.
+    """The calls of one model.
 
     Parameters
     ----------
     name : str
     library : str
-        "kerascope", "torch", "tape", ...
+        Such as "kerascope", "torch" or "tape".
     calls : sequence of Call
     frames : sequence of Frame
     outputs : sequence of hashable
-        Tokens of what the model returns, if they are known.
+        Tokens of the model's outputs, if they are known.
     """
 
     def __init__(
@@ -140,13 +140,13 @@ class Run:
 
     @cached_property
     def dtypes(self) -> set[str]:
-        """The types of all values and weights that take part."""
+        """The dtypes of all outputs and weights."""
         values = [v for call in self.calls for v in (*call.outputs, *call.parameters.values())]
         return {value.dtype for value in values}
 
     @cached_property
     def numbers(self) -> dict[Hashable, tuple[str, float]]:
-        """The constants of one number, with their names, by the tokens of their values."""
+        """The constants that are single numbers, with names, by the tokens of their values."""
         return {
             value.token: (call.name, float(value.array.item()))
             for call in self.calls
@@ -158,14 +158,14 @@ class Run:
         }
 
     def results(self) -> list[Unit]:
-        """Return the units that give what the model returns; none if that is not known."""
+        """Return the units that compute the model's outputs, or none if they are unknown."""
         if not self._outputs:
             ends = self.ends()
             return ends if len(ends) == 1 else []
         return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
 
     def words_of(self, units: Iterable[Unit]) -> list[str]:
-        """Return what units are called, in their order; a frame that is whole among them is one.
+        """Return the names of units in order. A frame whose units are all included counts as one.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Run:
         inside: dict[str, set[int]] = {}
         inputs = sum(1 << unit.number for unit in self.units if unit.family == "input")
         for unit in self.units:
-            # What is computed from constants is the same in several frames.
+            # Values computed from constants alone may be shared by several frames.
             if self.before[unit.number] & inputs:
                 for name in _frames_around(unit, frames):
                     inside.setdefault(name, set()).add(unit.number)
@@ -189,12 +189,12 @@ class Run:
         return list(words)
 
     def ends(self) -> list[Unit]:
-        """Return the units whose outputs nobody reads: those of the model."""
+        """Return the units whose outputs no unit reads."""
         return [u for u in self.units if not u.readers and u.family not in GIVEN]
 
 
 def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
-    """Yield the ids of the frames around a unit, from the innermost."""
+    """Yield the ids of the frames around a unit, the innermost first."""
     name = unit.call.frame
     while name in frames:
         yield name
@@ -202,7 +202,7 @@ def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
 
 
 def _with_constants(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls with the constants that they read as their weights: so JAX has them."""
+    """Return the calls with constant inputs moved to their weights, as needed for JAX."""
     constants = {v.token: call for call in calls if call.kind == "constant" for v in call.outputs}
     if not constants:
         return list(calls)
@@ -221,7 +221,7 @@ def _is_weight(value: Recorded, constants: Mapping[Hashable, Call]) -> bool:
 
 
 def _units(calls: Sequence[Call]) -> list[Unit]:
-    """Return the units of a run, with who reads whom."""
+    """Return the units of a run with the links between them."""
     makers, readers = _links(calls)
     units: list[Unit] = []
     unit_of: dict[int, Unit] = {}
@@ -243,7 +243,7 @@ def _units(calls: Sequence[Call]) -> list[Unit]:
 
 
 def _links(calls: Sequence[Call]) -> tuple[list[list[int]], list[set[int]]]:
-    """Return for each call which calls made what it reads, and which read what it made."""
+    """Return for each call the calls that made its inputs, and the calls that read its outputs."""
     made: dict[Hashable, int] = {}
     makers: list[list[int]] = []
     readers: list[set[int]] = [set() for _ in calls]
@@ -263,7 +263,7 @@ def _host(
     makers: list[list[int]],
     readers: list[set[int]],
 ) -> int | None:
-    """Return the call to whose unit one belongs that adds a bias, or is an activation."""
+    """Return the call whose unit a bias addition or an activation belongs to, or None."""
     host = makers[number][0] if len(set(makers[number])) == 1 else None
     if host is None or readers[host] != {number}:
         return None
@@ -278,7 +278,7 @@ def _host(
 
 
 def _reached(units: Sequence[Unit], steps: Callable[[Unit], Iterable[int]]) -> dict[int, int]:
-    """Return for each unit all that lie before it, or behind it, as the bits of a number."""
+    """Return for each unit all units before it, or after it, as the bits of a number."""
     found: dict[int, int] = {}
     for unit in units:
         bits = 0
@@ -289,7 +289,7 @@ def _reached(units: Sequence[Unit], steps: Callable[[Unit], Iterable[int]]) -> d
 
 
 def bits_of(bits: int) -> Iterator[int]:
-    """Yield the places of the ones in a number."""
+    """Yield the positions of the ones in a binary number."""
     while bits:
         low = bits & -bits
         yield low.bit_length() - 1

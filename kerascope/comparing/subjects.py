@@ -1,7 +1,7 @@
-"""What can be compared: our models, those of other libraries, files of them, and tapes.
+"""The subjects of a comparison: models of kerascope and other libraries, model files, and tapes.
 
-Each is run once on the same arrays and becomes a `Run`. A file is opened by what can read it; a
-tape is not run, its passes are what was recorded.
+Each model runs once on the same arrays and becomes a `Run`. A file is opened by the library that
+can read it. A tape is not run, because it already contains the calls.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from kerascope.viz.kinds import KIND_OF_CLASS
 CALL = "ks.compare(model, other, x)"
 KERAS = "keras"
 BACKENDS = ("tensorflow", "jax", "torch")
-_KERAS_LIBRARY = "kerascope.foreign.keras_models.library"  # loaded when a file shall run in Keras
-_TORCH_TENSORS = "kerascope.foreign.torch_modules.tensors"  # loaded when a tensor is given
+_KERAS_LIBRARY = "kerascope.foreign.keras_models.library"  # only loaded to run Keras
+_TORCH_TENSORS = "kerascope.foreign.torch_modules.tensors"  # only loaded for a tensor
 BACKWARD = ("backward", "update", "commit", "loss")
 
 
@@ -55,10 +55,10 @@ class Prepared(NamedTuple):
     Attributes
     ----------
     subject : object
-        A model, or a Tape.
+        The model, or a Tape.
     name : str
     library : str
-        "kerascope", "keras", "torch", "tape", ...
+        Such as "kerascope", "keras", "torch" or "tape".
     """
 
     subject: Any
@@ -67,12 +67,12 @@ class Prepared(NamedTuple):
 
 
 def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> Prepared:
-    """Return a subject ready to run: a file is opened.
+    """Return a subject that is ready to run, after opening a file.
 
     Raises
     ------
     ArgumentError
-        It is nothing that can be compared.
+        If it cannot be compared.
     """
     if isinstance(subject, (str, PathLike)):
         return _opened(Path(fspath(subject)), custom_objects)
@@ -104,23 +104,23 @@ def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
             f"compare: expected a model, a file of one, or a tape, {got_instead(str(path), CALL)}"
         )
     raise ArgumentError(
-        f"compare: cannot tell what {str(path)!r} is; expected "
-        f"{', '.join((*MODEL_FILES, *TEXT_FILES, *OF_ONNX))}, or a tape ({', '.join(TAPES)})."
+        f"compare: expected a file of a model ({', '.join((*MODEL_FILES, *TEXT_FILES, *OF_ONNX))}) "
+        f"or a tape ({', '.join(TAPES)}), got {str(path)!r}."
     )
 
 
-# --- the real Keras beside kerascope --------------------------------------------------------------
+# --- kerascope and the real Keras -----------------------------------------------------------------
 
 
-def beside_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> list[Prepared]:
-    """Return a model or file of Keras twice: in kerascope, and in the real Keras.
+def with_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> list[Prepared]:
+    """Return a Keras model or file twice: for kerascope, and for the real Keras.
 
     Raises
     ------
     ArgumentError
-        It is neither.
+        If it is neither a Keras model nor a file.
     MissingToolError
-        Keras is not installed.
+        If Keras is not installed.
     """
     known = dict(custom_objects or {})
     is_path = isinstance(subject, (str, PathLike))
@@ -135,13 +135,13 @@ def beside_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) 
             return [mine, Prepared(subject, name, KERAS)]
     raise ArgumentError(
         f"compare: expected two models, got one, {described(subject)}. Only a .keras or .h5 file, "
-        f"or a Functional or Sequential model of Keras 3 can be given alone: the real Keras runs "
-        f"it beside kerascope."
+        f"or a Functional or Sequential model of Keras 3 can be given alone. It runs in kerascope "
+        f"and in the real Keras."
     )
 
 
 def _real_keras() -> Any:
-    """Return the module `keras`, on a backend that is installed if nobody has chosen one."""
+    """Return the module `keras`. By default it uses the first installed backend."""
     if KERAS not in sys.modules and "KERAS_BACKEND" not in os.environ:
         found = next((name for name in BACKENDS if find_spec(name) is not None), None)
         if found is not None:
@@ -152,44 +152,45 @@ def _real_keras() -> Any:
 # --- running --------------------------------------------------------------------------------------
 
 
-class Ran(NamedTuple):
-    """The runs of one side, and what is to be said of how it was fed."""
+class SideRuns(NamedTuple):
+    """The runs of one side, and a note about its input."""
 
     runs: list[Run]
     note: str = ""
 
 
-def ran(side: Prepared, x: Any, word: str) -> Ran:
+def run_side(side: Prepared, x: Any, word: str) -> SideRuns:
     """Run a side, "a" or "b", once on arrays.
 
-    Images whose channels lie where this side does not expect them are turned, and that is said.
+    If this fails, the channels of images are moved to the other end, and a note says so.
 
     Raises
     ------
     ArgumentError
-        Arrays are needed and there are none.
+        If the side needs arrays and there are none, or it fails on them.
     """
     if isinstance(side.subject, Tape):
-        return Ran([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
+        return SideRuns([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
     if isinstance(side.subject, TapeWriter):
         writer = side.subject
-        return Ran([_run_of(side, writer)])
+        return SideRuns([_run_of(side, writer)])
     if x is None:
         raise ArgumentError(
-            f"compare: {side.name!r} cannot say what it reads; expected arrays: compare(a, b, x), "
+            f"compare: {side.name!r} does not declare its inputs. Give arrays: compare(a, b, x), "
             f"or --input x.npy."
         )
     if side.library and side.library not in foreign.OF_FUNCTIONS:
         x = _as_arrays(x)
     try:
-        return Ran([_recorded(side, x)])
+        return SideRuns([_recorded(side, x)])
     except Exception as error:
         for turn in ("last", "first"):
             turned = _turned(x, turn)
             if turned is not None:
                 try:
-                    return Ran([_recorded(side, turned)], f"its input was turned: channels {turn}")
-                except Exception:  # it was not that: the first error says what is wrong
+                    note = f"its input was transposed: channels {turn}"
+                    return SideRuns([_recorded(side, turned)], note)
+                except Exception:  # the first error is reported
                     continue
         if isinstance(error, (ArgumentError, DataError, DtypeError, ShapeError)):
             raise ArgumentError(f"compare: {word}, {side.name!r}: {error}") from error
@@ -216,10 +217,10 @@ def _run_of(side: Prepared, writer: TapeWriter) -> Run:
 
 
 def _as_arrays(x: Any) -> Any:
-    """Return inputs with the arrays of any library as arrays of NumPy.
+    """Return inputs with the arrays of any library converted to NumPy.
 
-    Each side makes them its own, of the type of numbers that it computes with. Functions of JAX
-    are known by the arrays that they get, so these stay what they are.
+    Each side converts them to its own type. Inputs of JAX functions are not converted, because
+    their type identifies the library.
     """
     if isinstance(x, Mapping):
         return {name: _as_arrays(one) for name, one in x.items()}
@@ -232,7 +233,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with their channels last or first; None if there are no images among them."""
+    """Return arrays with their channels last or first, or None if none of them is an image."""
     if isinstance(x, Mapping):
         values = _turned(list(x.values()), to)
         return None if values is None else dict(zip(x, values, strict=True))
@@ -249,14 +250,15 @@ def _turned(x: Any, to: str) -> Any:
 
 
 def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
-    """Return the calls and frames of each forward pass on a tape; of another library the last.
+    """Return the calls and frames of each forward pass on a tape; for other libraries the last.
 
-    Two values are one if all their numbers are, or all their figures where a tape has no more.
+    Two values are the same if their numbers are equal, or their statistics if the numbers are
+    not on the tape.
 
     Raises
     ------
     ArgumentError
-        No call of a layer is on it.
+        If it contains no call of a layer.
     """
     calls, frames = calls_on_tape(tape)
     if calls:
@@ -278,19 +280,19 @@ def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
             passes[-1][0].append(_call_of(begun.pop(event.name), event, seen[event.name]))
     if not passes:
         raise ArgumentError(
-            "compare: no call of a layer is on this tape; record it at level 'node' or finer."
+            "compare: this tape contains no call of a layer. Record it at level 'node' or finer."
         )
     return passes
 
 
 def _call_of(begin: Event, end: Event, number: int) -> Call:
-    told = {delta.name: delta.value for delta in begin.deltas}
+    values = {delta.name: delta.value for delta in begin.deltas}
     result = next((delta.value for delta in end.deltas if delta.name == "result"), None)
-    layer = told.get("layer")
+    layer = values.get("layer")
     op = str(getattr(layer, "kind", "")) or "layer"
     call_id = begin.name if number == 1 else f"{begin.name}:{number}"
     kind = "input" if op in ("Input", "InputLayer") else KIND_OF_CLASS.get(op, "layer")
-    inputs, outputs = (tuple(_recorded_values(value)) for value in (told.get("inputs"), result))
+    inputs, outputs = (tuple(_recorded_values(value)) for value in (values.get("inputs"), result))
     return Call(call_id, begin.name, op, kind, inputs, outputs)
 
 

@@ -1,4 +1,4 @@
-"""A comparison in words and as a table, for a terminal."""
+"""A comparison as text and as a table, for a terminal."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from kerascope.viz.table_layout import Cell, Column, Line, laid_out, printed, te
 if TYPE_CHECKING:
     from kerascope.comparing.comparison import Comparison
 
-AROUND = 3  # rows that are shown before and behind the first difference
-MOST_ROWS = 24  # of a longer table those around the first difference are shown
+AROUND = 3  # rows before and after the first difference
+MOST_ROWS = 24  # a longer table only shows rows around the first difference
 MOST_NAMES = 8
 STYLES = {
     Verdict.EQUAL: "green",
@@ -35,12 +35,12 @@ STYLES = {
 
 
 def lines_of(comparison: Comparison, width: int) -> list[str]:
-    """Return what is printed, as lines of text."""
+    """Return the printed comparison as lines of text."""
     return [text_of(line).rstrip() for line in _lines(comparison, width)]
 
 
 def rendered(comparison: Comparison, console: Console, options: ConsoleOptions) -> RenderResult:
-    """Yield what rich prints."""
+    """Yield the lines of the comparison for rich."""
     yield from printed(_lines(comparison, options.max_width), console, options)
 
 
@@ -59,7 +59,7 @@ def _lines(found: Comparison, width: int) -> Iterator[Line]:
             names = listed([_words(call) for call in calls], MOST_NAMES)
             yield from wrapped(Cell([_in_words(f"only in {word_}: {printable(names)}")]), width)
     if found.not_finite is not None:
-        where = f"from {found.not_finite.name_a} on both have NaN or Inf, which prove nothing"
+        where = f"from {found.not_finite.name_a} on, both have NaN or Inf, which prove nothing"
         yield from wrapped(Cell([[(printable(where), "bold yellow")]]), width)
     for line in verdict_lines(found):
         yield from wrapped(Cell([line]), width)
@@ -70,14 +70,14 @@ def _head(found: Comparison) -> list[str]:
              for side, run in (("a", found.a), ("b", found.b))]  # fmt: skip
     lines += found.notes
     layouts = Counter(pair.layout for pair in found.pairs if pair.layout.startswith("axes"))
-    lines += [f"the {layout} of b are those of a in {counted(times, 'pair')}"
+    lines += [f"the {layout} of b match a in {counted(times, 'pair')}"
               for layout, times in layouts.items()]  # fmt: skip
     lines.append(f"tolerance: {found.tolerance.words}, relative to the largest number of an array")
     return lines
 
 
 def _rows(found: Comparison) -> list[Pair]:
-    """Return the pairs that are shown: of many those around the first difference."""
+    """Return the pairs to show: all, or in a long table those around the first difference."""
     pairs = [pair for pair in found.pairs if family_of(pair.a[0]) not in GIVEN]
     if len(pairs) <= MOST_ROWS:
         return pairs
@@ -88,7 +88,7 @@ def _rows(found: Comparison) -> list[Pair]:
 
 
 def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
-    """Return the columns; where both sides have other names, a row has a line for each."""
+    """Return the columns. If the sides have different names, a row has a line for each."""
     pairs = list(rows)
     gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
     names = [(p.name_a, p.name_b) for p in pairs]
@@ -141,14 +141,14 @@ def _ulp(pair: Pair) -> str:
 
 
 def _verdict(found: Comparison, pair: Pair) -> Cell:
-    told = f"{pair.verdict.value}, first" if pair is found.first else pair.verdict.value
+    text = f"{pair.verdict.value}, first" if pair is found.first else pair.verdict.value
     if pair.layout and not pair.layout.startswith("axes"):
-        told += f" ({pair.layout})"
-    return _pieces(told, STYLES.get(pair.verdict, ""))
+        text += f" ({pair.layout})"
+    return _pieces(text, STYLES.get(pair.verdict, ""))
 
 
 def verdict_lines(found: Comparison) -> list[Line]:
-    """Return what it comes to: where both stop agreeing, by how much, and what is known of why."""
+    """Return the result: where both stop agreeing, by how much, and the possible reasons."""
     first = found.first
     if first is None:
         return [[("equal:", "bold green"), (_words_of_equal(found), "")]]
@@ -161,12 +161,12 @@ def verdict_lines(found: Comparison) -> list[Line]:
         lines.append(_in_words(f"  {place}{share}"))
     lines += [_in_words(f"  {printable(reason)}") for reason in first.reasons]
     if first.verdict is Verdict.UPSTREAM:
-        lines.append([("  its inputs differ already, by a call that has no partner", "")])
+        lines.append([("  its inputs already differ, because of a call without a partner", "")])
     return lines
 
 
 def _in_words(text: str, style: str = "") -> Line:
-    """Return a text that breaks between words, so that no number is torn."""
+    """Return a text that only breaks between words, so that numbers stay whole."""
     first, *rest = text.split()
     indent = " " * (len(text) - len(text.lstrip()))
     return [(indent + first, style), *((one, style) for one in rest)]

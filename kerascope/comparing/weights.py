@@ -1,9 +1,9 @@
-"""The weights of two layers: a fingerprint that no transposition changes, and where they differ.
+"""The weights of two layers: compared regardless of the order of axes, and their differences.
 
-A port copies weights, so most numbers of two layers that stand for each other are the same, in
-whatever order. `overlap` says how many; `weight_differences` brings the arrays of a pair together,
-by what they are to their layer, their sizes and their numbers, finds the order of axes in which
-they fit, and says what is left.
+A port copies weights, so corresponding layers share most numbers, in whatever order. `overlap`
+returns the share of common numbers. `weight_differences` pairs the arrays of two layers by role, by
+size and by their numbers, finds the order of axes in which they match best, and returns the
+remaining differences.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kerascope.comparing.arrays import Difference, Index, Part, as_numbers, measured
+from kerascope.comparing.arrays import Chunk, Difference, Index, as_numbers, measured
 from kerascope.comparing.families import STATISTICS, role_of
 from kerascope.foreign.records import Recorded
 
-ENOUGH = 0.5  # of the numbers: fewer in common say nothing
-MOST_TRIED = 1_000_000  # numbers of which it is tried in what other order they lie
+ENOUGH = 0.5  # share of common numbers from which layers are considered the same
+MOST_TRIED = 1_000_000  # size of an array up to which other orders are tried
 
 
 class Weights:
-    """The arrays of one layer.
+    """The weights of a layer as arrays.
 
     Parameters
     ----------
     parameters : mapping of str to Recorded
-        Those whose numbers are known count.
+        The recorded weights. Only those with known numbers are used.
     """
 
     def __init__(self, parameters: Mapping[str, Recorded]) -> None:
@@ -48,12 +48,12 @@ class Weights:
 
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The shapes, each sorted and without ones: no transposition changes them."""
+        """The sorted shapes without axes of size 1, which do not depend on the order of axes."""
         return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property
-    def telling(self) -> dict[str, np.ndarray]:
-        """The sorted numbers of those arrays that are not constant, as a fresh bias is."""
+    def distinctive(self) -> dict[str, np.ndarray]:
+        """The sorted numbers of the arrays that are not constant, as a new bias is."""
         found = {}
         for name in self._own:
             numbers = np.sort(self.arrays[name].astype("float64").ravel())
@@ -63,7 +63,7 @@ class Weights:
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype]:
-        """The type of each array."""
+        """The dtype of each array."""
         return {name: array.dtype for name, array in self.arrays.items()}
 
 
@@ -76,7 +76,7 @@ def _size(array: np.ndarray) -> tuple[int, ...]:
 
 
 def overlap(a: Weights, b: Weights) -> float:
-    """Return the share of the numbers that two layers have in common; 0 if that says nothing.
+    """Return the share of numbers that two layers have in common, or 0 if all are constant.
 
     Examples
     --------
@@ -87,11 +87,11 @@ def overlap(a: Weights, b: Weights) -> float:
     >>> overlap(layer(kernel), layer(kernel.T)), round(overlap(layer(kernel), layer(changed)), 2)
     (1.0, 0.83)
     """
-    if not a.telling or not b.telling:
+    if not a.distinctive or not b.distinctive:
         return 0.0
     common = 0
-    free = dict(b.telling)
-    for name, numbers in a.telling.items():
+    free = dict(b.distinctive)
+    for name, numbers in a.distinctive.items():
         fitting = [other for other in free if free[other].size == numbers.size]
         if not fitting:
             continue
@@ -99,12 +99,12 @@ def overlap(a: Weights, b: Weights) -> float:
         best = max(fitting, key=lambda other: (counts[other], _role(b, other) == _role(a, name)))
         common += counts[best]
         del free[best]
-    total = max(sum(x.size for x in side.telling.values()) for side in (a, b))
+    total = max(sum(x.size for x in side.distinctive.values()) for side in (a, b))
     return common / total
 
 
 def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
-    """Count numbers that two sorted arrays share, as the shorter type writes them."""
+    """Count the numbers that two sorted arrays share, rounded to the shorter dtype."""
     if dtype_a != dtype_b:
         shorter = min((dtype_a, dtype_b), key=lambda dtype: dtype.itemsize)
         a, b = (x.astype(shorter).astype("float64") for x in (a, b))
@@ -115,7 +115,7 @@ def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype
 
 
 def reordered(weights: Weights, order: np.ndarray) -> Weights:
-    """Return weights as they would be if the features that they read lay in another order."""
+    """Return the weights for input features in another order."""
     found = Weights({})
     for name, array in weights.arrays.items():
         axes = [axis for axis, size in enumerate(array.shape) if size == order.size]
@@ -123,16 +123,16 @@ def reordered(weights: Weights, order: np.ndarray) -> Weights:
     return found
 
 
-def part_of(weights: Weights, part: Part, like: Weights) -> Weights:
-    """Return that part of a layer's weights which makes a part of its outputs.
+def part_of(weights: Weights, part: Chunk, like: Weights) -> Weights:
+    """Return the part of a layer's weights that computes a part of its outputs.
 
     Parameters
     ----------
     weights : Weights
-        Of a layer that does the work of several.
-    part : Part
+        The weights of a layer that does the work of several layers.
+    part : Chunk
     like : Weights
-        Of a layer that does only this.
+        The weights of a layer that only computes this part.
     """
     found = Weights({})
     sizes = {_size(array) for array in like.arrays.values()}
@@ -151,18 +151,18 @@ def part_of(weights: Weights, part: Part, like: Weights) -> Weights:
 
 
 class WeightDifference(NamedTuple):
-    """What differs between two arrays of a pair of layers.
+    """The difference between two arrays of a pair of layers.
 
     Attributes
     ----------
     name_a, name_b : str
     layout : str
-        How the second one lies beside the first: "" alike, "axes (1, 0)"; if their numbers are
-        the same but lie otherwise than two layers of these libraries lay them out, in which way.
+        The order of axes of the second array that matches the first: "" if it is the same, or
+        "axes (1, 0)". For misplaced numbers, a description of their order.
     difference : Difference
-        What is left; with no number further apart than the tolerance where only the order differs.
+        The remaining difference. It is within the tolerance if only the order differs.
     is_misplaced : bool
-        The same numbers in an order in which they do not belong.
+        Whether the second array has the same numbers in a wrong order.
     """
 
     name_a: str
@@ -173,7 +173,7 @@ class WeightDifference(NamedTuple):
 
 
 def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
-    """Return which array of one layer is which of the other: by role and size, then by size."""
+    """Pair the arrays of two layers, by role and size, then by size alone."""
     free = list(b.arrays)
     pairs: list[tuple[str, str]] = []
     for by_role in (True, False):
@@ -197,15 +197,15 @@ def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
 def weight_differences(
     a: Weights, b: Weights, tolerance: float, *, same_layout: bool | None
 ) -> list[WeightDifference]:
-    """Return what differs between the weights of two layers, the largest share first.
+    """Return the differences between the weights of two layers, misplaced arrays first.
 
     Parameters
     ----------
     a, b : Weights
     tolerance : float
-        Relative to the largest number of an array.
+        Tolerance relative to the largest number of an array.
     same_layout : bool
-        Whether both libraries lay the weights of such a layer out alike.
+        Whether both libraries use the same order of axes for weights. None if unknown.
 
     Examples
     --------
@@ -228,34 +228,34 @@ def weight_differences(
 def _array_difference(
     a: np.ndarray, b: np.ndarray, tolerance: float, same_layout: bool | None
 ) -> tuple[str, Difference, bool] | None:
-    """Return what differs between two arrays, in the order of axes in which most of them fits."""
+    """Return the difference between two arrays in the order of axes that matches best."""
     orders = _orders(a, b)
     if not orders:
         return None
     b = b.reshape(_shape(b, a))
-    usual = _usual(a, b, orders, same_layout is not False)
-    as_usual = measured(a, b.transpose(usual), tolerance)
-    if as_usual.relative <= tolerance:
+    usual = _expected_axes(a, b, orders, same_layout is not False)
+    in_usual = measured(a, b.transpose(usual), tolerance)
+    if in_usual.relative <= tolerance:
         return None
-    tried = [(usual, as_usual)]
+    tried = [(usual, in_usual)]
     tried += [(axes, measured(a, b.transpose(axes), tolerance)) for axes in orders if axes != usual]
     axes, best = min(tried, key=lambda one: one[1].differing)
     words = f"axes {axes}"
     if best.relative <= tolerance and same_layout is None:
-        return None  # a Gemm of ONNX says itself how its weights lie
+        return None  # in ONNX, an attribute of Gemm states the order
     if best.relative <= tolerance and axes != usual:
         return words, best, True
     if best.differing > a.size // 2:
         turned = _turned(a, b.transpose(usual), tolerance)
         if turned is not None:
             return (*turned, True)
-    if as_usual.differing <= best.differing or best.differing > a.size // 2:
-        axes, best = usual, as_usual
+    if in_usual.differing <= best.differing or best.differing > a.size // 2:
+        axes, best = usual, in_usual
     return ("" if axes == tuple(range(a.ndim)) else f"axes {axes}"), best, False
 
 
 def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
-    """Return the shape of an array, without its ones where the other one has fewer axes."""
+    """Return the shape of an array, without axes of size 1 if the other array has fewer axes."""
     if array.ndim == like.ndim:
         return array.shape
     kept = [n for n in array.shape if n != 1]
@@ -272,13 +272,13 @@ def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
     ]
 
 
-def _usual(
+def _expected_axes(
     a: np.ndarray, b: np.ndarray, orders: list[tuple[int, ...]], same_layout: bool
 ) -> tuple[int, ...]:
-    """Return how the second array is expected to lie beside the first one.
+    """Return the expected order of axes of the second array.
 
-    Keras has the inputs and outputs of a layer behind the axes of a window, most others the
-    outputs first and then the inputs.
+    In Keras, the axes for inputs and outputs come after the axes of the window. Most other
+    libraries put outputs first, then inputs.
     """
     plain = tuple(range(a.ndim))
     expected = [plain] if same_layout else [(1, 0), (2, 3, 1, 0), (3, 2, 0, 1), (2, 1, 0),
@@ -287,7 +287,7 @@ def _usual(
 
 
 def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Difference] | None:
-    """Return in which other order the numbers of the second array are those of the first."""
+    """Return a reordering of the second array that equals the first, with their difference."""
     if not np.allclose(
         np.sort(as_numbers(a), axis=None), np.sort(as_numbers(b), axis=None), rtol=tolerance
     ):
@@ -309,7 +309,7 @@ def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Differ
 
 
 def _order_along(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray | None:
-    """Return in which order the slices of the second array are those of the first one."""
+    """Return the order in which the slices of the second array match those of the first."""
     rows = [np.moveaxis(as_numbers(x), axis, 0).reshape(x.shape[axis], -1) for x in (a, b)]
     keys = [np.lexsort(one.T[::-1]) for one in rows]
     order = np.empty_like(keys[0])
@@ -318,5 +318,5 @@ def _order_along(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray | None:
 
 
 def place_of(index: Index | None) -> str:
-    """Return a place in an array as it is written: "[3, 1]"."""
+    """Return a position in an array as text, such as "[3, 1]"."""
     return "" if index is None else f"[{', '.join(map(str, index))}]"

@@ -259,7 +259,7 @@ def test_another_padding_is_found_though_the_shapes_differ():
     assert first(found) == ("aconv", "bconv")
     told = " ".join(found.first.reasons)
     assert "(2, 8, 8, 4) in a, (2, 6, 6, 4) in b" in told
-    assert "padding same (1 before and 1 behind) in a, 0 in b" in told
+    assert "padding same (1 before and 1 after) in a, 0 in b" in told
     assert len(found.pairs) == 5
 
 
@@ -410,7 +410,7 @@ def test_a_model_that_goes_on_where_the_other_one_ends_is_another(model, last, i
     word = "a" if is_longer_first else "b"
     assert last.name in "; ".join(found.first.reasons) + found.first.name_a + found.first.name_b
     if isinstance(last, (Lambda, Dense)):
-        assert found.first.reasons[0].startswith(f"only {word} goes on with: {last.name}")
+        assert found.first.reasons[0].startswith(f"only {word} continues with: {last.name}")
 
 
 # --- random models --------------------------------------------------------------------------------
@@ -492,7 +492,7 @@ def test_inputs_are_drawn_as_the_model_wants_them():
     [
         ((3, 4), "expected a model, the path of a file, or a tape, got int 3"),
         (("a.pt", "b.pt"), "load them into it, module.load_state_dict(torch.load('a.pt'))"),
-        (("a.txt", "b.txt"), "cannot tell what 'a.txt' is"),
+        (("a.txt", "b.txt"), "got 'a.txt'"),
     ],
     ids=["no model", "torch file", "text"],
 )
@@ -504,7 +504,7 @@ def test_what_cannot_be_compared_is_refused(arguments, words):
 
 @pytest.mark.parametrize("tolerance", [-1, "small", float("nan")])
 def test_a_tolerance_that_is_none_is_refused(model, tolerance):
-    with pytest.raises(ArgumentError, match="tolerance expected a number from 0 on"):
+    with pytest.raises(ArgumentError, match="expected a tolerance of 0 or more"):
         ks.compare(model, model, tolerance=tolerance)
 
 

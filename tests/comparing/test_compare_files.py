@@ -78,7 +78,7 @@ def test_the_command_takes_inputs_and_a_tolerance(files, capsys):
         (["a.keras", "b.h5", "--input", "wrong.npy"], "compare: a, 'model"),
         (["a.keras", "b.h5", "--input", "two.npz"], "no array called 'one' is expected"),
         (["a.keras", "notes.txt"], "cannot tell what 'notes.txt' is"),
-        (["a.keras", "b.h5", "--tolerance", "-1"], "tolerance expected"),
+        (["a.keras", "b.h5", "--tolerance", "-1"], "expected a tolerance of 0 or more"),
         (["script.py"], "the real Keras runs it beside kerascope"),
     ],
     ids=[
@@ -169,5 +169,5 @@ def test_of_tapes_of_several_passes_the_first_that_differs_is_shown(models):
 def test_a_tape_without_calls_is_refused(models):
     with ks.trace(level="act") as tape:
         models[0].predict(np.ones((1, 6, 6, 2)))
-    with pytest.raises(ArgumentError, match="no call of a layer is on this tape"):
+    with pytest.raises(ArgumentError, match="this tape contains no call of a layer"):
         ks.compare(tape, tape)
