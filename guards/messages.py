@@ -4,7 +4,7 @@
     python -m guards.messages FOLDER ...     of some folders only
     python -m guards.messages --write        store the messages that need no remedy
 
-A message says where, what was expected, what was given and what to do, in full sentences::
+A message says where, what was expected, what came instead and what to do, in full sentences::
 
     Dense 'dense_1': expected an input with 2 axes, got 3 (None, 4, 5). Add Flatten() before it.
 
@@ -35,7 +35,7 @@ VALUE, LIST = "◇", "◆"  # a value that is filled in; a list of names that is
 FORMS = {
     "starts in lower case without a place": r"^[a-z](?!(?:[^.?!\n]|\.(?=\w))*: )",
     "does not end as a sentence": r"[^.?!:)◇◆\n]$|^[^.?!]*[^.?!:\n ] ?◇$",
-    "'is no X': say that it is not an X": r"(?<!there )\bis no (?!longer\b|more\b|less\b|need\b)\w",
+    "'is no X': write 'is not an X'": r"(?<!there )\bis no (?!longer\b|more\b|less\b|need\b)\w",
     "'; expected' or '; got': join with a comma": r"; (?:expected|got)\b",
     "'got' before 'expected'": r"\bgot\b[^.]*\bexpected\b",
     "a list of names before the remedy": r"◆\.? +[A-Z`][^◇◆]{8,}",
@@ -111,7 +111,7 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator[str]:
     """Yield the texts that an expression can be, as far as the module itself says so.
 
-    A call of a function of the same module stands for the texts that the function returns.
+    A call of a function of the same module is replaced by the texts that the function returns.
     """
     if isinstance(value, ast.Constant):
         yield str(value.value)

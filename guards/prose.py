@@ -46,9 +46,9 @@ MARKS = {
     "somebody, nobody": r"\b(?:[Ss]omebody|[Nn]obody|[Ss]omeone|[Nn]o one)\b",
     "stands, lies, for is": r"\b(?:stand|lie)s? "
     r"(?:in|at|on|for|behind|before|above|below|under|beside|there|where)\b",
-    "goes on, beside, behind it": r"\bgo(?:es)? on\b|\bbeside\b|\bbehind (?:it|them|that)\b",
+    "goes on, beside": r"\bgo(?:es)? on\b|\bbeside\b|\bbehind (?:it|them|that)\b",
     "is no": r"\b(?:is|are) no (?!longer\b|more\b|less\b|lower\b|need\b|way\b)\w+\b",
-    "such as are, so many": r"\bsuch (?:as|that) (?:have|has|are|is|come|were)\b"
+    "so many, of which": r"\bsuch (?:as|that) (?:have|has|are|is|come|were)\b"
     r"|\bso many\b|\bof (?:which|whom|whose)\b",
     "if none is": r"\bif (?:none|any|one) is\b",
     "what, for a noun": r"\b(?:Return|Give|Show|Say|Write|Keep|Make|Note) what\b|\bof what\b"
@@ -87,8 +87,8 @@ class Passage(NamedTuple):
 
         Examples
         --------
-        >>> list(Passage("a.py", 1, "comment", "Who reads it is told so.").marks())
-        [('code that tells', 'is told'), ('who, for if you', 'Who reads')]
+        >>> list(Passage("a.py", 1, "comment", "Nobody knows.").marks())
+        [('somebody, nobody', 'Nobody')]
         """
         for name, pattern in PATTERNS.items():
             for found in pattern.finditer(self.text):

@@ -179,7 +179,7 @@ class Use:
     words : tuple of str
         A command. The first word is the name of a program in the environment.
     says : tuple of str
-        Patterns, each of which its output must contain.
+        Patterns that must all occur in its output.
     typed : str
         Its standard input.
     code : int

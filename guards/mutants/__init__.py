@@ -1,5 +1,5 @@
-"""Random one-line mutants of a folder of kerascope: what its tests notice.
+"""Random one-line mutants of a folder of kerascope, and whether its tests detect them.
 
 `python -m guards.mutants --help` prints the options. `choosing.py` makes the mutants, `reaching.py`
-finds which tests come to each, `running.py` runs them, `command.py` is the command.
+finds the tests that reach each, `running.py` runs them, `command.py` is the command.
 """

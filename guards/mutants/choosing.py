@@ -1,15 +1,15 @@
-r"""Which one-line mutants of a file there are, and how some of them are chosen.
+r"""The one-line mutants of a file, and the random choice of some of them.
 
 A mutant changes one piece of one line: a sign, a comparison, a number, a key. Only lines in the
-bodies of functions are changed, and not everything there:
+bodies of functions are changed, with these exceptions:
 
-- docstrings, annotations and what stands under `if TYPE_CHECKING`: nothing of it runs;
-- `assert`: it tells mypy what is known, and `cast` too;
-- what a `raise` or a `warn` says, and formatted text: a word of a message is no fault of the
-  engine. The `raise` itself may be deleted, and the condition over it turned round;
-- `__repr__`, `__str__` and their like: they are texts as a whole;
-- the line of the `def`: a default is part of the names, which have tests of their own;
-- what fails wherever it runs, or nowhere: a name that is not set, `isinstance(kind, x)`, `strict=`.
+- docstrings, annotations and code under `if TYPE_CHECKING`, which never run;
+- `assert` and `cast`, which are there for mypy;
+- the text of a `raise` or a `warn`, and formatted text: a changed word is not a fault of the
+  engine. The `raise` itself may be deleted, and its condition negated;
+- `__repr__`, `__str__` and similar methods, which only return texts;
+- the line of the `def`: defaults are public names, which have their own tests;
+- changes that fail always or never: an undefined name, `isinstance(kind, x)`, `strict=`.
 
 Examples
 --------
@@ -71,13 +71,13 @@ class Edit:
     line : int
         From 1.
     begin, end : int
-        Which characters of the line go.
+        The range of characters that is replaced.
     text : str
-        What comes instead.
+        The replacement.
     what : str
         The kind of the change.
     statement : int
-        The first line of the innermost statement that it stands in.
+        The first line of the innermost statement that contains it.
     """
 
     line: int
@@ -106,13 +106,13 @@ class Mutant:
 
 
 def edits_of(source: str) -> list[Edit]:
-    """Return all edits of a source, in order; a few of them may not be Python."""
+    """Return all edits of a source in order. A few may have invalid syntax."""
     edits = set(Finder(source).all_of(ast.parse(source)))
     return sorted(edits, key=lambda edit: (edit.line, edit.begin, edit.end, edit.text))
 
 
 def is_mutant(edit: Edit, source: str) -> bool:
-    """Tell whether a source with this edit compiles and means something else."""
+    """Return whether a source compiles with this edit and has a different syntax tree."""
     try:
         mutated = ast.parse(edit.mutated(source))
         compile(mutated, "mutant", "exec")
@@ -147,7 +147,7 @@ class Finder:
                 yield from self.in_statement(statement)
 
     def in_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield the edits of one statement, and of what stands in it."""
+        """Yield the edits of one statement and of the code inside it."""
         if isinstance(statement, FUNCTIONS):
             yield from self.in_function(statement)
             return
@@ -185,7 +185,7 @@ class Finder:
     # --- which changes -----------------------------------------------------------------------
 
     def of_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield what can be done to a statement as a whole."""
+        """Yield the edits of a whole statement, such as its deletion."""
         if has_effect(statement):
             yield from self.instead(statement, "pass", "statement deleted")
         if isinstance(statement, ast.Return) and statement.value is not None:
@@ -196,7 +196,7 @@ class Finder:
             yield from self.operators([statement.target, statement.value], ARITHMETIC, "arithmetic")
 
     def of_expression(self, node: ast.AST) -> Iterator[Edit]:
-        """Yield what can be done to an expression."""
+        """Yield the edits of an expression, without those of its parts."""
         if isinstance(node, ast.Compare):
             yield from self.operators([node.left, *node.comparators], COMPARISONS, "comparison")
         elif isinstance(node, ast.BinOp):
@@ -220,7 +220,7 @@ class Finder:
             yield from self.of_call(node)
 
     def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
-        """Yield another constant: the other truth, the next number, another key."""
+        """Yield a different constant: the other boolean, the next number, a different key."""
         value = node.value
         if isinstance(value, bool):
             yield from self.instead(node, str(not value), "constant")
@@ -230,7 +230,7 @@ class Finder:
             yield from self.instead(node, repr(value + "_"), "key")
 
     def of_call(self, node: ast.Call) -> Iterator[Edit]:
-        """Yield the first two arguments the other way round, and each keyword dropped."""
+        """Yield the call with its first two arguments swapped, and with each keyword removed."""
         swaps = len(node.args) >= 2 and all(isinstance(a, NAMES) for a in node.args[:2])
         if swaps and ast.unparse(node.func) != "isinstance":
             first, second = node.args[:2]
@@ -266,7 +266,7 @@ class Finder:
     def operators(
         self, parts: list[ast.expr], instead: dict[str, str], what: str
     ) -> Iterator[Edit]:
-        """Yield another operator between each two neighbours."""
+        """Yield a different operator between each pair of operands."""
         for left, right in pairwise(parts):
             between = self.between(left, right)
             if between is None:
@@ -287,24 +287,24 @@ class Finder:
     # --- places ------------------------------------------------------------------------------
 
     def column(self, line: int, offset: int) -> int:
-        """Return the place in characters; Python counts bytes."""
+        """Return a column in characters, from Python's column in bytes."""
         return len(self.lines[line - 1].encode()[:offset].decode())
 
     def between(self, left: ast.expr, right: ast.expr) -> tuple[int, int] | None:
-        """Return the place between two expressions, if both stand on one line."""
+        """Return the range between two expressions; None if they are on different lines."""
         if left.lineno != right.end_lineno:
             return None
         line = left.lineno
         return self.column(line, left.end_col_offset or 0), self.column(line, right.col_offset)
 
     def text(self, node: ast.expr) -> str:
-        """Return the text of an expression that stands on one line."""
+        """Return the text of an expression on one line; None if it has several lines."""
         line = node.lineno
         begin = self.column(line, node.col_offset)
         return self.lines[line - 1][begin : self.column(line, node.end_col_offset or 0)]
 
     def instead(self, node: ast.stmt | ast.expr, text: str, what: str) -> Iterator[Edit]:
-        """Yield another text for a node that stands on one line."""
+        """Yield the replacement of a node's text, if the node is on one line."""
         line = node.lineno
         if line == node.end_lineno:
             begin = self.column(line, node.col_offset)
@@ -313,28 +313,28 @@ class Finder:
 
 
 def has_effect(statement: ast.stmt) -> bool:
-    """Tell whether a statement could be deleted and the function still run to its end."""
+    """Return whether a function could still run to its end without this statement."""
     if isinstance(statement, ast.Assign):
         return not any(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
     return isinstance(statement, (ast.Expr, ast.AugAssign, ast.Delete, ast.Raise))
 
 
 def is_text(statement: ast.stmt) -> bool:
-    """Tell whether a statement is a docstring or `...`."""
+    """Return whether a statement is a docstring or `...`."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def says(call: ast.Call) -> bool:
-    """Tell whether a call says something to a person, or to mypy."""
+    """Return whether a call only produces a message or informs mypy."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     return name in SAYING
 
 
 def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutant]:
-    """Return some mutants of folders: lines are drawn with equal chances, then an edit of each.
+    """Return random mutants of folders: lines are drawn uniformly, then one edit of each line.
 
-    The same source, number and seed give the same mutants, whatever the tests are. A larger number
-    begins with the mutants of a smaller one.
+    The same source, number and seed give the same mutants, independent of the tests. A larger
+    number starts with the mutants of a smaller number.
     """
     by_line: dict[tuple[str, int], list[Edit]] = {}
     sources: dict[str, str] = {}
@@ -362,7 +362,7 @@ def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutan
 
 
 def one_of(edits: list[Edit], source: str, lots: random.Random) -> Edit | None:
-    """Return one edit of a line: first the kind is drawn, then one of that kind."""
+    """Return a random edit of a line: first its kind is drawn, then an edit of this kind."""
     kinds = sorted({edit.what for edit in edits})
     lots.shuffle(kinds)
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""The command: choose mutants, run the tests against each, say which survived."""
+"""The command: choose mutants, run the tests against each, report the survivors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ What is never changed, and why: guards/mutants/choosing.py.
 
 
 def options(words: list[str]) -> argparse.Namespace:
-    """Return what the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m guards.mutants",
         description=__doc__,
@@ -60,7 +60,7 @@ def own_tests(root: Path, folders: list[str]) -> list[str]:
     Raises
     ------
     Mistake
-        There is no such folder.
+        If a folder does not exist.
     """
     tests = []
     for folder in folders:
@@ -69,7 +69,7 @@ def own_tests(root: Path, folders: list[str]) -> list[str]:
             raise Mistake(f"there is no kerascope/{folder} in {root}")
         beside = [root / "tests" / folder, place]
         if place.suffix == ".py":
-            # Not the file itself: pytest compiles the files it is given, and the probes would go.
+            # Not the file itself: pytest would compile it again, without the probes.
             beside = [(root / "tests" / folder).with_name(f"test_{place.name}")]
         tests += [str(path.relative_to(root)) for path in beside if path.exists()]
     return tests
@@ -86,7 +86,7 @@ def survivors(file: Path) -> list[Mutant]:
 
 
 def rate(rows: list[dict[str, Any]]) -> float:
-    """Return how many percent of the mutants were killed; none were asked: 0.
+    """Return the percentage of killed mutants; 0 without mutants.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def rate(rows: list[dict[str, Any]]) -> float:
 
 
 def line_of(row: dict[str, Any]) -> str:
-    """Return what is said of one mutant."""
+    """Return the lines of the report about one mutant."""
     become = {
         "killed": f"killed by {row['by']}",
         "survived": f"SURVIVED {row['reached_by']} tests that reach the line",
@@ -111,7 +111,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 
 def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    """Copy the checkout, choose and run; return one row for each mutant."""
+    """Copy the checkout, choose mutants and run their tests; return one row for each mutant."""
     root = copied(found.of, folder_for(folder, 0) / "checkout")
     if found.again:
         mutants, tests = survivors(found.again), list(found.tests)
@@ -123,7 +123,7 @@ def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
         raise Mistake("no tests: name some with --tests")
     for test in tests:
         if not (root / test).exists():
-            raise Mistake(f"there are no tests {test!r} in {found.of}")
+            raise Mistake(f"there is no {test!r} in {found.of}")
     first = Place(folder_for(folder, 0), tests)
     say(f"{len(mutants)} mutants; which tests reach them: running {' '.join(tests)} once")
     known = first.without_mutants(mutants, found.jobs)
@@ -142,7 +142,7 @@ def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 def run_all(
     mutants: list[Mutant], known: Known, places: queue.Queue[Place], found: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """Run each mutant in a place that is free, and say what became of it."""
+    """Run each mutant in a free copy of the checkout, and print its result."""
 
     def run(number: int) -> dict[str, Any]:
         place = places.get()
@@ -179,19 +179,19 @@ def write(found: argparse.Namespace, rows: list[dict[str, Any]], known: Known) -
 
 
 def folder_for(folder: Path, number: int) -> Path:
-    """Return the folder of one job, made if need be."""
+    """Return the folder of one job. Create it if necessary."""
     place = folder / f"job{number}"
     place.mkdir(exist_ok=True)
     return place
 
 
 def say(text: str) -> None:
-    """Print at once: a run takes minutes."""
+    """Print and flush, because a run takes minutes."""
     print(text, flush=True)
 
 
 def main(words: list[str]) -> int:
-    """Do what the command line asks; return the exit code."""
+    """Run the command; return the exit code."""
     found = options(words)
     try:
         with tempfile.TemporaryDirectory(prefix="kerascope-mutants-") as folder:

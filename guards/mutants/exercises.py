@@ -3,9 +3,9 @@
     python -m guards.mutants --exercises                    all of the course, and the table
     python -m guards.mutants --exercises 08 what_is_missing some chapters or exercises
 
-Every mutant of every solution (`steps.py`) has to FAIL, or to stand in `equivalents.toml` with the
-reason why it is a right answer too. An entry that is no mutant any more, or that fails, is a
-complaint: reasons do not outlive what they are about.
+Every mutant of every solution (`steps.py`) must FAIL, or be listed in `equivalents.toml` with the
+reason why it is also a right answer. An entry of that list that is not a mutant any more, or that
+fails, is an error.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class Step(NamedTuple):
 
     @property
     def change(self) -> str:
-        """The line as it was and as it is now: what an equivalent is known by."""
+        """The old and the new line, by which `equivalents.toml` identifies a mutant."""
         source = self.exercise.solution.read_text(encoding="utf-8")
         lines = [text.splitlines()[self.edit.line - 1].strip() for text in (source, self.source)]
         return " => ".join(lines)
 
     def told(self) -> str:
-        """Return how a person is told of it."""
+        """Return the lines that report the mutant."""
         before, _, after = self.change.partition(" => ")
         where = f"{self.exercise.id}:{self.edit.line}  {self.edit.what}"
         return f"{where}\n    - {before}\n    + {after}"
 
 
 class Row(NamedTuple):
-    """What became of the mutants of one chapter, or of all."""
+    """The results of the mutants of one chapter, or of all chapters."""
 
     name: str
     mutants: int
@@ -64,12 +64,12 @@ class Row(NamedTuple):
 
     @property
     def left(self) -> int:
-        """How many pass and are not known to be right."""
+        """The number of mutants that pass and are not listed as equivalent."""
         return self.mutants - self.killed - self.equivalent
 
     @property
     def rate(self) -> float:
-        """Percent killed, of those that are wrong.
+        """The percentage of wrong mutants that fail.
 
         Examples
         --------
@@ -81,12 +81,12 @@ class Row(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Percent that are equivalent."""
+        """The percentage of mutants that are listed as equivalent."""
         return 100 * self.equivalent / self.mutants if self.mutants else 0.0
 
     @property
     def is_enough(self) -> bool:
-        """Whether the chapter holds what is promised of it."""
+        """Whether the percentages of the chapter are within their limits."""
         if self.mutants < FEW:
             return True
         return self.rate >= LEAST and self.share <= MOST_EQUIVALENT
@@ -102,7 +102,7 @@ def steps(exercises: Iterable[Exercise]) -> list[Step]:
 
 
 def drawn(number: int, seed: int) -> list[Step]:
-    """Return some mutants of the course, from as many exercises as there are."""
+    """Return random mutants of the course, spread over all exercises."""
     lots = random.Random(seed)
     by_exercise = {e.id: steps([e]) for e in all_exercises()}
     found: list[Step] = []
@@ -125,13 +125,13 @@ def equivalents() -> dict[tuple[str, str], str]:
 
 
 def verdicts(asked: Sequence[Step], jobs: int = 1) -> list[tuple[Step, Judged]]:
-    """Return each mutant with what its checker says of it."""
+    """Return each mutant with the verdict of its checker."""
     answers = [Answer(step.exercise, step.source) for step in asked]
     return list(zip(asked, judged(answers, jobs), strict=True))
 
 
 def table(found: Sequence[tuple[Step, Judged]]) -> list[Row]:
-    """Return a row for each chapter, and one for the whole."""
+    """Return a row for each chapter, and one for all."""
     known = equivalents()
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for step, verdict in found:
@@ -144,7 +144,7 @@ def table(found: Sequence[tuple[Step, Judged]]) -> list[Row]:
 
 
 def survivors(found: Sequence[tuple[Step, Judged]]) -> list[Step]:
-    """Return the mutants that pass, and of which nobody said why."""
+    """Return the mutants that pass and are not listed as equivalent."""
     known = equivalents()
     return [
         step

@@ -1,14 +1,14 @@
-"""Many answers to exercises, judged one after another by their checkers.
+"""Checks many answers to exercises.
 
-Each is judged as `kerascope learn check` judges it, by the same function in a process of its own;
-but that process is a copy (`fork`) of one that has imported everything, so that a thousand take
-minutes. The process that is copied reads one answer a line and writes one verdict a line:
+Each answer is checked by the same function as in `kerascope learn check`, in its own process. That
+process is a fork of a process that has imported everything, so a thousand answers take minutes. The
+parent reads one answer a line and writes one verdict a line:
 
     python -m guards.mutants.judging
 
-An answer that never ends is ended after some seconds of the processor's time, so it does not matter
-how busy the machine is. Where there is no `fork` (Windows), or the system's libraries refuse to
-work after one (macOS), each answer gets a new Python: `check_file`, as a student's does.
+An answer that never ends is stopped after some seconds of processor time, independent of the load.
+Without `fork` (Windows), or if system libraries fail after it (macOS), each answer gets a new
+Python: `check_file`, as for a student.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from kerascope.learn.running import check_file
 from kerascope.learn.verdicts import Verdict
 
 PROCESSOR_SECONDS = 10
-SECONDS = 120.0  # only a process that sleeps for ever comes so far
+SECONDS = 120.0  # only a sleeping process reaches this limit
 MEMORY = 4 * 2**30
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
 
 
 class Answer(NamedTuple):
-    """What is to be judged: an exercise, and the source of an answer."""
+    """An exercise and the source of an answer to be checked."""
 
     exercise: Exercise
     source: str
 
 
 class Judged(NamedTuple):
-    """What became of an answer.
+    """The verdict on an answer.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ def judged(answers: Iterable[Answer], jobs: int = 1) -> Iterator[Judged]:
     ----------
     answers : iterable of Answer
     jobs : int
-        How many processes do it side by side.
+        The number of parallel processes.
 
     Raises
     ------
     RuntimeError
-        A process that judges died.
+        If a checking process dies.
     """
     judges = [Judge() for _ in range(jobs)]
     free = list(judges)
@@ -88,12 +88,12 @@ def judged(answers: Iterable[Answer], jobs: int = 1) -> Iterator[Judged]:
 
 
 class Judge:
-    """A process that judges one answer after another, seen from outside.
+    """A process that checks answers one after another, as its parent controls it.
 
     Parameters
     ----------
     seconds : int
-        How much of the processor's time an answer may take.
+        The limit on the processor time of an answer.
     """
 
     def __init__(self, seconds: int = PROCESSOR_SECONDS) -> None:
@@ -128,7 +128,7 @@ class Judge:
 
 
 def afresh(answer: Answer) -> Judged:
-    """Judge an answer in a new Python."""
+    """Check an answer in a new Python."""
     with tempfile.TemporaryDirectory(prefix="kerascope-answers-") as folder:
         path = Path(folder, answer.exercise.checker.name)
         path.write_text(answer.source, encoding="utf-8")
@@ -140,7 +140,7 @@ def afresh(answer: Answer) -> Judged:
 
 
 def main(seconds: int) -> None:
-    """Judge the answers that stand on standard input, each within some of the processor's time."""
+    """Check the answers on standard input, each with a limit on its processor time."""
     import_everything()
     with tempfile.TemporaryDirectory(prefix="kerascope-answers-") as folder:
         for line in sys.stdin:
@@ -149,7 +149,7 @@ def main(seconds: int) -> None:
 
 
 def import_everything() -> None:
-    """Import what checkers and answers import, once for all of them."""
+    """Import the modules that checkers and answers need, once for all."""
     import h5py  # noqa: F401
 
     import kerascope.callbacks
@@ -159,7 +159,7 @@ def import_everything() -> None:
 
 
 def of_copy(checker: str, source: str, folder: Path, seconds: int) -> list[Any]:
-    """Judge an answer in a copy of this process; return whether it passes, and what was said."""
+    """Check an answer in a fork of this process; return whether it passes, and the message."""
     path, result = folder / Path(checker).name, folder / "outcome.json"
     path.write_text(source, encoding="utf-8")
     result.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ def of_copy(checker: str, source: str, folder: Path, seconds: int) -> list[Any]:
 
 
 def be_judged(checker: str, path: str, result: str, seconds: int) -> None:
-    """Be the process of one answer; never return."""
+    """Check one answer in the forked process, then exit."""
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -189,7 +189,7 @@ def be_judged(checker: str, path: str, result: str, seconds: int) -> None:
 
 
 def limit(seconds: int) -> None:
-    """Let this process have only so much time and memory."""
+    """Limit the processor time and the memory of this process."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))

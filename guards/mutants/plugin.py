@@ -1,8 +1,8 @@
-"""The part that runs inside pytest: which tests, in which order, and what became of them.
+"""The pytest plugin: it selects and orders the tests, and records their results.
 
-`running.py` copies this file beside the copied checkout and loads it there by `-p`; it reads what
-to do from the file that the variable KERASCOPE_MUTANTS names. It uses nothing of this project, so
-that it fits the tests of any revision.
+`running.py` copies this file next to the copied checkout and loads it with `-p`. Its instructions
+are in the file named by the variable KERASCOPE_MUTANTS. It imports nothing from this project, so
+it works with the tests of any revision.
 """
 
 import json
@@ -15,7 +15,7 @@ with open(os.environ["KERASCOPE_MUTANTS"], encoding="utf-8") as file:
 
 
 def pytest_sessionstart(session):
-    """Let Hypothesis report what it found first; a smaller example proves nothing more here."""
+    """Switch off shrinking in Hypothesis: any failing example is enough."""
     try:
         from hypothesis import Phase, settings
     except ImportError:
@@ -28,7 +28,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep the wanted tests only, in the wanted order."""
+    """Select the wanted tests in the wanted order."""
     wanted = ORDERS["tests"]
     if wanted is None:
         return
@@ -39,6 +39,6 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_logreport(report):
-    """Write down each phase of each test."""
+    """Record each phase of each test."""
     with open(ORDERS["report"], "a", encoding="utf-8") as out:
         out.write(json.dumps([report.nodeid, report.outcome, report.duration]) + "\n")

@@ -1,9 +1,9 @@
-"""Which tests reach which mutants: the tests run once, with a probe in front of each mutated line.
+"""Which tests reach which mutants: the tests run once, with a probe before each mutated line.
 
-A test that never comes to a line cannot tell what stands there, so a mutant meets only the tests
-that reach it. The probes stand in the byte code alone (in `__pycache__`, marked so that Python does
-not compare it with the source): the sources, their lines and what tests read of them stay as they
-are. A probe asks pytest's variable for the running test, which other processes inherit.
+A test that never reaches a line cannot detect its mutants, so each mutant runs only with the tests
+that reach it. The probes are only in the byte code (in `__pycache__`, marked so that Python does
+not compare it with the source). The sources and their line numbers do not change. A probe reads
+the running test from pytest's environment variable, which child processes inherit.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def reached(number):
             out.write(f"{{number}}\\t{{test}}\\n")
 '''
 NAME = "kerascope_mutants_probe"
-UNCHECKED = 1  # the flags of a byte code file whose source Python does not look at (PEP 552)
+UNCHECKED = 1  # the flags of an unchecked byte code file (PEP 552)
 
 
-def plant(root: Path, mutants: list[Mutant], notes: Path, beside: Path) -> list[Path]:
+def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[Path]:
     """Put probes into the byte code of a copied checkout; return the files with probes.
 
     Parameters
@@ -43,13 +43,13 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, beside: Path) -> list[
     root : Path
         The copy.
     mutants : list of Mutant
-        Each is named by its place in the list.
+        Probes identify a mutant by its index.
     notes : Path
-        Where the probes write.
-    beside : Path
+        The file that the probes write.
+    folder : Path
         A folder of the tests' `sys.path`.
     """
-    (beside / f"{NAME}.py").write_text(PROBE.format(path=str(notes)), encoding="utf-8")
+    (folder / f"{NAME}.py").write_text(PROBE.format(path=str(notes)), encoding="utf-8")
     planted = []
     for name in sorted({mutant.path for mutant in mutants}):
         path = root / name
@@ -68,7 +68,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, beside: Path) -> list[
 
 
 def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
-    """Return a module whose statements on the wanted lines have probes in front of them."""
+    """Return a module with a probe before each statement on the wanted lines."""
     tree = ast.parse(source)
     left = dict(wanted)
     for node in ast.walk(tree):
@@ -79,7 +79,7 @@ def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
 
 
 def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
-    """Return the probes that belong in front of a statement, and take them off the list."""
+    """Return the probes for a statement, and remove them from the list."""
     made = []
     for number in left.pop(statement.lineno, []):
         call = ast.parse(f"__import__({NAME!r}).reached({number})").body[0]
@@ -92,8 +92,8 @@ def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
 def read(notes: Path, tests: list[str]) -> dict[int, set[str]]:
     r"""Return the tests that reached each mutant.
 
-    What runs in the setup of a test may be shared by its whole file, so it counts for all tests
-    there; what runs outside of all tests (at an import) counts for all.
+    Lines reached in the setup of a test count for all tests of its file, because fixtures may be
+    shared. Lines reached outside tests, for example during an import, count for all tests.
 
     Examples
     --------

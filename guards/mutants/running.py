@@ -31,7 +31,7 @@ LARGE = re.compile(r"^(?:import|from) (?:keras|jax|pandas|scipy|sklearn)\b", re.
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run of tests."""
+    """The result of a run of tests."""
 
     killed: bool
     by: str = ""
@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass
 class Known:
-    """The tests without any mutant: which passed, how long they took, which mutants they reach."""
+    """The results of the tests without mutants: outcomes, durations, and the mutants they reach."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     failing: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Known:
 
 
 class Place:
-    """A copied checkout whose tests can be run, and the plugin beside it."""
+    """A copy of a checkout in which tests can be run, with the pytest plugin."""
 
     def __init__(self, folder: Path, tests: list[str]) -> None:
         self.folder, self.root, self.tests = folder, folder / "checkout", tests
@@ -57,12 +57,12 @@ class Place:
     def pytest(
         self, files: list[str], tests: list[str] | None, limit: float | None, *words: str
     ) -> int | None:
-        """Run pytest in the copy; return its exit code, or None if the time was over."""
+        """Run pytest in the copy; return its exit code, or None after a timeout."""
         self.report.unlink(missing_ok=True)
         orders = {"tests": tests, "report": str(self.report)}
         self.orders.write_text(json.dumps(orders), encoding="utf-8")
         variables = dict(os.environ)
-        variables.pop("PYTHONPYCACHEPREFIX", None)  # the probes lie in __pycache__
+        variables.pop("PYTHONPYCACHEPREFIX", None)  # the probes are in __pycache__
         variables.update(
             PYTHONPATH=os.pathsep.join([str(self.root), str(self.folder)]),
             KERASCOPE_MUTANTS=str(self.orders),
@@ -71,7 +71,7 @@ class Place:
         )
         variables.pop("PYTEST_ADDOPTS", None)
         if tests is not None:
-            variables["PYTHONDONTWRITEBYTECODE"] = "1"  # no byte code of a mutant stays
+            variables["PYTHONDONTWRITEBYTECODE"] = "1"  # leave no byte code of a mutant
         command = [sys.executable, "-m", "pytest", "-q", "-p", "kerascope_mutants_plugin"]
         command += ["-p", "no:cacheprovider", "--tb=no", "--no-header", *words, *files]
         with (self.folder / "output.txt").open("w") as output:
@@ -100,7 +100,7 @@ class Place:
     # --- without a mutant ------------------------------------------------------------------------
 
     def without_mutants(self, mutants: list[Mutant], processes: int) -> Known:
-        """Run all tests once, with probes, and take the probes away again."""
+        """Run all tests once with probes, then remove the probes."""
         notes = self.folder / "notes.txt"
         planted = reaching.plant(self.root, mutants, notes, self.folder)
         words = ["-n", str(processes), "--dist", "loadfile"] if processes > 1 else []
@@ -125,11 +125,11 @@ class Place:
     # --- with one --------------------------------------------------------------------------------
 
     def of_mutant(self, mutant: Mutant, number: int, known: Known) -> dict[str, Any]:
-        """Run the tests that reach a mutant, the likeliest first; return what is known of it."""
+        """Run the tests that reach a mutant, the most likely first; return its results."""
         path = self.root / mutant.path
         source, times = path.read_bytes(), path.stat()
         path.write_bytes(mutant.edit.mutated(source.decode()).encode())
-        # Byte code is known by its source's size and second: these are to be others in any case.
+        # Python recognizes stale byte code by the source's size and time, so both must change.
         os.utime(path, (times.st_atime + 3600, times.st_mtime + 3600))
         reaching_it = known.reach.get(number, set())
         outcome = Outcome(False)
@@ -166,10 +166,10 @@ class Place:
 
 
 def arguments(tests: list[str], given: list[str]) -> list[str]:
-    """Return what pytest is given for some tests: their files; for a docstring's, the whole folder.
+    """Return the pytest arguments for tests: their files, or the folder for docstring examples.
 
-    A module of the package that pytest is given by name it imports a second time, and the two kinds
-    of `Dense` are strangers to each other.
+    If a module of the package were passed by name, pytest would import it a second time, with a
+    second class `Dense`.
 
     Examples
     --------
@@ -186,16 +186,17 @@ def arguments(tests: list[str], given: list[str]) -> list[str]:
 
 
 def is_test(file: str) -> bool:
-    """Tell a file of tests from one with examples in its docstrings."""
+    """Return whether a file contains tests rather than docstring examples."""
     return Path(file).name.startswith("test_")
 
 
 def batches(
     mutant: Mutant, tests: set[str], seconds: dict[str, float], root: Path
 ) -> list[list[str]]:
-    """Return the tests in at most three runs, so that few mutants meet the long and large ones.
+    """Split the tests into at most three runs, so that few mutants need the long tests.
 
-    First some quick ones, those whose file's name fits before the others; then more; then all.
+    The first run has quick tests, those with a similar file name first; the second has more; the
+    third has all.
     """
     stem = Path(mutant.path).stem
 
@@ -223,12 +224,12 @@ def batches(
 
 @cache
 def is_large(path: Path) -> bool:
-    """Tell whether much is imported before a file's first test runs; for examples, a folder is."""
+    """Return whether a test file imports much before its first test; true for examples."""
     return not is_test(path.name) or LARGE.search(path.read_text(encoding="utf-8")) is not None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a run that still goes on, with all that it started."""
+    """End a run with all its child processes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "nt":
             process.kill()

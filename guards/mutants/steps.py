@@ -1,15 +1,15 @@
-r"""Every mutant of a short program that is one step away from it, for the solutions of the course.
+r"""All mutants of a short program that differ from it in one step, for the solutions of the course.
 
-The engine's lines (`choosing.py`) are many, so some mutants of each kind are drawn; a solution is a
-few lines that a learner could write slightly otherwise, so all are made, of more kinds, also
-outside of functions: predictions are names with values.
+The engine has many lines, so `choosing.py` draws random mutants. A solution has a few lines that a
+learner could write slightly differently, so all mutants are made, of more kinds, also outside
+functions, where predictions are names with values:
 
-- what `choosing.py` changes: operators, comparisons, conditions, numbers, words, slices, keywords,
-  arguments in the other order, statements that are left out;
-- both neighbours of a number, the empty text, other operators;
-- a condition that always or never holds; a loop without its first or its last round;
-- `min` for `max`, `any` for `all` and their like (`KIN`); a copy that is not made;
-- two neighbours in a list, a tuple or a call the other way round; an element left out.
+- the edits of `choosing.py`: operators, comparisons, conditions, numbers, words, slices, keywords,
+  swapped arguments, deleted statements;
+- the next and the previous number, the empty text, more operators;
+- a condition that is always true or always false; a loop without its first or its last iteration;
+- `min` for `max`, `any` for `all` and similar functions (`KIN`); a missing copy;
+- two neighbours swapped in a list, a tuple or a call; an element left out.
 
 Examples
 --------
@@ -56,10 +56,10 @@ COPIES = ("dict", "list", "set", "tuple")
 
 
 def steps_of(source: str) -> list[Edit]:
-    """Return all edits of a short program that give another program, in order."""
+    """Return all edits of a short program that result in a different program, in order."""
     found = EveryStep(source).all_of(ast.parse(source))
     edits = {edit for edit in found if is_mutant(edit, source)}
-    # Two ways to the same text are one mutant.
+    # Edits with the same result are one mutant.
     mutants = {edit.mutated(source): edit for edit in sorted(edits, key=_place, reverse=True)}
     return sorted(mutants.values(), key=_place)
 
@@ -69,12 +69,12 @@ def _place(edit: Edit) -> tuple[int, int, int, str, str]:
 
 
 def is_none(node: ast.expr | None) -> bool:
-    """Tell whether an expression is `None`, or there is none."""
+    """Return whether an expression is `None` or missing."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 class EveryStep(Finder):
-    """Finds what `Finder` finds and more, in the whole of a file."""
+    """Finds the edits of `Finder` and more, in a whole file."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
@@ -149,7 +149,7 @@ class EveryStep(Finder):
                     yield from self.instead(bound, "", "bound of a slice")
 
     def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
-        """Yield the next number and the one before; another text, and none."""
+        """Yield the next and the previous number, or a different and an empty text."""
         yield from super().of_constant(node)
         value = node.value
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -158,7 +158,7 @@ class EveryStep(Finder):
             yield from self.instead(node, repr(""), "key")
 
     def of_call(self, node: ast.Call) -> Iterator[Edit]:
-        """Yield another function, the argument in place of its copy, neighbours swapped."""
+        """Yield a related function, the argument instead of its copy, and swapped arguments."""
         name = node.func
         word = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
         yield from (
@@ -181,24 +181,24 @@ class EveryStep(Finder):
             yield from self.swapped(node.args)
 
     def is_set_elsewhere(self, statement: ast.Assign) -> bool:
-        """Tell whether the names that are set would be there without the statement."""
+        """Return whether the assigned names would exist without the statement."""
         names = [part.id for part in statement.targets if isinstance(part, ast.Name)]
         return bool(names) and all(self.names[name] > 1 for name in names)
 
     def decided(self, test: ast.expr) -> Iterator[Edit]:
-        """Yield a condition that always holds, and one that never does."""
+        """Yield a condition that is always true, and a condition that is always false."""
         for text in ("True", "False"):
             yield from self.instead(test, text, "condition decided")
 
     def rounds(self, iterated: ast.expr) -> Iterator[Edit]:
-        """Yield a loop without its first round, and one without its last."""
+        """Yield the loop without its first iteration, and without its last."""
         if isinstance(iterated, ast.Call) and ast.unparse(iterated.func) == "zip":
-            return  # its lists are changed where they are made
+            return  # lists in the loop's header have edits of their own
         for cut in ("[1:]", "[:-1]"):
             yield from self.instead(iterated, f"list({self.text(iterated)}){cut}", "loop cut short")
 
     def swapped(self, parts: list[ast.expr]) -> Iterator[Edit]:
-        """Yield two neighbours the other way round."""
+        """Yield two neighbours swapped."""
         for first, second in pairwise(parts):
             place = self.between(first, second) if first.lineno == second.lineno else None
             if place is None or self.text(first) == self.text(second):

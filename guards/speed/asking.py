@@ -1,9 +1,9 @@
-"""Two checkouts as processes that are asked in turn, round after round, until the time is over.
+"""Two checkouts as processes that are measured in turn, in rounds, until the time is over.
 
-What was tried on a busy machine of two cores (load 15 and more, 40 chunks of 50 ms each): of the
-wall's seconds the ratio of four chunks scattered by 7 to 11 %, of the processor's by 2 to 6 %. So
-the processor's clock counts. The least of several chunks was no steadier than their sum. NumPy's
-BLAS gets one thread, strings get the same hashes, the paths of both copies are equally long.
+On a busy machine with two cores (load 15 and more, 40 chunks of 50 ms each), the ratio of four
+chunks varied by 7 to 11 % in wall time and by 2 to 6 % in processor time. So processor time is
+used. The minimum of several chunks varied as much as their sum. NumPy's BLAS gets one thread,
+strings have the same hashes, and the paths of both copies have equal lengths.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ TARGET = 0.05
 """Processor seconds of one chunk."""
 
 PAIRS = 8
-"""So many processes of each checkout live: one alone may be 2 % faster by where its memory lies."""
+"""Processes of each checkout. A single one may be 2 % faster because of its memory addresses."""
 
 WARM = 2
 """Runs before the first chunk: the first writes the program, the second may see it."""
 
 FRESH_EVERY = 3
-"""What needs a fresh process is asked in every third round only."""
+"""Metrics that need a new process are measured only in every third round."""
 
 Ratios = dict[str, list[list[float]]]
 
 
 class Broken(Exception):
-    """A process ended, or said something else than was asked."""
+    """A process ended, or gave an unexpected answer."""
 
 
 def variables() -> dict[str, str]:
@@ -73,7 +73,7 @@ def variables() -> dict[str, str]:
 
 
 class Living:
-    """A process that answers for one checkout."""
+    """A process that runs one checkout."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -88,7 +88,7 @@ class Living:
         )
 
     def ask(self, metric: str, **more: float) -> dict[str, Any]:
-        """Ask one question and wait for the answer."""
+        """Send one question and wait for the answer."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -124,7 +124,7 @@ def of_living(pair: list[Living], metric: str, side: int) -> float:
 
 
 def of_fresh(pair: list[Living], metric: str, side: int) -> float:
-    """Return the processor seconds of a new process that does one thing."""
+    """Return the processor seconds of a new process that runs one task."""
     root = pair[side].root
     before = of_children()
     command = [sys.executable, str(WORKER), str(root), metric]
@@ -135,15 +135,15 @@ def of_fresh(pair: list[Living], metric: str, side: int) -> float:
 
 
 def of_children() -> float:
-    """Return the processor seconds of all processes that were waited for."""
-    import resource  # Windows has none; the rest of this file can be imported there
+    """Return the processor seconds of all ended child processes."""
+    import resource  # Windows lacks this module; the rest of this file can be imported there
 
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def four(seconds: Callable[[int], float], turned: bool) -> float:
-    """Ask this (0), other (1), other, this, or the other way round; return the ratio."""
+    """Measure in the order this (0), other (1), other, this, or the reverse; return the ratio."""
     found: tuple[list[float], list[float]] = [], []
     for side in (1, 0, 0, 1) if turned else (0, 1, 1, 0):
         found[side].append(seconds(side))
@@ -151,9 +151,9 @@ def four(seconds: Callable[[int], float], turned: bool) -> float:
 
 
 def measured(this: Path, other: Path, metrics: list[str], minutes: float) -> Ratios:
-    """Ask both checkouts for all metrics until so many minutes of the wall are over.
+    """Measure all metrics of both checkouts for some minutes of wall time.
 
-    Every pair of processes has one round at least. Returns the ratios of each metric, a list for
+    Every pair of processes has at least one round. Returns the ratios of each metric, one list for
     each pair of processes.
     """
     end = time.monotonic() + 60 * minutes
@@ -167,7 +167,7 @@ def measured(this: Path, other: Path, metrics: list[str], minutes: float) -> Rat
 
 
 def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
-    """Warm up; the very first process finds how many runs are one chunk, for all."""
+    """Warm up. The first process determines the number of runs in a chunk for all processes."""
     first = pairs[0][0]
     for metric in metrics:
         if metric in LIVING:
@@ -179,7 +179,7 @@ def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
 
 
 def asked_in_rounds(metrics: list[str], pairs: list[list[Living]], end: float) -> Ratios:
-    """Go round: in each round one pair of processes is asked everything, in a random order."""
+    """Run the rounds. In each round, one pair of processes measures all metrics in random order."""
     ratios: Ratios = {metric: [[] for _ in pairs] for metric in metrics}
     for number in itertools.count():
         if number >= len(pairs) and time.monotonic() >= end:
@@ -193,6 +193,6 @@ def asked_in_rounds(metrics: list[str], pairs: list[list[Living]], end: float) -
                 ratio = four(partial(of_living, pairs[which], metric), turned)
                 ratios[metric][which].append(ratio)
             elif number % FRESH_EVERY == 0:
-                # Each process is a new one, so each ratio stands for itself.
+                # Each process is new, so each ratio is a pair of its own.
                 ratios[metric].append([four(partial(of_fresh, pairs[which], metric), turned)])
     return ratios

@@ -1,4 +1,4 @@
-"""The command: measure two checkouts beside each other, print a table, say if one is slower."""
+"""The command: measure two checkouts in turn, print a table, and report slower metrics."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from guards.speed.intervals import LEAST, Ratio, ratio_of
 
 EPILOGUE = """
 examples:
-  python -m guards.speed HEAD~1                     this checkout beside its last commit
+  python -m guards.speed HEAD~1                     this checkout and its last commit
   python -m guards.speed 4a5e894 --json speed.json
   python -m guards.speed ../before --only W1.step W5.step --minutes 1
 
 The ratio is this checkout's processor time over the other's: 1.05 is 5 % slower. The interval is
 that of the median, 95 %, by a bootstrap over pairs of processes and rounds. A busy machine makes it
-wider, not wrong: what could hide in it is said below the table.
+wider, not wrong. Below the table, the largest slowdown that it could hide is printed.
 
-exit codes: 0 nothing is surely slower; 1 an interval lies wholly above the limit; 2 not measured.
+exit codes: 0 nothing is surely slower; 1 a whole interval is above the limit; 2 not measured.
 """
 WANTED = 0.015
 """An interval that is wider than this on both sides is pointed out."""
 
 
 def options(words: list[str]) -> argparse.Namespace:
-    """Return what the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m guards.speed",
         description=__doc__,
@@ -77,7 +77,7 @@ def table(found: dict[str, Ratio], limit: float) -> str:
 
 
 def said(found: dict[str, Ratio], limit: float) -> str:
-    """Return what the table proves, and what it cannot."""
+    """Return sentences about proven slowdowns, and about slowdowns that could be hidden."""
     slower = [metric for metric, ratio in found.items() if ratio.is_above(limit)]
     wide = [m for m, ratio in found.items() if ratio.half_width > WANTED or ratio.count < LEAST]
     lines = [
@@ -95,11 +95,11 @@ def said(found: dict[str, Ratio], limit: float) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Do what the command line asks; return the exit code."""
+    """Run the command; return the exit code."""
     found = options(words)
     try:
         with tempfile.TemporaryDirectory(prefix="kerascope-speed-") as folder:
-            # Names of one length: where things lie in memory depends on such trifles.
+            # Names of equal length, because memory addresses depend on them.
             this, other = (Path(folder).resolve() / name for name in ("this-one", "that-one"))
             for word, place in ((found.other, other), (found.this, this)):
                 copied(word, place, "kerascope")

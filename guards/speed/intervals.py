@@ -1,8 +1,8 @@
-"""What many paired ratios say: their median, and between which bounds it is known.
+"""The median of paired ratios, with its confidence interval.
 
-A pair of processes has luck of its own (where its memory lies), and each ratio within has more. So
-the interval is a bootstrap in two steps: pairs of processes are drawn again with replacement, then
-the ratios of each; the middle 95 % of the medians are the interval.
+The ratios vary between pairs of processes (because of memory addresses) and within each pair. So
+the interval is a bootstrap in two steps: pairs of processes are drawn with replacement, then the
+ratios of each pair. The interval contains the middle 95 % of the medians.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Ratio:
 
     @property
     def half_width(self) -> float:
-        """How far the true ratio may lie from the middle."""
+        """Half the width of the interval."""
         return round((self.high - self.low) / 2, 6)
 
     def is_above(self, limit: float) -> bool:
-        """Tell whether the whole interval, of enough ratios, lies above a limit."""
+        """Return whether there are enough ratios and the whole interval is above a limit."""
         return self.count >= LEAST and self.low > limit
 
 
@@ -54,7 +54,7 @@ def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
     pairs_of_processes : list of list of float
         The ratios of each pair of processes.
     seed : int
-        The same ratios and seed give the same interval.
+        The seed of the bootstrap.
 
     Examples
     --------
@@ -73,15 +73,14 @@ def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
 
 
 def again(ratios: list[float], lots: random.Random) -> list[float]:
-    """Draw as many ratios with replacement."""
+    """Draw the same number of ratios with replacement."""
     return lots.choices(ratios, k=len(ratios))
 
 
 def of_four(this: list[float], other: list[float]) -> float:
     """Return the ratio of the two chunks of this checkout to the two of the other.
 
-    Asked in the order this, other, other, this, a machine that gets slower all the time does the
-    same to both.
+    In the order this, other, other, this, a machine that slows down steadily affects both equally.
 
     Examples
     --------

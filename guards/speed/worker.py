@@ -1,8 +1,8 @@
-"""One checkout in one process: the same questions for both, whatever their own benchmarks ask.
+"""One checkout in one process. Both checkouts run the same tasks.
 
-`python worker.py CHECKOUT` lives and answers lines of JSON, `python worker.py CHECKOUT WHAT` does
-one thing and ends. The file is started by its path: `kerascope` comes from the checkout that is
-measured, all else from the one that measures.
+`python worker.py CHECKOUT` answers lines of JSON, `python worker.py CHECKOUT TASK` runs one task
+and ends. The file is started by its path: `kerascope` is imported from the measured checkout,
+everything else from the measuring one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Run = Callable[[int], Any]
 
 
 def take_kerascope_from(checkout: str) -> Any:
-    """Import kerascope from a checkout, then put this one before it for everything else."""
+    """Import kerascope from a checkout, then everything else from this one."""
     sys.path[0] = checkout
     import kerascope
 
@@ -37,7 +37,7 @@ def take_kerascope_from(checkout: str) -> Any:
 
 
 class Peers:
-    """The models of the workloads, made when they are first asked for."""
+    """The models of the workloads, built at their first use."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class Peers:
         return self.known[workload]
 
     def run_of(self, metric: str) -> Run:
-        """Return what does the work of a metric n times."""
+        """Return the function that runs the work of a metric n times."""
         workload, _, what = metric.partition(".")
         if workload in ("W7", "W9"):
             return chains(workload)
@@ -71,7 +71,7 @@ class Peers:
 
 
 def chains(workload: str) -> Run:
-    """Return what builds chains of layers, from the first call to the first step."""
+    """Return the function that builds chains of layers, from the first call to the first step."""
     from benchmarks.paired.cold import KINDS
     from benchmarks.paired.fresh import chain
 
@@ -118,7 +118,7 @@ def timed(run: Run, times: int) -> dict[str, float]:
 
 
 def live(checkout: str) -> None:
-    """Answer questions until there are none; what is printed meanwhile goes to standard error."""
+    """Answer questions until the input ends. Everything else is printed to standard error."""
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     take_kerascope_from(checkout)
@@ -137,7 +137,7 @@ def live(checkout: str) -> None:
 
 
 def once(checkout: str, what: str) -> None:
-    """Do one thing of a fresh process."""
+    """Run one task in a new process."""
     kerascope = take_kerascope_from(checkout)
     if what == "first_step":
         from benchmarks.paired.fresh import first_step

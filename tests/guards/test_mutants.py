@@ -288,7 +288,7 @@ def test_the_exit_code_says_whether_enough_were_killed(killed, code, monkeypatch
     ("words", "says"),
     [
         (["no_such_folder", "--of", str(ROOT)], "there is no kerascope/no_such_folder"),
-        (["engine", "--of", "no-such-revision"], "git knows no revision"),
+        (["engine", "--of", "no-such-revision"], "nor a revision"),
     ],
 )
 def test_what_cannot_be_asked_ends_with_code_2(words, says, monkeypatch, capsys):
