@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
+from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
@@ -54,6 +55,9 @@ LETTERS = 1000.0  # size in which a font is measured
 NEAR, RAISED = 0.2, 2.0  # points: how far Graphviz sets a text beside or above its place
 
 
+DashStyle = tuple[float, tuple[float, ...]]  # the width of a line, and its dashes
+
+
 class TextPlace(NamedTuple):
     """Where a text begins, and how much closer its letters stand than in the machine's font."""
 
@@ -81,7 +85,7 @@ def printed(
     places = _places(words, _font_name(sheet))
     if format == "pdf":
         whole = drawn(dot_of_sheet(sheet, places, for_page=True))
-        page = with_page(whole, sheet.width, sheet.height, places)
+        page = with_page(whole, sheet.width, sheet.height, places, _dash_styles(sheet))
         return drawn(dot_of_sheet(sheet, places)) if page is None else page
     return drawn(dot_of_sheet(sheet, places, 72 / dpi))
 
@@ -102,7 +106,8 @@ def dot_of_sheet(
     step : float
         The page has a whole number of these, in points, from the upper left: of points or pixels.
     for_page : bool
-        Whether `with_page` will set the letters of a wider font closer; otherwise they are smaller.
+        Whether `with_page` will set the letters of a wider font closer and dash the lines;
+        otherwise such letters are smaller, and each dash is a line.
     """
     background = _continued(_operations(sheet, places, for_page))
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
@@ -138,6 +143,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
     font, height, next_place = _quoted("", _font_name(sheet)), sheet.height, iter(places)
     apart = 0.0  # cairo would write neighbours of one size as one text
     current: dict[str, str] = {}
+    codes = {style: code for code, style in _dash_styles(sheet).items()}
 
     def use(**wanted: str) -> Iterator[str]:
         """Yield the operations that change the line width (S), the pen (c) and the fill (C)."""
@@ -171,7 +177,11 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
             yield from use(S=f"setlinewidth({_fine(mark.line_width if line else 0)})")
             yield from use(c=line or fill, **({"C": fill} if fill else {}))
             yield _outline(mark, fill, points)
-        if _is_dashed(mark):
+        if _is_dashed(mark) and for_page:
+            code = codes[mark.line_width, mark.dashes]
+            yield from use(S=f"setlinewidth({number(code / FINE)})", c=mark.line)
+            yield _outline(mark, "", points)
+        elif _is_dashed(mark):
             yield from use(S=f"setlinewidth({_fine(mark.line_width)})", c=mark.line)
             for piece in _dashed(mark):
                 yield f"L {points(piece)}"
@@ -211,6 +221,18 @@ def _quoted(letter: str, text: str) -> str:
 
 def _is_dashed(mark: Mark) -> TypeGuard[Line | Polygon]:
     return isinstance(mark, (Line, Polygon)) and bool(mark.dashes and mark.line)
+
+
+def _dash_styles(sheet: Sheet) -> dict[int, DashStyle]:
+    """Return the styles of dashed lines by the widths that stand for them in Graphviz's PDF.
+
+    Graphviz's own dashes have one length. So a dashed line is drawn solid, a few ten thousandths of
+    a point wider than any other, and `with_page` finds it by its width: the keys are in 1/10000.
+    """
+    styles = dict.fromkeys(
+        (mark.line_width, mark.dashes) for mark in sheet.marks if _is_dashed(mark)
+    )
+    return {round(style[0] * FINE) * FINE + i: style for i, style in enumerate(styles, 1)}
 
 
 def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
@@ -293,12 +315,20 @@ _MEDIA_BOX = re.compile(rb"/MediaBox \[ 0 0 \d+ \d+ \]")
 _CONTENTS = re.compile(rb"/Contents (\d+) 0 R")
 _STREAM = re.compile(rb"stream\r?\n(.*)\r?\nendstream", re.S)
 _UPSIDE_DOWN = re.compile(rb"1 0 0 -1 0 \d+ cm\n")
+_WIDTH = re.compile(rb"(?<![\d.])([\d.]+) w\n")
+_SOLID = b"[] 0.0 d\n"
 _TEXT = re.compile(rb"\bBT\n.*?\nET\n", re.S)
 _PLACED = re.compile(rb"([-\d.]+) 0 0 ([-\d.]+) ([-\d.]+) ([-\d.]+) Tm|([-\d.]+) ([-\d.]+) Td")
 
 
-def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlace]) -> bytes | None:
-    """Return a PDF of one page with a page of this size, and letters as close as they must be.
+def with_page(
+    pdf: bytes,
+    width: float,
+    height: float,
+    places: Sequence[TextPlace],
+    dash_styles: Mapping[int, DashStyle] = MappingProxyType({}),
+) -> bytes | None:
+    """Return a PDF of one page with a page of this size, letters as close as needed, and dashes.
 
     Parameters
     ----------
@@ -308,6 +338,8 @@ def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlac
         In points, from the upper left of what is there.
     places : sequence of TextPlace
         Of the texts, in their order.
+    dash_styles : mapping
+        As from `_dash_styles`.
 
     Returns
     -------
@@ -325,9 +357,10 @@ def with_page(pdf: bytes, width: float, height: float, places: Sequence[TextPlac
         return None
     content = _UPSIDE_DOWN.sub(b"1 0 0 -1 0 %.4f cm\n" % height, content, count=1)
     closer = _set_closer(content, places)
-    if closer is None:
+    drawn = closer and _with_dashes(closer, dash_styles)
+    if drawn is None:
         return None
-    packed = zlib.compress(closer)
+    packed = zlib.compress(drawn)
     place = next(key for key, one in objects.items() if one is page)
     objects[place] = _MEDIA_BOX.sub(b"/MediaBox [ 0 0 %.4f %.4f ]" % (width, height), page)
     objects[int(found[1])] = (
@@ -381,3 +414,24 @@ def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
 
     drawn = _TEXT.sub(lambda found: _PLACED.sub(placed, found[0]), content)
     return None if waiting else drawn
+
+
+def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | None:
+    """Return a drawing with the dashes of lines that are known by their width; None if one is lost.
+
+    Cairo says the width of a line when it changes, and once at the beginning that lines are solid.
+    """
+    if not styles:
+        return content
+    found = set()
+
+    def styled(match: re.Match[bytes]) -> bytes:
+        code = round(float(match[1]) * FINE**2)
+        if code not in styles:
+            return match[0] + _SOLID
+        found.add(code)
+        width, dashes = styles[code]
+        return f"{number(width)} w\n[{' '.join(map(number, dashes))}] 0 d\n".encode()
+
+    drawn = _WIDTH.sub(styled, content.replace(_SOLID, b""))
+    return drawn if found == set(styles) else None

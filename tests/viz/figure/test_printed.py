@@ -123,11 +123,14 @@ def test_letters_of_a_pdf_stand_as_their_font_has_them():
 
 
 def test_broken_lines_of_a_pdf_have_the_dashes_of_the_svg():
-    content = drawn(figure_of("unet", "84mm").to_format("pdf"))
-    dashed = [float(right) - float(left) for left, y, right, z in re.findall(
-        NUMBER + rb" " + NUMBER + rb" m " + NUMBER + rb" " + NUMBER + rb" l S", content)
-        if y == z]  # fmt: skip
-    assert sum(length == pytest.approx(2.4, abs=0.02) for length in dashed) > 50
+    figure = figure_of("unet", "84mm")
+    wanted = set(re.findall(r'stroke-dasharray="([^"]+)"', figure.to_format("svg").decode()))
+    content = drawn(figure.to_format("pdf"))
+    assert wanted == {"2.4 1.6"}
+    assert b"[2.4 1.6] 0 d" in content
+    assert b"[] 0.0 d" in content  # and the other lines are solid
+    widths = {float(one) for one in re.findall(rb"([\d.]+) w\n", content)}
+    assert all(round(width, 2) == width for width in widths)
 
 
 def test_a_text_in_two_fonts_is_drawn_where_it_belongs():
