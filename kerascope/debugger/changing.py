@@ -352,8 +352,8 @@ def _change_between(
         array = fitted(change.value, variable, variable.get_value(borrow=True))
         fork.override(variable, array)
         event = again.tape[t]
-        told = Delta("weights", variable.name, array)
-        again.tape.amend(event._replace(deltas=(*event.deltas, told)))
+        new_delta = Delta("weights", variable.name, array)
+        again.tape.amend(event._replace(deltas=(*event.deltas, new_delta)))
         changes.append(change)
         word = f"overridden {variable.name}" + (" @" if debugger.ascii_only else " ◆")
     made = debugger.session.timelines.fork(t, changes, again.tape, fork)
@@ -411,9 +411,9 @@ def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t
     """Write a weight between two calls, and record the new value in the event at time `t`."""
     weight.commit(array)
     tape = debugger.session.tape
-    event, told = tape[t], Delta("weights", weight.name, array)
-    deltas = tuple(delta for delta in event.deltas if delta[:2] != told[:2])
-    tape.amend(event._replace(deltas=(*deltas, told)))
+    event, new_delta = tape[t], Delta("weights", weight.name, array)
+    deltas = tuple(delta for delta in event.deltas if delta[:2] != new_delta[:2])
+    tape.amend(event._replace(deltas=(*deltas, new_delta)))
     debugger.say(f"{weight.name} is {short_text(array)} from the next call on")
 
 

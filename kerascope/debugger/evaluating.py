@@ -109,15 +109,15 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
         name: value if value is extra.get(name) else living(session, value)
         for name, value in found.items()
     }
-    unheard = unrecorded_writes(session)
-    if unheard and "weights" in names:
-        names["weights"] = {**names["weights"], **living(session, unheard)}
-    told = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
+    written = unrecorded_writes(session)
+    if written and "weights" in names:
+        names["weights"] = {**names["weights"], **living(session, written)}
+    of_tape = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
     if stop is not None and stop.event is not None:
         names.update(names_of_source(session, stop.event, names))
     if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
         names.update(names_of_failure(session))
-    names.update(told)
+    names.update(of_tape)
     if session.model is not None:
         names["model"] = session.model
     frame = session.frame_at(stop)
@@ -133,7 +133,7 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
             raise ArgumentError(
                 f"{namesakes} variables have the name {name!r}: see `info weights`."
             )
-        found = unheard.get(name)
+        found = written.get(name)
         return living(session, value_named(session.tape, name, t) if found is None else found)
 
     for name in ("norm", "has_nan"):
@@ -173,8 +173,8 @@ def unrecorded_writes(session: Session) -> dict[str, np.ndarray]:
         return {}
     if session.stepper.now < len(recorder.tape) - 1:
         return {}
-    told = recorder.memory.values.items()
-    return {v.name: now for v, was in told if (now := v.get_value(borrow=True)) is not was}
+    recorded = recorder.memory.values.items()
+    return {v.name: now for v, was in recorded if (now := v.get_value(borrow=True)) is not was}
 
 
 def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
@@ -234,14 +234,14 @@ def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
     """Return the values of variables at `t`: those recorded since the call began, or `then`."""
-    told = {
+    recorded = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
         for delta in event.deltas
         if delta.name == "weights"
     }
     own = set(variables_of(function))
-    return {v: told.get(v.name, value) if v in own else value for v, value in then.items()}
+    return {v: recorded.get(v.name, value) if v in own else value for v, value in then.items()}
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:
@@ -253,13 +253,13 @@ def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, An
 def living(session: Session, value: Any) -> Any:
     """Replace descriptions by the living objects if they exist, and arrays by read-only views."""
 
-    def living_one(told: Any) -> Any:
-        if isinstance(told, np.ndarray):
-            view = told.view()
+    def living_one(one: Any) -> Any:
+        if isinstance(one, np.ndarray):
+            view = one.view()
             view.flags.writeable = False
             return view
-        found = None if session.recorder is None else session.recorder.describer.live(told)
-        return told if found is None else found
+        found = None if session.recorder is None else session.recorder.describer.live(one)
+        return one if found is None else found
 
     return replaced(value, (*REFS, np.ndarray), living_one)
 
@@ -516,10 +516,10 @@ def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Va
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):
         return {v: v.get_value(borrow=True) for v in variables}
     weights = session.tape.names_at(t).get("weights", {})
-    told = recorder.memory.values
-    counts = Counter(v.name for v in told)
+    recorded = recorder.memory.values
+    counts = Counter(v.name for v in recorded)
     found = {
-        v: weights.get(v.name) if v in told else v.get_value(borrow=True)
+        v: weights.get(v.name) if v in recorded else v.get_value(borrow=True)
         for v in variables
         if counts[v.name] < 2
     }

@@ -222,14 +222,14 @@ def page_of_session(session: Session, events: Iterable[Event], title: str) -> st
 WORDS = {"B": "the begin of ", "E": "the end of "}
 
 
-def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
+def first_difference(recorded: Sequence[Event], new: Sequence[Event]) -> str:
     """Return the first difference between two runs as text; "" if there is none.
 
     Arrays are compared bit for bit, or by their statistics if the tape has only these.
 
     Parameters
     ----------
-    recorded, told : sequence of Event
+    recorded, new : sequence of Event
         The events on the tape, and those of the new run.
 
     Examples
@@ -238,10 +238,10 @@ def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
     >>> print(first_difference([one], []))
     t=0: the end of op d/out was recorded; the script ends before it
     """
-    pairs = list(_comparable(recorded, told))
+    pairs = list(_comparable(recorded, new))
     mine, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     mine += recorded[len(pairs) :]
-    theirs += told[len(pairs) :]
+    theirs += new[len(pairs) :]
     other = next((t for t, pair in enumerate(pairs) if _key(pair[0]) != _key(pair[1])), None)
     found = difference(mine, theirs)
     if other is not None and (found.t is None or other <= found.t):

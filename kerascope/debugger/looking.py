@@ -127,8 +127,8 @@ def pp(debugger: Shell, words: str) -> None:
 
 
 def _on_several_lines(debugger: Shell, value: Any) -> str:
-    told = replaced(value, np.ndarray, lambda array: _Text(text_of_value(array)))
-    text = pprint.pformat(told, width=debugger.width, sort_dicts=False)
+    texts = replaced(value, np.ndarray, lambda array: _Text(text_of_value(array)))
+    text = pprint.pformat(texts, width=debugger.width, sort_dicts=False)
     return without_addresses(text, value)
 
 
@@ -299,8 +299,8 @@ def _is_of_the_model(debugger: Shell, name: str) -> bool:
     if name in debugger.own_names:
         return False
     event = debugger.session.stepper.event
-    told = debugger.session.tape.names_at(event.t) if event is not None else {}
-    return name in told or any(name in names.split() for names in LIVES_IN.values())
+    on_tape = debugger.session.tape.names_at(event.t) if event is not None else {}
+    return name in on_tape or any(name in names.split() for names in LIVES_IN.values())
 
 
 class _Text(str):
@@ -375,7 +375,7 @@ def chosen_span(debugger: Shell) -> Event:
     """
     spans = spans_around(debugger)
     if not spans:
-        raise ArgumentError("This is not at an event. `s` goes to the next, `rs` to the last.")
+        raise ArgumentError("This stop is not at an event. `s` goes to the next, `rs` to the last.")
     return spans[len(spans) - 1 - debugger.state(Chosen).level]
 
 
@@ -580,9 +580,9 @@ def _say_lines(debugger: Shell, file: str, current: int, first: int, last: int) 
         debugger.say(debugger.page.cut(line) if debugger.is_terminal else line)
 
 
-def _line_of_span(span: Event, is_chosen: bool, told: str) -> str:
+def _line_of_span(span: Event, is_chosen: bool, label: str) -> str:
     where = with_code(span.where)
     engine = f"{shown_file(where.file)}({where.line}){where.function}()" if where.file else ""
     user = f"{shown_file(where.user_file)}:{where.user_line}" if where.user_line else ""
     made = f"  {user}  {source_line(where.user_file, where.user_line)}" if user else ""
-    return f"{'>' if is_chosen else ' '} {told}  {engine}{made}".rstrip()
+    return f"{'>' if is_chosen else ' '} {label}  {engine}{made}".rstrip()

@@ -80,7 +80,9 @@ def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
     """Return the innermost event that produced the output of an event."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
-        raise ArgumentError(f"origin: {name!r} is None here, before the output. `r` goes to it.")
+        raise ArgumentError(
+            f"origin: {name!r} is None here: the span has not ended. `r` goes to its end."
+        )
     found = event
     for earlier in tape.back(event.t):
         if earlier.ph == BEGIN and earlier.depth <= event.depth:
@@ -150,7 +152,7 @@ def stepi(debugger: Shell, words: str) -> bool:
 
 @command("next", "n", group="forward", moves=True)
 def next_(debugger: Shell, words: str) -> bool:
-    """Go to the next event at this level, over everything inside; or to the end of the span.
+    """Go to the next event at this level, skipping what is inside; or to the end of the span.
 
     Usage: n[ext] [n]
     Example: n
@@ -208,7 +210,7 @@ def rs(debugger: Shell, words: str) -> bool:
 
 @command("rn", group="backward", moves=True)
 def rn(debugger: Shell, words: str) -> bool:
-    """Go back to the previous event at this level, over everything inside.
+    """Go back to the previous event at this level, skipping what is inside.
 
     Usage: rn [n]
     Example: rn
@@ -343,7 +345,7 @@ def say_never_came(debugger: Shell, stop: Stop) -> None:
 
 @command("when", group="in time", takes_words=False)
 def when(debugger: Shell, words: str) -> None:
-    """Show the current time.
+    """Show where in time we are: the event, its timeline and its enclosing spans.
 
     Usage: when
     Example: when

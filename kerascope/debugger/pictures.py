@@ -84,8 +84,8 @@ def graph_of_tape(events: list[Event]) -> Graph:
 
 def states_on_tape(session: Session, event: Event, graph: Graph) -> dict[str, str]:
     """Return the states of the boxes of a graph made by `graph_of_tape`."""
-    told = dict(calls_at(session, event))
-    states = {node.id: told.get(node.id) or told.get(node.label, "") for node in graph.nodes}
+    calls = dict(calls_at(session, event))
+    states = {node.id: calls.get(node.id) or calls.get(node.label, "") for node in graph.nodes}
     return {name: state for name, state in states.items() if state}
 
 
@@ -144,10 +144,10 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
         raise ArgumentError("draw: nothing has happened yet. `s` goes to the first event.")
     event = _event_to_draw(session)
     if session.model is None or not getattr(session.model, "outputs", None):
-        told = session.tape[: event.t + 1]
-        graph = graph_of_tape(told)
+        events = session.tape[: event.t + 1]
+        graph = graph_of_tape(events)
         is_foreign = "library" in graph.attrs
-        found = states_of_calls(told) if is_foreign else states_on_tape(session, event, graph)
+        found = states_of_calls(events) if is_foreign else states_on_tape(session, event, graph)
         states = {name: state for name, state in found.items() if name in known_ids(graph)}
     else:
         graph = without_observers(lambda: node_graph(model_with_graph(session.model, "draw")))

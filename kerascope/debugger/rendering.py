@@ -245,7 +245,7 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
     """
     own = entry.rstrip()
     if not own and _is_content(one) and _is_content(other):
-        mine, theirs = ({told[:2]: told[2] for told in tolds} for tolds in (one, other))
+        mine, theirs = ({x[:2]: x[2] for x in content} for content in (one, other))
         for name, key in {**mine, **theirs}:
             a, b = mine.get((name, key)), theirs.get((name, key))
             if not alike(a, b):
@@ -260,7 +260,7 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
 def _is_content(value: Any) -> bool:
     """Return whether a value is the content of an event: (name, key, value) triples."""
     return isinstance(value, tuple) and all(
-        isinstance(told, tuple) and len(told) == 3 and isinstance(told[0], str) for told in value
+        isinstance(x, tuple) and len(x) == 3 and isinstance(x[0], str) for x in value
     )
 
 
@@ -297,8 +297,8 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
         return [row for line in _end_lines(session, page) for row in page.wrapped(line)]
     if event is None:
         is_back = stop.reason is Reason.BEGIN and len(session.tape)
-        told = ["--- the beginning: nothing was recorded before"] if is_back else []
-        return [*_fitted_pdb_lines(_begin_lines(session, stop), page), *told]
+        note = ["--- the beginning: nothing was recorded before"] if is_back else []
+        return [*_fitted_pdb_lines(_begin_lines(session, stop), page), *note]
     lines = _fitted_pdb_lines(pdb_lines(event.where, event.kind), page)
     path = " > ".join(span_labels(session, event))
     lines += halves(f"   {path}", f"t={event.t}", page)
@@ -456,13 +456,13 @@ def span_labels(session: Session, event: Event) -> list[str]:
     """
     spans = session.tape.spans_at(event.t)
     around = spans[:-1] if event.ph == BEGIN else spans
-    is_told = [
+    is_shown = [
         span.kind != "function" or not place or around[place - 1].kind != "batch"
         for place, span in enumerate(around)
     ]
-    told = [call_label(session, x) for x, is_it in zip(around, is_told, strict=True) if is_it]
+    labels = [call_label(session, x) for x, is_it in zip(around, is_shown, strict=True) if is_it]
     own = call_label(session, event)
-    return [*told, own.removeprefix(f"{told[-1]}/") if told else own]
+    return [*labels, own.removeprefix(f"{labels[-1]}/") if labels else own]
 
 
 def call_label(session: Session, event: Event) -> str:

@@ -125,8 +125,8 @@ class FitBatches:
             run, _, _ = event.deltas[1].value
             facts = run.journal.recorder.memory.facts(run.function)
             return None if facts is None else facts.model
-        told, recorder = value_of_event(event, "model"), session.recorder
-        return None if recorder is None else recorder.describer.live(told)
+        description, recorder = value_of_event(event, "model"), session.recorder
+        return None if recorder is None else recorder.describer.live(description)
 
     @property
     def is_large(self) -> bool:
@@ -626,7 +626,7 @@ def _say_spread(
         spread = spread_of(value, low, high, shell.ascii_only)
         place = str(one.epoch), str(one.number)
         rows.append((*place, figure(size), figure(least, 3), figure(greatest, 3), spread))
-    shell.say(f"{name}, and how its numbers are spread")
+    shell.say(f"{name}, with histograms of its numbers")
     for line in lines_of_table(rows):
         shell.say_line(line)
     if len(sizes) > 2:

@@ -114,7 +114,7 @@ def alias(debugger: Shell, words: str) -> None:
     elif name in aliases:
         debugger.say(f"{name} = {aliases[name]}")
     else:
-        raise ArgumentError(f"alias: there is no {name!r}. To make one: `alias {name} p out`.")
+        raise ArgumentError(f"alias: {name!r} is not an alias. To make it: alias {name} p out.")
 
 
 @command("unalias", group="session")

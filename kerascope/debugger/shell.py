@@ -290,7 +290,7 @@ class Shell:
         The current stop.
     is_terminal : bool
         Whether a person types; otherwise each command is echoed after its prompt.
-    is_unheard : bool
+    lacks_input : bool
         Whether input was requested but impossible: in a notebook that runs without input.
     is_unattended : bool
         Whether no prompt is shown at all.
@@ -527,9 +527,9 @@ class Shell:
     def names_like(self, text: str) -> list[str]:
         """Return names of Python, their attributes, layers and tensors that begin with a text."""
         events = self.session.tape[:]
-        told_of = (event.name for event in events if event.kind in NAMED)
+        on_tape = (event.name for event in events if event.kind in NAMED)
         known = self.names()
-        names = dict.fromkeys([*known, *told_of, *_attributes(text, known)])
+        names = dict.fromkeys([*known, *on_tape, *_attributes(text, known)])
         return sorted(name for name in names if name.startswith(text))
 
     # --- reading ----------------------------------------------------------------------------------

@@ -63,13 +63,13 @@ def _say_all(shell: Shell, loop: LoopAt) -> None:
     names: list[str] = []
     place_of_spoilt: int | None = None
     for place, step in enumerate(steps_of(loop)):
-        told = step.states or dict([(name, x) for name, (_, x) in step.made.items()][-1:])
-        names = list(told)
+        shown = step.states or dict([(name, x) for name, (_, x) in step.made.items()][-1:])
+        names = list(shown)
         spoilt = step.spoilt
         note = f"<- {spoilt}: {alarm(step.made[spoilt][1])}" if spoilt else ""
         if spoilt and place_of_spoilt is None:
             place_of_spoilt = place
-        sizes = [figure(norm(x)) + (" " + alarm(x) if alarm(x) else "") for x in told.values()]
+        sizes = [figure(norm(x)) + (" " + alarm(x) if alarm(x) else "") for x in shown.values()]
         rows.append([str(step.number), *sizes, note])
     kept = _worth_showing(len(rows), place_of_spoilt)
     backwards = ", the last step first" if loop.op.backwards else ""

@@ -120,28 +120,28 @@ class OncePerLine(Selector):
 
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event matches."""
-        return super().matches(event, events) and not self._is_repeated(event, events)
+        return super().matches(event, events) and not self._continues(event, events)
 
-    def _is_repeated(self, event: Event, events: History) -> bool:
-        """Return whether an earlier event belongs to the same execution of the line.
+    def _continues(self, event: Event, events: History) -> bool:
+        """Return whether an event continues an execution of the line that an earlier one began.
 
         A new layer begins another execution, and so does a repeated event: in a loop the same layer
         is called again.
         """
         where = event.where
         if event.kind in OP_KINDS:
-            return self._op_is_repeated(event, events)
+            return self._op_continues(event, events)
         if event.kind not in MAKING or event.kind == NEW or where.user_line != self.number:
             return False
         statement = lines_of_statement(where.user_file, self.number)
-        told = [
+        earlier = [
             (other.kind, other.name)
             for other in _run_of(event, events, statement)
             if super(OncePerLine, self).matches(other, events)
         ]
-        return bool(told) and (event.kind, event.name) not in told
+        return bool(earlier) and (event.kind, event.name) not in earlier
 
-    def _op_is_repeated(self, event: Event, events: History) -> bool:
+    def _op_continues(self, event: Event, events: History) -> bool:
         """Return whether the op before, in the same call of a layer, also belongs to this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
@@ -262,17 +262,17 @@ def break_(debugger: Shell, words: str) -> None:
     SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
     phase:commit, event:map.skip, batch 17, train.py:12 or *. Add :ret to stop at the end; put
     run: before it to stop only where numbers are computed, build: only where symbols are made.
-    A condition alone, `b loss > 1000`, stops when its names get values for which it holds.
-    At a line of the script, `b 12` is a line of the script. A breakpoint at a line stops once
-    per execution; with a condition, wherever that holds. A name of the script has its present
-    value in a condition, in the past too.
+    A condition alone, `b loss > 1000`, is checked whenever its names get values. While you are
+    at a line of the script, `b 12` means line 12 there. A breakpoint at a line stops once per
+    execution; with a condition, wherever that holds. Names of the script have their present
+    values in a condition, in the past too.
     """
     _break(debugger, words, temporary=False)
 
 
 @command("tbreak", group="stop at", completes=_selectors)
 def tbreak(debugger: Shell, words: str) -> None:
-    """Stop once where a selector matches, and delete the breakpoint.
+    """Stop once where a selector matches; the breakpoint is then deleted.
 
     Usage: tbreak SEL[, condition]
     Example: tbreak phase:commit
@@ -570,7 +570,7 @@ def catch(debugger: Shell, words: str) -> None:
     Example: catch nan, ratio>0.5
 
     nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
-    `clear nan` stops catching it.
+    `clear nan` removes one.
     """
     catches = debugger.session.stepper.catches
     if not words.strip():

@@ -200,7 +200,7 @@ def _info_grads(debugger: Shell) -> None:
         header, rows = (*header, "sum of"), [(*row, sums.get(row[0], "")) for row in rows]
         if max(map(cell_len, lines_of_table(rows))) > debugger.width:
             short = {name: short_text(value) for name, value in _pairs(found)}
-            rows = [(name, short[name], told) for name, _, told in rows]
+            rows = [(name, short[name], terms) for name, _, terms in rows]
     _say_table(debugger, header, rows, "no gradient has arrived")
 
 

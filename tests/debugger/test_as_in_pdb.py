@@ -257,7 +257,7 @@ def test_origin_of_what_comes_out_here_whatever_layers_are_called():
     assert answer(text, "origin total_loss") == [
         "*** origin: 'total_loss' has not been computed up to here. It lives in compile."
     ]
-    assert answer(text, "origin out")[0].startswith("*** origin: 'out' is None here, before")
+    assert answer(text, "origin out")[0].startswith("*** origin: 'out' is None here: the span")
     (printed, *_), told = answer(text, "p out"), answer(text, "origin result")
     assert told[0].endswith(" > h > add")
     assert printed in told[1]
