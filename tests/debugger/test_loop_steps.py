@@ -188,7 +188,7 @@ def test_a_tape_without_its_model_says_so(tmp_path):
         fit(LSTM(2, name="rnn"))
     debugger = ModelDebugger()
     debugger.session = Session(debugger.ask, tape=tape)
-    with pytest.raises(Exception, match="the model is not here"):
+    with pytest.raises(Exception, match="its model, which is not here"):
         info(debugger, "steps")
 
 
