@@ -81,16 +81,19 @@ class Figure(Drawing):
     ----------
     graph : Graph or View
     options : PictureOptions
-        Of these only the theme counts: "print" (black, white, grey, patterns), "dark", or light.
+        Only the theme and the colours are used. The theme "print" is black, white, grey and
+        patterns; every other theme but "dark" is light.
     form : {"volumes", "u", "neurons", "blocks", "columns"}, optional
     width : str
-        As it is printed: "84mm", "3.3in", "240pt".
+        In print: "84mm", "3.3in", "240pt".
     dpi, time_limit : float
 
     Attributes
     ----------
     form : str
-        How the model is drawn.
+        The name of the form.
+    reading : Reading
+        The parts of the model.
     """
 
     def __init__(

@@ -202,21 +202,16 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
             hidden = max(1, int(node.attrs.get("members", 0)))
             facts = (shape_of(node), (node.id,), activation, hidden, len(feeding))
             parts[node.id] = Part(node, *facts, (class_of(node),))
-    between: dict[str, dict[str, None]] = {one: {} for one in parts}
+    incoming: dict[str, dict[str, None]] = {one: {} for one in parts}
+    outgoing: dict[str, dict[str, None]] = {one: {} for one in parts}
     for target, ends in sources.items():
         for source in ends:
             if home[source] != home[target]:
-                between[home[target]][home[source]] = None
-    return connected(graph, parts, between)
-
-
-def connected(graph: Graph, parts: dict[str, Part], sources: dict[str, dict[str, None]]) -> Reading:
-    """Return a reading with the arrows of these sources."""
-    targets: dict[str, dict[str, None]] = {one: {} for one in parts}
-    for target, ends in sources.items():
+                incoming[home[target]][home[source]] = None
+    for target, ends in incoming.items():
         for source in ends:
-            targets[source][target] = None
-    both = ({one: tuple(ends) for one, ends in sides.items()} for sides in (sources, targets))
+            outgoing[source][target] = None
+    both = ({one: tuple(ends) for one, ends in sides.items()} for sides in (incoming, outgoing))
     return Reading(graph, parts, *both)
 
 

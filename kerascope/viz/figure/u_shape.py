@@ -86,7 +86,7 @@ def shape_of_u(reading: Reading) -> UShape | None:
                 u.skips.append((reading.parts[source], part, between))
     across = {one.node.id for _, _, between in u.skips for one in between}
     whole = on_path | across == set(reading.parts)
-    return u if whole and u.skips and _lie_across(u) else None
+    return u if whole and u.skips and _stay_in_rows(u) else None
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
@@ -128,7 +128,7 @@ def _area(part: Part) -> float:
     return float(math.prod(part.sides))
 
 
-def _lie_across(u: UShape) -> bool:
+def _stay_in_rows(u: UShape) -> bool:
     """Return whether each copy goes from the left to the right side of its own row."""
     rows = {part.node.id: (number, side)
             for number, row in enumerate(u.rows)
@@ -153,12 +153,12 @@ class Volume:
 
     @property
     def middle(self) -> float:
-        """Half its height."""
+        """The height of its middle."""
         return self.y + self.height / 2
 
     @property
     def center(self) -> float:
-        """Half its width."""
+        """The horizontal position of its middle."""
         return self.x + self.width / 2
 
     @property
