@@ -39,7 +39,7 @@ from kerascope.viz.sheet import (
     Point,
     Polygon,
     Raster,
-    Shape,
+    Rectangle,
     Sheet,
     cells,
     flattened,
@@ -55,6 +55,7 @@ LETTERS = 1000.0  # size in which a font is measured
 NEAR, RAISED = 0.2, 2.0  # points: how far Graphviz sets a text beside or above its place
 
 
+Outlined = Rectangle | Polygon | Circle | Line
 DashStyle = tuple[float, tuple[float, ...]]  # the width of a line, and its dashes
 
 
@@ -187,7 +188,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
                 yield f"L {points(piece)}"
 
 
-def _outline(mark: Shape, fill: str, points: Callable[[Sequence[Point]], str]) -> str:
+def _outline(mark: Outlined, fill: str, points: Callable[[Sequence[Point]], str]) -> str:
     """Return the operation that draws the outline of a mark, and fills it if there is a `fill`."""
     if isinstance(mark, Circle):
         radius = _fine(mark.radius)
