@@ -72,7 +72,7 @@ LIVES_IN = {
 }
 
 
-class Rewriting:
+class CustomNames:
     """A value whose items have names that are not Python, such as `other.dense_1/kernel`."""
 
     def rewritten(self, text: str) -> str:
@@ -311,7 +311,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     if not text.strip():
         raise ArgumentError(f"{command}: expected a value. For example: `{command} tensor_map`.")
     for value in names.values():
-        if isinstance(value, Rewriting):
+        if isinstance(value, CustomNames):
             text = value.rewritten(text)
     text, names = with_tensors(text.strip(), names)
     try:

@@ -49,8 +49,8 @@ class ModelDebugger(Shell):
 
     def show(self, stop: Stop) -> None:
         """Print a stop, and select its innermost span."""
-        self.state(looking.Chosen).level = 0
-        self.state(tables.Caught).note(stop)
+        self.state(looking.SelectedSpan).level = 0
+        self.state(tables.CaughtConditions).note(stop)
         super().show(stop)
         tables.draw_again(self)
         commands = [] if stop.breakpoint is None else list(stop.breakpoint.commands)

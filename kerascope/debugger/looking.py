@@ -348,7 +348,7 @@ AROUND = 5  # lines before and after the current one
 
 
 @dataclass
-class Chosen:
+class SelectedSpan:
     """The selected enclosing span: how many levels above the innermost."""
 
     level: int = 0
@@ -376,7 +376,7 @@ def chosen_span(debugger: Shell) -> Event:
     spans = spans_around(debugger)
     if not spans:
         raise ArgumentError("This stop is not at an event. `s` goes to the next, `rs` to the last.")
-    return spans[len(spans) - 1 - debugger.state(Chosen).level]
+    return spans[len(spans) - 1 - debugger.state(SelectedSpan).level]
 
 
 @command("where", "w", "bt", group="source", takes_words=False)
@@ -396,7 +396,7 @@ def where(debugger: Shell, words: str) -> None:
     labels = [call_label(debugger.session, span) for span in spans]
     width = max(map(len, labels), default=0)
     for place, span in enumerate(spans):
-        is_chosen = here is None and place == len(spans) - 1 - debugger.state(Chosen).level
+        is_chosen = here is None and place == len(spans) - 1 - debugger.state(SelectedSpan).level
         debugger.say_line(_line_of_span(span, is_chosen, labels[place].ljust(width)))
     if here is None and spans:
         _say_makers(debugger, spans[-1].where)
@@ -455,7 +455,7 @@ def up(debugger: Shell, words: str) -> None:
     """
     n = number_in(words, "up")
     chosen_span(debugger)
-    chosen, count = debugger.state(Chosen), len(spans_around(debugger))
+    chosen, count = debugger.state(SelectedSpan), len(spans_around(debugger))
     if chosen.level + 1 >= count:
         raise ArgumentError("up: this is the outermost span.")
     chosen.level = min(chosen.level + n, count - 1)
@@ -471,7 +471,7 @@ def down(debugger: Shell, words: str) -> None:
     """
     n = number_in(words, "down")
     chosen_span(debugger)
-    chosen = debugger.state(Chosen)
+    chosen = debugger.state(SelectedSpan)
     if chosen.level == 0:
         raise ArgumentError("down: this is the innermost span.")
     chosen.level = max(chosen.level - n, 0)

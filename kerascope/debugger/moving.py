@@ -119,7 +119,7 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
 
 
 @dataclass
-class Awaited:
+class AwaitedTime:
     """The future time that `goto` waits for, or None."""
 
     t: int | None = None
@@ -283,7 +283,7 @@ def goto(debugger: Shell, words: str) -> bool:
             f"{words!r}."
         )
     is_to_come = int(text) >= len(debugger.session.tape)
-    debugger.state(Awaited).t = int(text) if is_to_come else None
+    debugger.state(AwaitedTime).t = int(text) if is_to_come else None
     return debugger.move(lambda stepper: stepper.goto(int(text)))
 
 
@@ -336,7 +336,7 @@ def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto")
 
 def say_never_came(debugger: Shell, stop: Stop) -> None:
     """Print a message if the time that `goto` waited for was never reached."""
-    found = debugger.state(Awaited)
+    found = debugger.state(AwaitedTime)
     awaited, found.t = found.t, None
     if awaited is not None and stop.reason is Reason.END:
         last = len(debugger.session.tape) - 1

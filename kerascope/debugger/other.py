@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.debugger.evaluating import Rewriting
+from kerascope.debugger.evaluating import CustomNames
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, SKIPPED, Event
@@ -90,7 +90,7 @@ def _is_call(event: Event) -> bool:
     return any(delta.name == "feed_names" for delta in event.deltas)
 
 
-class Other(Rewriting):
+class Other(CustomNames):
     """The arrays of one function call in another run, as `other` at the prompt.
 
     Parameters

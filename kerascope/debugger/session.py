@@ -25,7 +25,7 @@ from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
 from kerascope.backend.function import Function
-from kerascope.debugger.unseen import Unseen
+from kerascope.debugger.unseen import UnseenModels
 from kerascope.engine.network import Network
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
@@ -100,7 +100,7 @@ class Session:
         The exception that ended the program.
     began_inside : bool
         Whether the program itself began the session, as `set_trace` does.
-    unseen : Unseen
+    unseen : UnseenModels
         Models trained where they could not be observed.
     hint : callable
         Returns advice for a session that recorded nothing, or "".
@@ -129,7 +129,7 @@ class Session:
         self.began_inside = False
         self._program_stop: tuple[Stop, FrameType] | None = None
         self.watching = ExitStack()
-        self.unseen = Unseen()
+        self.unseen = UnseenModels()
         self.hint: Callable[[], str] = str
         self.functions: dict[str, Function] = {}
         self._is_paused = False

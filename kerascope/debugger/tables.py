@@ -46,7 +46,7 @@ WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "see
 Rows = list[Sequence[str]]
 
 
-class Caught(list[tuple[int, str]]):
+class CaughtConditions(list[tuple[int, str]]):
     """The times and names of caught conditions."""
 
     def note(self, stop: Stop) -> None:
@@ -315,7 +315,7 @@ def info(debugger: Shell, words: str) -> None:
 def caught_in(debugger: Shell, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
     """Return the conditions caught in the batch that begins at a time."""
     following = min((one.t for one in batches if one.t > t), default=len(debugger.session.tape))
-    return [name for at, name in debugger.state(Caught) if t <= at < following]
+    return [name for at, name in debugger.state(CaughtConditions) if t <= at < following]
 
 
 @command("plot", group="all of it")

@@ -21,7 +21,7 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
 
 
-class Unseen:
+class UnseenModels:
     """Detects threads that a program starts while it is debugged.
 
     Attributes

@@ -22,8 +22,8 @@ from textual.widgets import Footer, Input, RichLog, Static
 from kerascope.debugger.commands import END_OF_INPUT
 from kerascope.debugger.shell import PROMPT, History
 from kerascope.debugger.tui.bridge import (
-    Completed,
-    Completion,
+    CompletionRequest,
+    Completions,
     Interrupt,
     News,
     Refresh,
@@ -295,7 +295,7 @@ class Prompt(Input):
         """Request completions."""
         self._complete(self.value[: self.cursor_position])
 
-    def take(self, completed: Completed) -> str:
+    def take(self, completed: Completions) -> str:
         """Insert the common start of all completions; return the list of choices."""
         if self.value[: self.cursor_position] != completed.line or not completed.words:
             return ""
@@ -506,7 +506,7 @@ class DebuggerApp(App[None]):
     # --- keys -------------------------------------------------------------------------------------
 
     def _complete(self, line: str) -> None:
-        self.bridge.send(Completion(line))
+        self.bridge.send(CompletionRequest(line))
 
     def action_line(self, line: str) -> None:
         """Send a command, as if it had been typed.

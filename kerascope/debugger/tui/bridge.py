@@ -52,13 +52,13 @@ class Interrupt(NamedTuple):
     """Ctrl-C while the program waits for a line."""
 
 
-class Completion(NamedTuple):
+class CompletionRequest(NamedTuple):
     """A request for completions of a line."""
 
     line: str
 
 
-class Completed(NamedTuple):
+class Completions(NamedTuple):
     """The completions of a line, for the word that begins at `start`."""
 
     line: str
@@ -71,12 +71,12 @@ class News(NamedTuple):
 
     text: str
     view: View | None
-    completed: Completed | None
+    completed: Completions | None
     asking: str | None
     is_over: bool
 
 
-Request = str | Refresh | Interrupt | Completion
+Request = str | Refresh | Interrupt | CompletionRequest
 
 
 class Bridge:
@@ -108,7 +108,7 @@ class Bridge:
         self._late: list[str] = []  # written after detaching, before the screen was closed
         self._screen_left = False
         self._view: View | None = None
-        self._completed: Completed | None = None
+        self._completed: Completions | None = None
         self._is_notified = False
 
     # --- in the app's thread ----------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Bridge:
                 self._tell()
         return True
 
-    def complete(self, completed: Completed) -> None:
+    def complete(self, completed: Completions) -> None:
         """Send the completions that were requested."""
         with self._changed:
             self._completed = completed

@@ -28,8 +28,8 @@ from kerascope.debugger.shell import DELIMITERS
 from kerascope.debugger.tables import info
 from kerascope.debugger.tui.bridge import (
     Bridge,
-    Completed,
-    Completion,
+    CompletionRequest,
+    Completions,
     Interrupt,
     ScreenReader,
     ScreenWriter,
@@ -237,7 +237,7 @@ class ScreenDebugger(ModelDebugger):
             found = self.bridge.request(self.prompt, self.look)
             if isinstance(found, Interrupt):
                 raise KeyboardInterrupt
-            if isinstance(found, Completion):
+            if isinstance(found, CompletionRequest):
                 self.bridge.complete(self.completed(found.line))
             elif isinstance(found, str):
                 echo = "" if found == END_OF_INPUT else found
@@ -258,7 +258,7 @@ class ScreenDebugger(ModelDebugger):
 
     # --- completion -------------------------------------------------------------------------------
 
-    def completed(self, line: str) -> Completed:
+    def completed(self, line: str) -> Completions:
         """Return the completions of a line, as the tab key does at the plain prompt."""
         start = len(line)
         while start and line[start - 1] not in DELIMITERS:
@@ -269,7 +269,7 @@ class ScreenDebugger(ModelDebugger):
                 found = list(dict.fromkeys(self.completions(text, line, start, len(line))))
         except Exception:  # an attribute that raises has no completions
             found = []
-        return Completed(line, start, found)
+        return Completions(line, start, found)
 
     # --- Ctrl-C -----------------------------------------------------------------------------------
 
