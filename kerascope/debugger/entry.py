@@ -104,7 +104,7 @@ def _new_session(names: dict[str, Any] | None = None) -> Session:
 
 
 def pm(tape: Tape | None = None) -> None:
-    """Debug a recorded run after its end, starting where it failed.
+    """Look at a recorded run after its end, starting where it failed.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
 def _applied_to_array(
     function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
 ) -> Any:
-    """Return `function` of a value; if that is a symbol, of its array at the stop.
+    """Apply a function to a value; for a symbol, to its array at the stop.
 
     Raises
     ------

@@ -45,8 +45,8 @@ def record(debugger: Shell, words: str) -> None:
     """
     path, tape = _path(words, "record", "t.jsonl"), debugger.session.tape
     tape.save(path)
-    beside = path.with_suffix(".npz")
-    with_arrays = f" and {beside}" if tape.bytes else ""
+    arrays = path.with_suffix(".npz")
+    with_arrays = f" and {arrays}" if tape.bytes else ""
     debugger.say(f"{path}{with_arrays} written: {len(tape)} events")
 
 

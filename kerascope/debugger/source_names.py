@@ -30,7 +30,7 @@ MAKING = "make_train_function"
 
 
 def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> dict[str, Any]:
-    """Return these names and their values at an event.
+    """Return the names of the Keras source at an event, with their values.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
 def stop_once_a_line(breakpoint: Breakpoint) -> None:
     """Make a breakpoint at a line stop once for each execution of the line.
 
-    With a condition it is checked at every event of the line.
+    A breakpoint with a condition is checked at every event of the line.
     """
     selector = breakpoint.selector
     if selector.what == "line":
@@ -316,7 +316,7 @@ def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
 
 
 def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str) -> str:
-    """Return the selector of a breakpoint; a bare number is a line, as in pdb, at a line.
+    """Return a breakpoint's selector; at a line of the script a bare number is a line, as in pdb.
 
     Raises
     ------

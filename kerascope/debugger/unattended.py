@@ -148,7 +148,7 @@ class Unattended:
 
     Parameters
     ----------
-    wanted : Wanted
+    wanted : Goal
     out : file, optional
         The file for the result.
 
@@ -185,8 +185,8 @@ class Unattended:
 
         Raises
         ------
-        Ended
-            The result is complete.
+        ResultComplete
+            Nothing more is needed.
         """
         try:
             return self._order_at(stop)

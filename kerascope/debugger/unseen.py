@@ -22,7 +22,7 @@ from kerascope.trace.records import listed
 
 
 class UnseenModels:
-    """Detects threads that a program starts while it is debugged.
+    """Finds models that a debugged program trains in other threads.
 
     Attributes
     ----------

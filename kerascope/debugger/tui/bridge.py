@@ -80,7 +80,7 @@ Request = str | Refresh | Interrupt | CompletionRequest
 
 
 class Bridge:
-    """The queues in both directions.
+    """The messages between the program's thread and the app, in both directions.
 
     Attributes
     ----------
