@@ -39,7 +39,7 @@ class BatchValues:
     gradients : dict of str to object
         As the optimizer gets them.
     activations : dict of str to object
-        What came in and out of the layers: the `tensor_map`.
+        The inputs and outputs of the layers: the `tensor_map`.
     dead, units : int
         Of the units of all ReLUs, how many were 0 for the whole batch.
     """
@@ -77,7 +77,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
     Raises
     ------
     ArgumentError
-        The batch has to be executed again and cannot be. The message says why.
+        The batch cannot be executed again. The message has the reason.
     """
     first = tape.told(t)
     if first.kind == SKIPPED:
@@ -94,7 +94,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         if event.depth > around:  # a callback may train another model, or this one
             continue
         around = event.depth if event.kind == "callbacks" and event.ph == BEGIN else math.inf
-        if event.kind == SKIPPED:  # its call alone was not heard, as on a timeline that was forked
+        if event.kind == SKIPPED:  # only its call was skipped, as on a forked timeline
             run, begin, end = event.deltas[1].value
             for place in range(begin, end):
                 events += run.journal.events_of(run, place)
@@ -118,7 +118,7 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
         elif event.kind == "update.apply" and event.name in gradients:
             weights[event.name] = value_of_event(event, "old"), value_of_event(event, "new")
         elif event.kind == "op" and event.phase == "forward":
-            op = value_of_event(event, "op") or op  # recorded at the begin or at the end
+            op = value_of_event(event, "op") or op  # recorded at the start or at the end
             if event.ph == END and op == "relu":
                 silent, all_of_it = _dead_of(value_of_event(event, "result"))
                 dead, units = dead + silent, units + all_of_it

@@ -267,7 +267,7 @@ class Breakpoints(Numbered[Breakpoint]):
         names : callable
             Returns the names at the event that an expression needs.
         events : History
-            The events before, for selectors that match the begin of a span.
+            The events before, for selectors that match the start of a span.
         """
         for breakpoint in self:
             if not breakpoint.enabled or not breakpoint.matches(event, events):

@@ -20,13 +20,13 @@ the debugger got there. So it is found forward, backward and in a replay. It is 
 deltas:
 
 - `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
-  belong to the begin of the span. `inputs` at the begin of a function are its fed arrays, with the
+  belong to the start of the span. `inputs` at the start of a function are its fed arrays, with the
   names `feed_names`;
-- `constants`, a dict, at the begin of an op that reads constants which are not finite;
-- `op`, the op's name, at an op or its begin;
+- `constants`, a dict, at the start of an op that reads constants which are not finite;
+- `op`, the op's name, at an op or its start;
 - `grads`, an array with the tensor's name as the key, or a dict of them, where gradients arrive;
 - `old` and `new`, arrays, at kind "update.apply"; `params`, the names of the trained weights, at
-  the begin of the function;
+  the start of the function;
 - `weights`, an array with the weight's name as the key, where it is created or set, and at the
   begin of the first function that reads it;
 - `total_loss`, a number, where it has been computed;
@@ -362,7 +362,7 @@ def _fed(event: Event) -> list[tuple[str, Any]]:
 
 
 def _variables(event: Event) -> list[tuple[str, Any]]:
-    """Return the variables in an event's deltas; a function's begin has those not yet recorded."""
+    """Return the variables in an event's deltas; a function's start has those not yet recorded."""
     return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 

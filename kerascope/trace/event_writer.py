@@ -87,7 +87,7 @@ class EventWriter:
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
         self.journal: Any = None  # the record of calls without events
-        self.feeds: dict[int, Any] = {}  # the feed of each epoch by its begin; it knows the order
+        self.feeds: dict[int, Any] = {}  # the feed of each epoch by its start; it knows the order
         self.open_run: Any = None  # the current run of calls without events
         self.script_line: tuple[str, int] | None = None  # that began the calls that run again now
         self._act = self._phase = ""
@@ -126,7 +126,7 @@ class EventWriter:
     def begin(
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
-        """Record the begin of a span."""
+        """Record the start of a span."""
         grain, is_recorded = self._grains.get(kind) or self._unknown[BEGIN]
         self.spans.append((kind, name, where, grain, is_recorded, self._act, self._phase))
         if grain != "op":
@@ -182,14 +182,14 @@ class EventWriter:
             listener(event)
 
     def begin_batch(self, number: int, size: int, fed: list[Any], where: Where) -> None:
-        """Record the begin of a batch."""
+        """Record the start of a batch."""
         names: dict[str, Any] = {"batch_index": number, "size": size}
         if not self.memory.statistics_only:
             names["ins_batch"] = [self.memory.copied(x) for x in fed]
         self.begin("batch", f"batch {number}", where, named(**names))
 
     def begin_callbacks(self, hook: str, names: list[str], where: Where) -> None:
-        """Record the begin of a callback hook and the callbacks that it calls."""
+        """Record the start of a callback hook and the callbacks that it calls."""
         self.begin("callbacks", hook, where)
         for name in names:
             self.record("callback", name, where)
@@ -202,7 +202,7 @@ class EventWriter:
         self.end(named(outs=results, result=results))
 
     def begin_op(self, name: str, where: Where, deltas: Deltas, facts: Facts) -> None:
-        """Record the begin of an op. As `begin` but in fewer steps, because most events are ops."""
+        """Record the start of an op. As `begin` but in fewer steps, because most events are ops."""
         act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
         self._depth = depth + 1
@@ -258,7 +258,7 @@ class EventWriter:
 
 
 class StageRecorder:
-    """Follows one stage. This class records the begin, events and end of any kind of stage.
+    """Follows one stage. This class records the start, events and end of any kind of stage.
 
     Parameters
     ----------

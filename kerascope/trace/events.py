@@ -31,7 +31,7 @@ grain        BUILD                              COMPILE                         
              tmap.get, tmap.set                 update.dup                        weight.set
 ===========  =================================  ================================  ==============
 
-The recorder adds kinds of its own: "depth" (a depth of the network begins and ends), "check.depth"
+The recorder adds kinds of its own: "depth" (a depth of the network starts and ends), "check.depth"
 (all calls of a depth can be computed), "metric.term" (compile made a metric), "override" (a
 listener replaced a computed array) and "event" (an event of a stage of unknown kind).
 
@@ -149,7 +149,7 @@ class Delta(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event, or the begin of one that is about to happen. It is a tuple because there are many.
+    """An event, or the start of one that is about to happen. It is a tuple because there are many.
 
     Attributes
     ----------

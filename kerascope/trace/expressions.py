@@ -219,7 +219,7 @@ class Expression:
     text : str
         As it was written.
     names : frozenset of str
-        The names that it asks for.
+        The names that it uses.
     code : code object
     tensors : tuple of str
         Possible names of tensors in it.

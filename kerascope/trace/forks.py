@@ -398,7 +398,7 @@ class Fork:
             self.recorder.tape.append(run.mark(0, len(run)))
 
     def _end_batch(self, limit: int) -> None:
-        """Copy the rest of a batch whose call is done, if one is open."""
+        """Copy the rest of a batch whose call is done, if it is open."""
         self._close()
         n, end = len(self.journal.rows), limit
         if n < len(self.parent.rows):
@@ -519,7 +519,7 @@ def next_row(journal: Journal, tape: Tape, t: int) -> int:
 
 
 def begin_of_call(tape: Tape, t: int, end: int) -> int:
-    """Return the time of the first begin of a function call in a range of times.
+    """Return the time of the first start of a function call in a range of times.
 
     Raises
     ------

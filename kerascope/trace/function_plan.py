@@ -89,9 +89,9 @@ class PlannedStep:
     op : Delta
         The op's name.
     deltas : tuple of Delta
-        The deltas of its begin.
+        The deltas of its start.
     facts : mapping
-        The facts of its begin: its expression, "log(d/add) -> d/log".
+        The facts of its start: its expression, "log(d/add) -> d/log".
     is_plain : bool
         Whether its outputs have no other names and no detail events.
     brings : list of (str, object, int)
@@ -181,7 +181,7 @@ class FunctionPlan:
         self.facts_of_call = self._facts_of_call()
 
     def _facts_of_call(self) -> Mapping[str, Any]:
-        """Return the facts at the begin of each call: the function's outputs and variables.
+        """Return the facts at the start of each call: the function's outputs and variables.
 
         Facts that other names imply are left out: roles of slots ("dense_1/kernel/m"), and tensors
         with the name of the op that makes them.

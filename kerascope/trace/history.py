@@ -1,6 +1,6 @@
-"""Reading events and looking back: begins of spans, and the events that conditions need.
+"""Reading events and looking back: starts of spans, and the events that conditions need.
 
-A history is anything that returns events by time, such as a tape. Conditions need the begins of
+A history is anything that returns events by time, such as a tape. Conditions need the starts of
 calls and the arrivals of gradients and losses. Each event is read once for these (`Landmarks`), so
 the cost of looking back does not grow with the history.
 """
@@ -18,7 +18,7 @@ OF_THE_OUTPUT = ("out", "result")
 
 
 def value_of_event(event: Event, *names: str) -> Any:
-    """Return the value that an event gives to the first of some names that it has, else None."""
+    """Return the value of the first of some names that an event has, else None."""
     deltas = event.deltas
     if deltas:
         for wanted in names:
@@ -35,7 +35,7 @@ class History(Protocol):
 
 
 def begin_of(event: Event, events: History) -> Event | None:
-    """Return the begin of the span that ends with an event."""
+    """Return the start of the span that ends with an event."""
     for earlier in before(events, event.t, inside=event.depth):
         if earlier.kind == FORGOTTEN:  # the mark still has the spans that were open
             spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
@@ -47,7 +47,7 @@ def begin_of(event: Event, events: History) -> Event | None:
 
 
 def value_of_span(event: Event, events: History, name: str) -> Any:
-    """Return the value of a name in an event, or else in the begin of the span that it ends."""
+    """Return the value of a name in an event, or else in the start of the span that it ends."""
     told = value_of_event(event, name)
     if told is None and event.ph == END:
         begin = begin_of(event, events)

@@ -145,7 +145,7 @@ class UnrecordedRun:
         return len(self.starts) - 1
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield the begin times, numbers in the epoch and outputs of some of the batches."""
+        """Yield the start times, numbers in the epoch and outputs of some of the batches."""
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
@@ -673,7 +673,7 @@ class Journal:
         return getattr(run.batches_again, "__self__", None)
 
     def place_of(self, n: int) -> tuple[UnrecordedRun, int, int]:
-        """Return the run of a row, and the begin and end of its call or batch."""
+        """Return the run of a row, and the start and end of its call or batch."""
         run = self._run_of(n)
         first, end = run.starts[n - run.first : n - run.first + 2]
         return run, first, end
@@ -810,7 +810,7 @@ class Journal:
         return n if n < len(self.rows) and self._run_of(n).function is function else None
 
     def _recorder_at(self, run: UnrecordedRun, t: int) -> Any:
-        """Return a recorder that continues at the begin of a call."""
+        """Return a recorder that continues at the start of a call."""
         again = self.recorder.scratch_recorder(None)
         again.memory._twin_values = self.recorder.memory._twin_values
         again.continue_at(t, run.spans, run.act, run.phase)
@@ -928,7 +928,7 @@ class Batches:
         self._number = self._size = 0
 
     def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches of an epoch with their numbers, up to one that must be recorded."""
+        """Yield the batches of an epoch with their numbers, until a batch must be recorded."""
         journal, run = self._journal, self._run
         for number, (size, fed) in numbered:
             # The feed may itself have called a function, which was recorded before the batch.

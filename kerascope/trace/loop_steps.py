@@ -87,7 +87,7 @@ def loop_at(recorder: Recorder | None, tape: Tape, t: int, name: str = "") -> Lo
     Raises
     ------
     ArgumentError
-        There is no such loop, or its inputs are no longer known.
+        No such loop was performed, or its inputs are no longer known.
     """
     if recorder is None:
         raise ArgumentError("steps: the steps of a loop need its model, which is not here.")

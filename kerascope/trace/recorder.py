@@ -26,7 +26,7 @@ when the recorder is closed, whatever happened.
 
 The engine does not report some things, so no tape has them: calls of layers inside another layer's
 `call` during symbolic building (for a function's ops, the scopes identify them, see
-`function_plan.py`), the begin and end of single callbacks, and `set_value` itself (`weight.set` is
+`function_plan.py`), the start and end of single callbacks, and `set_value` itself (`weight.set` is
 recorded at the next call of a function that reads the variable).
 
 Lesson: chapter 12.
@@ -438,14 +438,14 @@ class FitRecorder(StageRecorder):
     _recorded_at_end = 0  # number of events when the last batch's callbacks began
 
     def started(self) -> None:
-        """Record the begin of a `fit`."""
+        """Record the start of a `fit`."""
         model = self.stage.subject
         self.memory.know(model)
         self._has_begun = False
         self.begin("fit", model.name, model=self.ref(model))
 
     def event(self, event: Any) -> None:
-        """Record the begin or end of an epoch or a batch."""
+        """Record the start or end of an epoch or a batch."""
         memory = self.memory
         if isinstance(event, EpochBegun):
             hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
@@ -509,7 +509,7 @@ class CallRecorder(StageRecorder):
     """Records `evaluate`, `predict`, and calls of a layer or model on arrays."""
 
     def started(self) -> None:
-        """Record the begin, with the inputs of a call on arrays."""
+        """Record the start, with the inputs of a call on arrays."""
         subject, memory = self.stage.subject, self.memory
         ref = self.ref(subject)
         if self.stage.name == "eager_call":

@@ -50,7 +50,7 @@ class LayerCallRecorder(StageRecorder):
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
     def started(self) -> None:
-        """Record the begin of the call, after the layers that were made for it."""
+        """Record the start of the call, after the layers that were made for it."""
         self.called_at = line_outside_the_package()
         layer = self.stage.subject
         for node in self._given():
@@ -160,7 +160,7 @@ class RunRecorder(StageRecorder):
     builds = True
 
     def started(self) -> None:
-        """Record the begin, with a `tensor_map` that has only the inputs."""
+        """Record the start, with a `tensor_map` that has only the inputs."""
         network = self.stage.subject
         self._ids = call_ids(network)  # this may map the graph, which is recorded
         self.keys = keys_by_node(self._ids)
@@ -266,7 +266,7 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record the begin of the step, with the network if the graph belongs to one."""
+        """Record the start of the step, with the network if the graph belongs to one."""
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -277,7 +277,7 @@ class WalkRecorder(MapRecorder):
     """Records the walk back from the outputs: each Node is visited, marked and finished."""
 
     def started(self) -> None:
-        """Record the begin with nothing found."""
+        """Record the start with nothing found."""
         self._is_old = "marks" in self.stage.names  # as in the walk of Keras 1
         own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
@@ -349,7 +349,7 @@ class DepthRecorder(MapRecorder):
     """Records how each node gets its depth: the longest path to an output."""
 
     def started(self) -> None:
-        """Record the begin with the result of the walk."""
+        """Record the start with the result of the walk."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
         self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 
@@ -376,7 +376,7 @@ class CheckRecorder(MapRecorder):
     """Records the nodes by depth, and that every tensor can be computed from the inputs."""
 
     def started(self) -> None:
-        """Record the begin with the nodes of each depth."""
+        """Record the start with the nodes of each depth."""
         graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
         self.begin_map(

@@ -24,7 +24,7 @@ class CompileRecorder(StageRecorder):
     """Records how losses and metrics become tensors, and the total loss their weighted sum."""
 
     def started(self) -> None:
-        """Record the begin, with the losses first."""
+        """Record the start, with the losses first."""
         model = self.stage.subject
         self.memory.know(model)
         self.terms: list[LossTerm] = []
@@ -81,7 +81,7 @@ class TrainFunctionRecorder(StageRecorder):
     """Records how a train function is made, with facts from the sweep and the optimizer."""
 
     def started(self) -> None:
-        """Record the begin, if a function will be made."""
+        """Record the start, if a function will be made."""
         model = self.stage.subject
         self.memory.know(model)
         self.facts: TrainingInfo | None = None
@@ -126,7 +126,7 @@ class UpdatesRecorder(StageRecorder):
     """Records the optimizer's update pairs (v, new_v)."""
 
     def started(self) -> None:
-        """Record the begin with the loss and the parameters."""
+        """Record the start with the loss and the parameters."""
         names = self.stage.names
         params = [self.ref(p) for p in names.get("params", ())]
         given = {} if names.get("loss") is None else {"loss": self.ref(names["loss"])}
@@ -181,7 +181,7 @@ class GradientsRecorder(StageRecorder):
     """Records the backward sweep; the ops of one layer together make a `grad.node`."""
 
     def started(self) -> None:
-        """Record the begin; the gradients do not exist yet."""
+        """Record the start; the gradients do not exist yet."""
         maker = self.enclosing(TrainFunctionRecorder)
         self._sweep = Sweep(maker.facts if maker is not None else None)
         self._swept: dict[Apply, Apply] = maker.swept if maker is not None else {}

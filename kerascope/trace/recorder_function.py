@@ -38,7 +38,7 @@ from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import count_inf, count_nan
 from kerascope.trace.training_info import Memory
 
-LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
+LARGE = 2**20  # bytes; after a larger array the tape counts its bytes at once
 
 
 class FunctionRecorder(StageRecorder):
@@ -83,7 +83,7 @@ class FunctionRecorder(StageRecorder):
     # --- start ------------------------------------------------------------------------------------
 
     def started(self) -> None:
-        """Record the begin with the inputs, and the variables that were set since the last call."""
+        """Record the start with the inputs, and the variables that were set since the last call."""
         function, memory = self.function, self.memory
         self.recorder.journal.begin_recorded(function)
         self.began_at = self.recorder.tape.next_time
@@ -118,7 +118,7 @@ class FunctionRecorder(StageRecorder):
     # --- ops --------------------------------------------------------------------------------------
 
     def event(self, event: Any) -> None:
-        """Record the end of an op and the begin of the next one, or a variable that was written."""
+        """Record the end of an op and the start of the next one, or a variable that was written."""
         if not isinstance(event, Step):
             if isinstance(event, Update):
                 self._record_update(event)
@@ -402,7 +402,7 @@ class FunctionRecorder(StageRecorder):
         journal.end_recorded(run, row, self.was_overridden)
 
 
-# --- the begin of a call --------------------------------------------------------------------------
+# --- the start of a call --------------------------------------------------------------------------
 
 
 def fed_copies(
@@ -440,7 +440,7 @@ def variables_set(
 def names_at_start(
     plan: FunctionPlan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
 ) -> dict[str, Any]:
-    """Return the names at the begin of a call: values known already, and empty containers."""
+    """Return the names at the start of a call: values known already, and empty containers."""
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
     names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
@@ -466,7 +466,7 @@ def names_at_start(
 
 
 def record_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
-    """Add non-finite constants to the begin of each op that reads them.
+    """Add non-finite constants to the start of each op that reads them.
 
     No other event has a constant, so no other event shows that a NaN comes in with it.
     """
@@ -489,7 +489,7 @@ def names_of_group(
     memory: Memory,
     values: list[Any],
 ) -> tuple[Delta, ...]:
-    """Return the names at the begin of a layer's call or of a parameter's update."""
+    """Return the names at the start of a layer's call or of a parameter's update."""
     if group.deltas is None:
         group.deltas = _always_of(group, memory)
     if group.variable is None:
@@ -536,7 +536,7 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
     Raises
     ------
     ArgumentError
-        There is no such tensor, or it has no array now.
+        The function does not have the tensor, or it has no array now.
     ShapeError
         The array has another shape.
     """

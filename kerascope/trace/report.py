@@ -120,7 +120,7 @@ class RunReport(Reporter):
     Raises
     ------
     ArgumentError
-        There is no such level, or a negative number of batches.
+        The level is unknown, or the number of batches is negative.
     """
 
     handlers = reports

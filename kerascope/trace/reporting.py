@@ -367,7 +367,7 @@ class _Reporting(TracingObserver):
         self.recorder.listeners.append(report)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return an object that trains on the next batches without events; None if one is shown."""
+        """Return an object that trains on the next batches without events, or None."""
         observers = self.recorder.observers
         fit = observers[-1] if observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:

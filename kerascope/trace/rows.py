@@ -132,10 +132,10 @@ class BatchAt(NamedTuple):
     Attributes
     ----------
     begin : Event
-        The begin of its span.
+        The start of its span.
     number, size : int
     call : Event or None
-        The begin of the call of the train function.
+        The start of the call of the train function.
     samples : array of int or None
         The sample of each row, if the feed knows it.
     """
@@ -181,7 +181,7 @@ def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
 def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[int]] | None:
     """Return the batch and rows in which an op's output is not finite; None if none are known.
 
-    For the begin of a call, return the rows of its inputs.
+    For the start of a call, return the rows of its inputs.
     """
     batch = batch_at(recorder, tape, event.t)
     plan = _plan_of(recorder, batch)

@@ -21,8 +21,8 @@
 `*`                 every event
 ==================  ===============================================================================
 
-A selector means the begin of a span, and with `:ret` its end, where the value is. Something that
-takes no time is both. `*` means begins and ends.
+A selector means the start of a span, and with `:ret` its end, where the value is. Something that
+takes no time is both. `*` means starts and ends.
 
 The event of an op has the name of its tensor; the op's own name ("dot") is the delta "op".
 `tensor:loss`, or `tensor:total_loss`, is the op that computes the loss of a batch. Only its end has
@@ -193,7 +193,7 @@ def phase_meant(word: str) -> str | None:
 def op_name(event: Event, events: History = ()) -> str:
     """Return the name of an event's op.
 
-    It is the delta "op" of the event or of its begin, or else the end of the tensor's name.
+    It is the delta "op" of the event or of its start, or else the end of the tensor's name.
     """
     named = value_of_span(event, events, "op") if events else value_of_event(event, "op")
     if isinstance(named, str):

@@ -11,7 +11,7 @@ read and when the program runs, forward and backward::
 A verb returns a `Stop`. If the program must run but has called the stepper itself (`LiveDriver`),
 the verb returns None. The plan is kept, and the program must continue.
 
-At the begin of a span (`--Call--`) the position is both the calling line and the called code:
+At the start of a span (`--Call--`) the position is both the calling line and the called code:
 `next` goes over the span, `step` into it, and `return` to its end.
 
 `step`, `next`, `until`, `return` and `continue` differ only in their plan, which decides whether
@@ -96,7 +96,7 @@ class Stop:
     reason : Reason
         The first reason that applies of breakpoint, catch, watch and step.
     event : Event or None
-        The event. At the end of history the last event, at its begin None.
+        The event. At the end of history the last event, at its start None.
     breakpoint : Breakpoint or None
         The breakpoint that was hit.
     findings : tuple of Finding
@@ -117,7 +117,7 @@ class Stop:
 
     @property
     def word(self) -> str:
-        """The word of pdb: "--Call--" at the begin of a span, "--Return--" at its end, else ""."""
+        """The word of pdb: "--Call--" at the start of a span, "--Return--" at its end, else ""."""
         words = {BEGIN: "--Call--", END: "--Return--"}
         return words.get(self.event.ph, "") if self.event else ""
 
@@ -180,7 +180,7 @@ class Step(Plan):
 class Next(Step):
     """Ends at the next sibling of an event at `depth`, or at the end of the enclosing span.
 
-    Backward, it ends at the previous sibling or at the begin of the enclosing span.
+    Backward, it ends at the previous sibling or at the start of the enclosing span.
     """
 
     depth: int = 0
@@ -215,7 +215,7 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """Ends at the end of a span at `depth`, or backward at its begin."""
+    """Ends at the end of a span at `depth`, or backward at its start."""
 
     depth: int = -1
 
@@ -231,7 +231,7 @@ class Return(Plan):
 def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
     """Return the plan of `return` from an event.
 
-    At the begin of a span, `return` goes to its end, as in pdb at `--Call--`. At an end it
+    At the start of a span, `return` goes to its end, as in pdb at `--Call--`. At an end it
     continues in the enclosing span, as in pdb at `--Return--`.
     """
     if event is None:
@@ -264,7 +264,7 @@ class GoTo(UntilTime):
 
 @dataclass(frozen=True)
 class UntilPhase(Plan):
-    """Ends at the begin of a phase, an act, or a call of one of the model's functions."""
+    """Ends at the start of a phase, an act, or a call of one of the model's functions."""
 
     phase: str = ""
 
@@ -400,7 +400,7 @@ class Stepper:
 
     Notes
     -----
-    The end of history lies after the last event of an ended program, and its begin before the first
+    The end of history lies after the last event of an ended program, and its start before the first
     event. They are positions of their own, so a step back from the end shows the last event.
     """
 
@@ -442,7 +442,7 @@ class Stepper:
 
     @property
     def event(self) -> Event | None:
-        """The current event; None at the begin and the end of history."""
+        """The current event; None at the start and the end of history."""
         return self.tape[self._place] if 0 <= self._place < len(self.tape) else None
 
     def names(self, t: int | None = None) -> dict[str, Any]:
@@ -521,7 +521,7 @@ class Stepper:
         return self._move(self._until(target, t, backward=False))
 
     def return_(self) -> Stop | None:
-        """Go to the end of the enclosing span, or at a begin to the end of the span that begins."""
+        """Go to the end of the enclosing span, or at a start to the end of the span that begins."""
         return self._move(return_from(self.event, RANKS[self.grain]))
 
     def continue_(self) -> Stop | None:
@@ -535,7 +535,7 @@ class Stepper:
         return self._back(Step(True, _checked("rs", n), rank=RANKS[self.grain]))
 
     def next_back(self, n: int = 1) -> Stop:
-        """Go to the n-th previous sibling, or to the begin of the enclosing span.
+        """Go to the n-th previous sibling, or to the start of the enclosing span.
 
         At the end of a span, the last event inside it comes first.
         """
@@ -546,7 +546,7 @@ class Stepper:
         return self._back(self._until(target, t, backward=True))
 
     def return_back(self) -> Stop:
-        """Go to the begin of the enclosing span, or at an end to that of the span that ends."""
+        """Go to the start of the enclosing span, or at an end to that of the span that ends."""
         return self._back(return_from(self.event, RANKS[self.grain], backward=True))
 
     def continue_back(self) -> Stop:

@@ -58,7 +58,7 @@ def trace(
         Keep the statistics of arrays instead of their values. By default only for models of other
         libraries.
     history : int or None
-        The limit in bytes for events and arrays; None is no limit.
+        The limit in bytes for events and arrays; None for unlimited.
 
     Examples
     --------

@@ -59,7 +59,7 @@ FORMAT, VERSION = "kerascope tape", 5
 GROWING = 4  # the version of files that are written piece by piece
 MOST_WAITING = 256  # events in a piece
 # Before version 5 events have no facts. In version 2 each place is written out, and the place of an
-# end is not guessed from its begin.
+# end is not guessed from its start.
 READ = (2, 3, GROWING, VERSION)
 # Fields of an event, and their letters in a line.
 SHORT = {

@@ -59,7 +59,7 @@ class Budget:
     Parameters
     ----------
     limit : int or None
-        The limit in bytes for both together; None is no limit.
+        The limit in bytes for both together; None for unlimited.
 
     Attributes
     ----------

@@ -61,8 +61,8 @@ class Tape:
     events : iterable of Event, optional
         The first events.
     history : int or None
-        The limit in bytes for events and arrays; None is no limit. Events take at most half of it,
-        but 4 MB of them are always kept.
+        The limit in bytes for events and arrays; None for unlimited. Events take at most half of
+        it, but 4 MB of them are always kept.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Tape:
         self._count_at = COUNTED_TOGETHER - 1  # number of events that causes a count
         self._checkpoints: dict[int, Scopes] = {}
         self._asked = -1
-        self._looked_at: dict[int, Any] = {}  # begins of batches that were executed again
+        self._looked_at: dict[int, Any] = {}  # starts of batches that were executed again
         self.landmarks = Landmarks()
         self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
@@ -313,7 +313,7 @@ class Tape:
                 else:
                     waiting.append(fit.end_batch(event))
             elif event.kind == "function" and event.depth == fit.depth > 0:
-                fit.outs = value_of_event(event, "outputs")  # None at its begin
+                fit.outs = value_of_event(event, "outputs")  # None at its start
             elif is_training_call(event):
                 if event.ph == BEGIN:
                     fit.begun = event.t
@@ -348,7 +348,7 @@ class Tape:
         return frozenset(number for _, number, outs in self._batches_of(mark) if is_met(outs))
 
     def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield the begin times, numbers and outputs of the batches of a mark."""
+        """Yield the start times, numbers and outputs of the batches of a mark."""
         run, begin, end = mark.deltas[1].value
         runs = runs_of(self, self.next_time)
         for t, number, outs in run.batches(begin, end):
@@ -362,7 +362,7 @@ class Tape:
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the first time after the last batch with one of these numbers, or the begin."""
+        """Return the first time after the last batch with one of these numbers, or the start."""
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
         for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
@@ -495,7 +495,7 @@ class Tape:
 
     @property
     def history(self) -> int | None:
-        """The limit in bytes for events and arrays; None is no limit."""
+        """The limit in bytes for events and arrays; None for unlimited."""
         return self._counted.limit
 
     @history.setter
@@ -649,7 +649,7 @@ class Tape:
         Raises
         ------
         ArgumentError
-            There is no such name, or no batch.
+            The tape does not have the name, or has no batch.
         """
         return edge.show("tape_curves", self, name=name, figure=figure, **options)
 
@@ -693,9 +693,9 @@ class Tape:
 
 
 class BatchOnTape(NamedTuple):
-    """A batch of `fit`: its begin, epoch, number in the epoch, loss and metrics.
+    """A batch of `fit`: its start, epoch, number in the epoch, loss and metrics.
 
-    `fit` is the begin of its `fit`, and `model` the model's name. For a call of `train_on_batch`
+    `fit` is the start of its `fit`, and `model` the model's name. For a call of `train_on_batch`
     the epoch is 0, `fit` is -1, and the number counts the calls of its model.
     """
 

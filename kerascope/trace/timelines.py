@@ -121,7 +121,7 @@ class Timelines:
         Raises
         ------
         ArgumentError
-            There is no timeline with this number.
+            No timeline has this number.
         """
         if not 1 <= number <= len(self):
             there = "there is only 1" if len(self) == 1 else f"there are 1 to {len(self)}"
@@ -235,7 +235,7 @@ class Call(NamedTuple):
     function : Function
     plan : FunctionPlan
     begin, first_op : int
-        Times of its begin and of its first op; the same if it has no ops.
+        Times of its start and of its first op; the same if it has no ops.
     """
 
     function: Function
@@ -250,7 +250,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
     Raises
     ------
     ArgumentError
-        There is no such call.
+        No function call is open then.
     """
     there = 0 <= t < len(tape)
     spans = tape.spans_at(t) if there else []
@@ -560,7 +560,7 @@ def called_again(
     recorder : Recorder
         The recorder of the program.
     tape : Tape
-        A tape with at least the begin of the call.
+        A tape with at least the start of the call.
     call : Call
     overrides : sequence of Override
         The changes by time. Without any, the events are the same as before.
@@ -619,7 +619,7 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the values of a call's variables at its begin, and those recorded before it.
+    """Return the values of a call's variables at its start, and those recorded before it.
 
     The journal comes first, because two variables may have the same name (two rates, for example),
     and the tape stores values by name.
@@ -665,7 +665,7 @@ def _values_by_name(
         values.update(told)
     if not all(_is_array(value) for value in values.values()):
         raise ArgumentError(_too_late(call.begin, where))
-    # A number that fell to a scalar is not an array any more; variables need arrays.
+    # Scalar arrays became plain numbers, but variables need arrays.
     then = {v: np.asarray(value) for v, value in values.items() if value is not None}
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
     known = {

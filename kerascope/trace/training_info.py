@@ -251,7 +251,7 @@ class Memory:
     loss_terms : dict of Model to list of LossTerm
     lengths : dict of Function to (FunctionPlan, int, int)
         The number of events of a function's last call, without those of variables that were set,
-        and the time of its begin.
+        and the time of its start.
     values : dict of Variable to array
         The last recorded value of each variable.
     seen_layers : set of Layer
@@ -300,7 +300,7 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Keep the values of small twins at the begin of a call; the tape stores values by name."""
+        """Keep the values of small twins at the start of a call; the tape stores values by name."""
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
@@ -308,7 +308,7 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the kept values of the twins at the begin of a call; {} if none are kept."""
+        """Return the kept values of the twins at the start of a call; {} if none are kept."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
