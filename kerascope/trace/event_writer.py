@@ -287,7 +287,7 @@ class StageRecorder:
         self.level_of_spans = len(recorder.spans)
 
     def first_made_at(self) -> tuple[str, int] | None:
-        """Return the script's line that made the first recorded thing; None if it is running."""
+        """Return the script's line of the first recorded thing; None for the line that runs now."""
         return None
 
     def started(self) -> None:

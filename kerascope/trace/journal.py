@@ -490,7 +490,7 @@ class Journal:
         return found
 
     def _sets_to_record(self, info: FunctionInfo) -> dict[Variable, Any]:
-        """Return the variables whose setting a recorder would record when a function begins."""
+        """Return the variables with a `weight.set` event when a recorder records the call."""
         seen: dict[Variable, Any] = {}
         values = self.recorder.memory.values
         for v in info.reads:

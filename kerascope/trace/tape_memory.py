@@ -232,7 +232,7 @@ def is_of_a_run(event: Event) -> bool:
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
-    """Return which of the first events to forget to save some bytes: their number, and a test.
+    """Choose events to forget to save bytes: return a number of first events, and a test.
 
     These are the oldest events of runs, or if these are not enough the oldest events of any kind.
     """

@@ -916,7 +916,7 @@ class EventList:
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
-        """Replace the first events that may be forgotten by marks; return the marks."""
+        """Replace those of the first events that pass a test by marks; return the marks."""
         beginning = forget(self.kept[:number], is_to_go)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
         lost = self.lost + min(number, len(self.kept)) - len(beginning)
