@@ -42,8 +42,8 @@ from kerascope.trace.timelines import (
     Override,
     Timeline,
     call_at,
-    called_again,
     override,
+    rerun_recorded,
     variables_of,
 )
 
@@ -344,7 +344,7 @@ def _change_between(
     t, tape = _here(debugger).t, debugger.session.tape
     _next_call(debugger, "set", t + 1)
     again = recorder.scratch_recorder(tape.history)
-    again.memory.know_twins_of(recorder.memory, t)
+    again.memory.copy_twins(recorder.memory, t)
     again.continue_from(tape, t + 1)
     fork = Fork(again, _history(debugger, recorder), tape, t + 1)
     changes, word = _changes_at(debugger, t), "again"
@@ -425,7 +425,7 @@ def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Overri
     held = _changes_at(debugger, change.t)
     fork: Fork | None = None
     try:
-        again = called_again(recorder, tape, call, [*_earlier(debugger, call, change.t), *held])
+        again = rerun_recorded(recorder, tape, call, [*_earlier(debugger, call, change.t), *held])
         old, fork = again.tape, Fork(again, recorder.journal, tape, call.begin, call)
     except ArgumentError:
         old = Tape(until_now, tape.history)  # too little is kept to compute the rest
@@ -438,7 +438,7 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
     """Run the call again on a new timeline, and make that the current one."""
     t, tape = _here(debugger).t, debugger.session.tape
     changes = [*_changes_at(debugger, t), *([] if change is None else [change])]
-    again = called_again(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
+    again = rerun_recorded(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
     fork = None
     if tape is recorder.tape:  # and not a tape read from a file
         fork = Fork(again, _history(debugger, recorder), tape, call.begin, call)

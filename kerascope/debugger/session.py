@@ -344,7 +344,7 @@ class Session:
     def _ask(self, stop: Stop) -> Any:
         self.settle()
         if stop.findings and self.recorder is not None:
-            self.recorder.journal.was_right()
+            self.recorder.journal.reset_false_alarms()
         try:
             with self.paused():
                 order = self.prompt(stop)
@@ -397,7 +397,7 @@ class Session:
         self._was_interrupted_at = len(self.tape)
         self.stepper.interrupt()
         if self.recorder is not None:
-            self.recorder.journal.goes_on = False
+            self.recorder.journal.may_continue = False
             run = self.recorder.open_run
             if run is not None and run.is_in_batch and len(run):
                 run.records_end = True

@@ -155,7 +155,7 @@ class ConditionSelector(Selector):
     """Selects the events that set a name of the condition; for breakpoints without a selector."""
 
 
-def losses_asked(
+def loss_conditions(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
 ) -> dict[int, Expression]:
     """Return the conditions that depend only on the loss of a call, by the breakpoint's number.
@@ -181,7 +181,7 @@ def losses_asked(
     }
 
 
-def batches_concerned(
+def batches_to_stop_in(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
 ) -> frozenset[int] | None:
     """Return the numbers of the batches in which a breakpoint may stop; None if any batch may.

@@ -344,7 +344,7 @@ def _inf(event: Event, events: History, below: float, above: float) -> str:
     return _produced(event, events, count_inf, "infinite")
 
 
-def _comes(event: Event) -> Any:
+def _new_at(event: Event) -> Any:
     """Return the value that appears at an event."""
     if event.ph == BEGIN:
         is_call = event.kind == "function"
@@ -406,11 +406,11 @@ def brings_finite_numbers(event: Event) -> bool:
 
 
 def _produced(event: Event, events: History, count: Callable[[Any], int], word: str) -> str:
-    out = _comes(event)
+    out = _new_at(event)
     if out is None or not count(out):
         return ""
     if event.ph == BEGIN:
-        return _comes_in(event, count, word)
+        return _brought_in(event, count, word)
     inputs = value_of_span(event, events, "inputs")
     constants = (value_of_span(event, events, "constants") or {}) if count(inputs) else {}
     spoilt = [name for name, constant in constants.items() if count(constant)]
@@ -419,9 +419,9 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     if spoilt:  # no earlier event reported the constant
         origin = f"{word} comes in with the constant {', '.join(spoilt)}"
         return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
-    if count(inputs) or any(count(_comes(inner)) for inner in _inside(event, events)):
+    if count(inputs) or any(count(_new_at(inner)) for inner in _inside(event, events)):
         return ""  # it came in, or an inner op was reported already
-    if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
+    if inputs is None and any(count(_new_at(earlier)) for earlier in _in_this_call(event, events)):
         return ""  # the inputs are not known, but an earlier op is a likelier producer
     if _was_recorded(event, events):
         return ""
@@ -443,7 +443,7 @@ def _how_many(value: Any, count: Callable[[Any], int]) -> str:
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 
 
-def _comes_in(event: Event, count: Callable[[Any], int], word: str) -> str:
+def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
     """Return which fed arrays, rows and variables bring such numbers into a function."""
     found = []
     for name, value in _fed(event):

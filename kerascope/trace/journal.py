@@ -278,7 +278,7 @@ class Journal:
 
     Attributes
     ----------
-    goes_on : bool
+    may_continue : bool
         Whether the next call may also run without events. A signal handler may set it to False.
     rows : list of CallRecord
     samples : dict of (Function, str, ...) to list of Event
@@ -287,7 +287,7 @@ class Journal:
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
-        self.goes_on = True
+        self.may_continue = True
         self.rows: list[CallRecord] = []
         self.samples: dict[tuple[Any, ...], list[Event]] = {}
         self._infos: dict[Function, FunctionInfo] = {}
@@ -329,7 +329,7 @@ class Journal:
     ) -> None:
         """Start a run of calls that ends at a time, or before outputs that meet a condition."""
         self._runs.append(run)
-        self._until, self.goes_on, self._is_met = until, True, is_met
+        self._until, self.may_continue, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
         if kinds != run.catching:
             self._alarms = Alarms(run.catching) if run.catching else None
@@ -347,7 +347,7 @@ class Journal:
         info = self._infos[run.function]
         was_set, seen = EMPTY, EMPTY
         before = None
-        if not self._is_calm(info):
+        if not self._is_unchanged(info):
             before = self._state(info)
             was_set, seen = self._set_since_the_last_row(), self._sets_to_record(info)
         if len(self.rows) >= self._next_checkpoint:
@@ -381,7 +381,7 @@ class Journal:
         end = run.starts[-1] + events + (_number_recorded(seen) if seen else 0)
         run.starts.append(end)
         if end + events > self._until:
-            self.goes_on = False
+            self.may_continue = False
         return outs
 
     def _guarded(
@@ -400,7 +400,7 @@ class Journal:
             if is_late:
                 raise Alarm
         except Alarm:
-            info.false_alarms += 1  # until `was_right` is called
+            info.false_alarms += 1  # until `reset_false_alarms` is called
             if is_late:
                 self._undo(was_set)
             raise
@@ -423,12 +423,12 @@ class Journal:
         with self.unobserved():
             set_values(written)
 
-    def was_right(self) -> None:
+    def reset_false_alarms(self) -> None:
         """Reset the count of false alarms, because something was really caught."""
         for info in self._infos.values():
             info.false_alarms = 0
 
-    def _is_calm(self, info: FunctionInfo) -> bool:
+    def _is_unchanged(self, info: FunctionInfo) -> bool:
         """Return whether no variable was written from outside since the last row."""
         return (
             self._writes == LOCKS.writes
@@ -562,7 +562,7 @@ class Journal:
                 self._held, self._held_then = self._held - size, self._held_then - size
                 self.rows[n] = row._replace(fed=None)
 
-    def hand_over(self, function: Function) -> None:
+    def update_memory(self, function: Function) -> None:
         """Update the recorder's memory of the variables before a function is recorded again."""
         updated = (update.variable for update in function.updates)
         read = (v for _, v in function.schedule.variables)
@@ -594,7 +594,7 @@ class Journal:
 
     def begin_recorded(self, function: Function) -> None:
         """Remember variables that were set before a recorded call; its row is added at its end."""
-        self.hand_over(function)
+        self.update_memory(function)
         if not self.covers_recorded_calls:
             return
         self.learn(function)
@@ -941,7 +941,7 @@ class Batches:
             run.is_in_batch = False
             if run.records_end:
                 journal.recorder.record_end_of_batch(run)
-            if not journal.goes_on or journal.recorder.open_run is not run:
+            if not journal.may_continue or journal.recorder.open_run is not run:
                 return
 
     def call(self, fed: list[Any]) -> Any:

@@ -230,7 +230,7 @@ class Recorder(EventWriter):
         if passage.but and self._number_of_call(function) in passage.but:
             return None
         if run is not None and run.function is function and run.callbacks is None:
-            if not run.journal.goes_on or not _are_arrays(fed):
+            if not run.journal.may_continue or not _are_arrays(fed):
                 return None
         else:
             run = self._begin_run(function, None, passage) if _are_arrays(fed) else None
@@ -284,7 +284,7 @@ class Recorder(EventWriter):
         run, self.open_run = self.open_run, None
         if run is None:
             return
-        run.journal.goes_on = False
+        run.journal.may_continue = False
         events: list[Event] = []
         if (run.is_in_batch or run.records_end) and len(run):
             with suppress(ArgumentError):

@@ -44,8 +44,8 @@ from kerascope.trace.breakpoints import (
     Breakpoints,
     Change,
     Watches,
-    batches_concerned,
-    losses_asked,
+    batches_to_stop_in,
+    loss_conditions,
 )
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, SKIPPED, Event, first_time
@@ -622,9 +622,9 @@ class Stepper:
         losses: dict[int, Expression] = {}
         if any(one.enabled for one in self.breakpoints):
             events = sample()
-            losses = losses_asked(self.breakpoints, events, self._names_that_change())
+            losses = loss_conditions(self.breakpoints, events, self._names_that_change())
             others = [one for one in self.breakpoints if one.number not in losses]
-            numbers = batches_concerned(others, events, self.tape) if events else None
+            numbers = batches_to_stop_in(others, events, self.tape) if events else None
         if numbers is None:
             return nothing
         return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))

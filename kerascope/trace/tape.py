@@ -88,7 +88,7 @@ def trace(
     if model is not None:
         recorder.know(model)
     tape = recorder.tape
-    tape.tells_all, tape.settle = True, recorder.settle
+    tape.expands_all, tape.settle = True, recorder.settle
     _LAST[:] = [tape]
     try:
         with observing(TracingObserver(recorder)):

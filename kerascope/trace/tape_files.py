@@ -392,7 +392,7 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
         parts = _whole_parts(header.get("parts", ()))
         if not all(isinstance(one, dict) for one in header.get("facts", ())):
             raise TypeError
-        header["where"] = [_checked_where(_lengthened(x, parts)) for x in header["where"]]
+        header["where"] = [_checked_where(_expanded(x, parts)) for x in header["where"]]
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         is_ours = counts = False
         header = {}
@@ -457,7 +457,7 @@ class _Parts:
         return -1 - self._numbers.setdefault(value, len(self._numbers))
 
 
-def _lengthened(value: Any, parts: list[Any]) -> Any:
+def _expanded(value: Any, parts: list[Any]) -> Any:
     """Return the part for a negative number, and any other value unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
@@ -469,7 +469,7 @@ def _whole_parts(written: Any) -> list[Any]:
     parts: list[Any] = []
     for part in written:
         is_text = isinstance(part, str)
-        parts.append(part if is_text else [_lengthened(item, parts) for item in part])
+        parts.append(part if is_text else [_expanded(item, parts) for item in part])
     return parts
 
 

@@ -167,7 +167,7 @@ class Budget:
 
     def with_statistics(self, event: Event) -> Event:
         """Return the event with statistics instead of arrays, and stop counting its arrays."""
-        left_of = self._left_of
+        left_of = self._summary_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
         )
@@ -176,11 +176,11 @@ class Budget:
                 self._release(array)
         return event._replace(deltas=deltas)
 
-    def _left_of(self, array: np.ndarray) -> Any:
+    def _summary_of(self, array: np.ndarray) -> Any:
         """Return the statistics of an array, computed once for all events that hold it."""
         place = id(array)
         if place not in self._figures:
-            self._figures[place] = _left_of(array)
+            self._figures[place] = _summary_of(array)
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
@@ -208,10 +208,10 @@ def _size(array: np.ndarray) -> int:
 
 def without_arrays(value: Any) -> Any:
     """Return a delta's value with statistics instead of arrays."""
-    return replaced(value, np.ndarray, _left_of)
+    return replaced(value, np.ndarray, _summary_of)
 
 
-def _left_of(array: np.ndarray) -> Any:
+def _summary_of(array: np.ndarray) -> Any:
     """Return the statistics of an array; for a scalar array, the number itself."""
     if not array.ndim:
         return array[()]

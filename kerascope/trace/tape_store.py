@@ -70,7 +70,7 @@ class Tape:
         Times that conditions look up.
     live : callable
         Returns the live object of a description on this tape, or None.
-    tells_all : bool
+    expands_all : bool
         Whether skipped calls are executed again as soon as several events are read, so that no
         marks are visible.
     settle : callable or None
@@ -99,7 +99,7 @@ class Tape:
         self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
         self.expand_mark: Callable[[Event, int], list[Event]] | None = None
-        self.tells_all = False
+        self.expands_all = False
         self.settle: Callable[[], None] | None = None
         for event in events:
             self.append(event)
@@ -199,7 +199,7 @@ class Tape:
     def __getitem__(self, t: Any) -> Any:
         if self.settle is not None:
             self.settle()
-        if self.tells_all and t.__class__ is slice:
+        if self.expands_all and t.__class__ is slice:
             self._record_all()
         found = self._events[t]
         if self._events.has_skipped:
@@ -223,7 +223,7 @@ class Tape:
         Calls are executed again from the last one back, until the budget for events is reached. The
         mark of a forgotten run replaces the earlier ones.
         """
-        if self.tells_all:
+        if self.expands_all:
             return list(self)
         looked_at: list[int] = []
         with suppress(ArgumentError):  # the rows of older calls are gone
@@ -249,11 +249,11 @@ class Tape:
         """Replace all marks of skipped calls by their events."""
         if not self._events.has_skipped:
             return
-        self.tells_all = False  # marks are read here
+        self.expands_all = False  # marks are read here
         try:
             told = self.whole()
         finally:
-            self.tells_all = True
+            self.expands_all = True
         self._events = EventList()
         for event in told:
             self._events.append(event)
@@ -451,7 +451,7 @@ class Tape:
     def __iter__(self) -> Iterator[Event]:
         if self.settle is not None:
             self.settle()
-        if self.tells_all:
+        if self.expands_all:
             self._record_all()
         if self._next_to_count < len(self._events.kept):
             self._count()

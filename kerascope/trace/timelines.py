@@ -323,7 +323,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
     if variable is not None and old is None and not is_written:
         old = variable.get_value(borrow=True)
     if old is None or (is_written and not is_in_force):
-        raise ArgumentError(_not_there(name_of(plan, slot), observer, slot, event))
+        raise ArgumentError(_why_not_set(name_of(plan, slot), observer, slot, event))
     new = fitted(value, tensor, old)
     observer.was_overridden = True
     if variable is not None and not is_written:
@@ -363,7 +363,7 @@ def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
     return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])
 
 
-def _not_there(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
+def _why_not_set(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
     """Return the message for a slot of a paused call that cannot be overridden now."""
     where = f"set: {name} has no array at t={event.t}:"
     if any(slot in planned.step.outputs for planned in call.plan.steps[call._index :]):
@@ -468,7 +468,7 @@ def restored(
     last = max((event.t for event in _inside(tape, call.begin)), default=call.begin)
     own = [o for o in overrides if call.begin <= o.t <= last]
     journal = None if rows_of is None else rows_of(call.begin)
-    again: Tape = called_again(
+    again: Tape = rerun_recorded(
         recorder, tape, call, own, where, journal, history_of_call(tape, call)
     ).tape
     for event in _inside(again, call.begin):
@@ -522,7 +522,7 @@ def initial_values(
     journal = recorder.journal if recorder.tape is tape else None
     values, _ = _values_of(recorder, tape, call, where, journal)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
-        raise ArgumentError(_too_late(call.begin, where))
+        raise ArgumentError(_arrays_gone(call.begin, where))
     return inputs, values
 
 
@@ -538,13 +538,13 @@ def rerun(
 ) -> Tape:
     """Run a call again and return its tape, which begins with the past before the call.
 
-    See `called_again`.
+    See `rerun_recorded`.
     """
-    made: Tape = called_again(recorder, tape, call, overrides, where).tape
+    made: Tape = rerun_recorded(recorder, tape, call, overrides, where).tape
     return made
 
 
-def called_again(
+def rerun_recorded(
     recorder: Recorder,
     tape: Tape,
     call: Call,
@@ -588,9 +588,9 @@ def called_again(
     values, known = _values_of(recorder, tape, call, where, journal)
     waiting = sorted(overrides, key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
-        raise ArgumentError(_too_late(call.begin, where))
+        raise ArgumentError(_arrays_gone(call.begin, where))
     again = recorder.scratch_recorder(tape.history if history == 0 else history)
-    again.memory.know_twins_of(recorder.memory, call.begin)
+    again.memory.copy_twins(recorder.memory, call.begin)
     again.memory.values.update(known)
     again.continue_from(tape, call.begin)
     if history != 0 and call.begin:  # earlier calls with the weights may be dropped
@@ -661,10 +661,10 @@ def _values_by_name(
     if twins:
         told = memory.twin_values(call.function, call.begin)
         if not told:
-            raise ArgumentError(_of_one_name(call, where))
+            raise ArgumentError(_same_name(call, where))
         values.update(told)
     if not all(_is_array(value) for value in values.values()):
-        raise ArgumentError(_too_late(call.begin, where))
+        raise ArgumentError(_arrays_gone(call.begin, where))
     # Scalar arrays became plain numbers, but variables need arrays.
     then = {v: np.asarray(value) for v, value in values.items() if value is not None}
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
@@ -676,7 +676,7 @@ def _values_by_name(
     return then, known
 
 
-def _of_one_name(call: Call, where: str) -> str:
+def _same_name(call: Call, where: str) -> str:
     return (
         f"{where}: two variables of {call.function.name} have the same name, so the tape cannot "
         "distinguish them, and their values are kept only for the last calls. Give their layers "
@@ -688,7 +688,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic)
 
 
-def _too_late(t: int, where: str) -> str:
+def _arrays_gone(t: int, where: str) -> str:
     return (
         f"{where}: the call at t={t} cannot be run again, because only statistics of its arrays "
         "are left. Keep more: set history 1GB."

@@ -312,7 +312,7 @@ class Memory:
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
-    def know_twins_of(self, other: Memory, t: int) -> None:
+    def copy_twins(self, other: Memory, t: int) -> None:
         """Copy the values that another memory has kept for calls up to a time."""
         self._twin_values = {at: x for at, x in other._twin_values.items() if at <= t}
 

@@ -221,7 +221,7 @@ def test_after_false_alarms_a_function_is_heard_until_something_is_caught():
     (callee,) = session.recorder.journal._infos.values()
     assert callee.false_alarms == journals.FALSE_ALARMS
     assert not callee.can_be_caught_in
-    session.recorder.journal.was_right()
+    session.recorder.journal.reset_false_alarms()
     assert callee.can_be_caught_in
 
 

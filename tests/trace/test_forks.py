@@ -16,7 +16,7 @@ from kerascope.trace.events import BEGIN, END
 from kerascope.trace.forks import OF_THE_PARENT, Fork, begin_of_call
 from kerascope.trace.snapshots import same
 from kerascope.trace.stepper import Reason
-from kerascope.trace.timelines import call_at, called_again, variables_of
+from kerascope.trace.timelines import call_at, rerun_recorded, variables_of
 from kerascope.utils import set_random_seed
 
 DECIDING = (
@@ -31,7 +31,7 @@ SOME = thinned(SOUND, lambda program: "program")
 def fork_between(session, t):
     """Return a fork that leaves a session's history behind an event, with nothing changed."""
     again = session.recorder.scratch_recorder(None)
-    again.memory.know_twins_of(session.recorder.memory, t)
+    again.memory.copy_twins(session.recorder.memory, t)
     again.continue_from(session.tape, t + 1)
     return Fork(again, session.recorder.journal, session.tape, t + 1)
 
@@ -41,7 +41,7 @@ def fork_of_call(session, n, overrides=()):
     recorder, tape = session.recorder, session.tape
     _, first, end = recorder.journal.place_of(n)
     call = call_at(recorder, tape, begin_of_call(tape, first, end))
-    again = called_again(recorder, tape, call, overrides)
+    again = rerun_recorded(recorder, tape, call, overrides)
     return Fork(again, recorder.journal, tape, call.begin, call)
 
 

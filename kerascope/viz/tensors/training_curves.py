@@ -197,11 +197,11 @@ def _as_it_lies(tape: Tape) -> Iterator[None]:
     """Let batches of which nobody heard be read one by one, and not all be put on the tape."""
     if tape.settle is not None:
         tape.settle()
-    tells_all, tape.tells_all = tape.tells_all, False
+    expands_all, tape.expands_all = tape.expands_all, False
     try:
         yield
     finally:
-        tape.tells_all = tells_all
+        tape.expands_all = expands_all
 
 
 def _is_wide(curves: Sequence[Curve]) -> bool:
