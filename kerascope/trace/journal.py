@@ -395,7 +395,7 @@ class Journal:
         """Compute a call, but raise `Alarm` if numbers appear that are caught."""
         is_late = False
         try:
-            alarms.look([v.room for v in seen])
+            alarms.inspect([v.room for v in seen])
             outs, is_late = alarms.compute(info.function, fed)
             if is_late:
                 raise Alarm

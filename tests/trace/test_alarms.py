@@ -304,9 +304,9 @@ def products_without_flags(monkeypatch):
     for name in ("dot", "matmul"):
         product = np.errstate(all="ignore")(getattr(np, name))
         monkeypatch.setattr(np, name, product)
-    guards._products_bring_flags.cache_clear()
+    guards._products_set_flags.cache_clear()
     yield
-    guards._products_bring_flags.cache_clear()
+    guards._products_set_flags.cache_clear()
 
 
 @pytest.mark.parametrize("rows", [1, 3, 300])
@@ -326,8 +326,8 @@ def test_products_of_all_sizes_are_looked_at_where_no_flags_come(
 
 
 def test_small_products_are_not_looked_at_where_their_flags_come(monkeypatch):
-    monkeypatch.setattr(guards, "_products_bring_flags", lambda name: True)
-    monkeypatch.setattr(Alarms, "looking_if_no_flags", None)
+    monkeypatch.setattr(guards, "_products_set_flags", lambda name: True)
+    monkeypatch.setattr(Alarms, "inspecting_product", None)
     w = K.variable(np.ones((4, 4)))
     x = K.placeholder((3, 4))
     f = written(K.function([x], [K.sigmoid(K.dot(x, w))]), [np.zeros((3, 4), "f")])
