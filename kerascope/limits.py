@@ -22,8 +22,8 @@ from kerascope.errors import ConfigError
 
 HOW_TO_LIFT = "If you trust it, lift the limits: limits=None, or --no-limits on the command line."
 GREATEST_NUMBER = 2**63
-PARTS_OF_A_LAYER = 4  # an object of some KB
-PARTS_OF_A_CALL = 4  # takes the time of some ops, beside those that it makes
+LAYER_COST = 4  # in parts: an object of some KB
+CALL_COST = 4  # in parts: takes the time of some ops, in addition to the ops that it makes
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class Budget:
         more weights than `limits.spare`.
     """
 
+    _deferred: Budget | None = None
+
     def __init__(
         self, limits: Limits | None, where: str, in_file: Callable[[], int] | None = None
     ) -> None:
@@ -88,7 +90,6 @@ class Budget:
             self.numbers = limits.numbers if in_file is None else limits.spare
             self.constants = limits.constants
             self.products, self.parts = limits.products, limits.parts
-        self._later: Budget | None = None
 
     @property
     def weights_are_read_next(self) -> bool:
@@ -103,11 +104,11 @@ class Budget:
         )
 
     @property
-    def later(self) -> Budget:
-        """What the layers have that get their weights only when data comes."""
-        if self._later is None:
-            self._later = Budget(self.limits, self.where)
-        return self._later
+    def deferred(self) -> Budget:
+        """The budget of layers that get their weights only when data comes."""
+        if self._deferred is None:
+            self._deferred = Budget(self.limits, self.where)
+        return self._deferred
 
     def take_numbers(self, shape: Sequence[Any], what: str) -> None:
         """Take an array from the budget.

@@ -106,7 +106,7 @@ def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
     is_foreign = array.dtype.kind == "V" and array.dtype.isbuiltin == 2  # ml_dtypes' bfloat16
     is_objects = array.dtype.kind == "O" and not any(isinstance(x, _NO_NUMBERS) for x in array.flat)
     if not is_foreign and not is_objects:
-        raise TypeError("not numbers")
+        raise TypeError("Expected numbers.")
     array.astype("float64")  # raises for other objects; "bool" would accept them
     return array.astype(dtype)
 

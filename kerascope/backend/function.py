@@ -195,10 +195,9 @@ class Function(Inspectable):
         return Stage(self.name, events, self, shortcut=compute, around=with_float_settings)
 
     # The whole of a call. `values` holds one array for each slot. A step may return an array that
-    # is
-    # not its own: an input of the caller, a variable's array, a constant. `borrowed` holds these,
-    # and `unshared` copies a result that is one of them. With `ReadMode.SHARED` steps read the
-    # variables' own arrays, which observers may keep; otherwise they read copies.
+    # belongs to the caller, to a variable or to a constant. `borrowed` holds these arrays, and
+    # `unshared` copies a result that is one of them. With `ReadMode.SHARED`, steps read the
+    # variables' own arrays, which are never written again, so observers may keep them.
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: ReadMode = ReadMode.SHARED
     ) -> Generator[Any, Any, Any]:

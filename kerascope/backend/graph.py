@@ -302,7 +302,7 @@ class Op(OpHints):
 
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""
-        raise NotImplementedError(f"Op {type(self).__name__} does not define infer_shape.")
+        raise NotImplementedError(f"Op {type(self).__name__} does not define infer_shape. Add it.")
 
     def infer_dtype(self, *inputs: Any) -> Any:
         """Return the output's dtype (for several outputs, a tuple of them)."""
@@ -311,7 +311,7 @@ class Op(OpHints):
 
     def perform(self, *arrays: Any) -> Any:
         """Compute the output array (for several outputs, a tuple); never write into an input."""
-        raise NotImplementedError(f"Op {type(self).__name__} does not define perform.")
+        raise NotImplementedError(f"Op {type(self).__name__} does not define perform. Add it.")
 
     def grad(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_grads: Sequence[Tensor]

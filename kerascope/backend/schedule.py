@@ -151,7 +151,8 @@ def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply
 
     Examples
     --------
-    Two layers and a loss give this order: the gradients of the loss, of `second`, of `first`.
+    The gradient of `second`'s variable comes last in a depth-first search. Here it comes before
+    the gradients of `first`:
 
     >>> from kerascope import backend as K
     >>> from kerascope.backend.graph import applies_in_order
@@ -161,11 +162,12 @@ def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply
     >>> with K.name_scope("second"):
     ...     y = K.square(hidden * w)
     >>> forward = applies_in_order([y])
-    >>> slopes = K.gradients(y, [v, w])
-    >>> backward = [one for one in applies_in_order(slopes) if one not in forward]
-    >>> order = _last_first(backward, forward)
-    >>> [one.scope.name.removeprefix("gradients").strip("/") or "loss" for one in order]
-    ['loss', ...]
+    >>> found = applies_in_order(K.gradients(y, [v, w]))
+    >>> backward = [apply for apply in found if apply not in forward]
+    >>> [apply.scope.name.partition("/")[2] for apply in backward]
+    ['', 'second', 'second', 'second', 'first', 'first', 'second']
+    >>> [apply.scope.name.partition("/")[2] for apply in _last_first(backward, forward)]
+    ['', 'second', 'second', 'second', 'second', 'first', 'first']
     """
     place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
     found = {apply: number for number, apply in enumerate(_searched(applies))}

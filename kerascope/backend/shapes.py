@@ -155,7 +155,7 @@ def broadcast_size(a: Size, b: Size) -> Size:
         return b
     if b is None:
         return a
-    raise ValueError(f"{a} against {b}")
+    raise ValueError(f"Expected equal sizes or 1, got {a} and {b}.")
 
 
 def broadcast_shapes(*shapes: Shape, where: str = "broadcast") -> Shape:
@@ -222,8 +222,8 @@ def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
     for shape in shapes[1:]:
         if len(shape) != len(merged):
             raise ShapeError(
-                f"{where}: expected {len(merged)} axes in each tensor, got shapes "
-                f"{', '.join(map(str, shapes))}. Use expand_dims or reshape first."
+                f"{where}: expected {len(merged)} axes in each tensor, got {len(shape)}. Use "
+                f"expand_dims or reshape first. The shapes are {', '.join(map(str, shapes))}."
             )
         rest = merge_shapes(
             (*merged[:axis], *merged[axis + 1 :]), (*shape[:axis], *shape[axis + 1 :])

@@ -317,8 +317,8 @@ def is_keras_tensor(x: Any) -> bool:
     """
     if not isinstance(x, Tensor):
         raise ArgumentError(
-            f"K.is_keras_tensor: unexpectedly found an instance of type {type(x).__name__}; "
-            f"expected a symbolic tensor."
+            f"K.is_keras_tensor: Unexpectedly found an instance of type {type(x).__name__}. "
+            f"Expected a symbolic tensor instance."
         )
     return x._keras_history is not None
 
@@ -348,7 +348,7 @@ def get_variable_shape(x: Variable) -> tuple[int, ...]:
     shape = int_shape(x)
     if None in shape:
         raise ArgumentError(
-            f"tensor '{x.name}' of shape {shape}: expected a variable, or sizes that are all known."
+            f"tensor '{x.name}': expected a variable or known sizes, got shape {shape}."
         )
     return tuple(int(size) for size in shape if size is not None)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from kerascope.errors import ConfigError, MissingToolError
 from kerascope.limits import (
+    CALL_COST,
     GREATEST_NUMBER,
     HOW_TO_LIFT,
-    PARTS_OF_A_CALL,
-    PARTS_OF_A_LAYER,
+    LAYER_COST,
     USUAL,
     Limits,
     in_words,
@@ -48,7 +48,7 @@ def parts_of(entry: Any) -> int:
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
     """Return what it takes to make a layer, and to call it once."""
-    made, run = PARTS_OF_A_LAYER, PARTS_OF_A_CALL
+    made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []
     if isinstance(config, dict):

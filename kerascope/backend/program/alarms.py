@@ -248,8 +248,7 @@ class _Guarded(ast.NodeTransformer):
                 if not self._has_reliable_flags(name, node.args):
                     self._wrap(node, name, lambda f: self._alarms.inspecting_product(f, name))
             case ast.Attribute(ast.Name("np"), "exp") if isinstance(node.args[0], ast.Call):
-                # The exponential inside a sigmoid may overflow: the sigmoid is then 0, which is
-                # correct.
+                # The exponential inside a sigmoid may overflow: the sigmoid is then 0 (correct).
                 self._wrap(node, "exp", self._alarms.without_flags)
         return node
 

@@ -375,7 +375,6 @@ def _arrays_of_all(
 # The planner decides the place of each array. This check is independent of it: it uses only what
 # the ops declare and the addresses of the arrays. If it fails, `Programs` warns, and the function
 # is interpreted instead.
-#
 
 
 class Occupant:

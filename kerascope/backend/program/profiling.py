@@ -45,7 +45,8 @@ Result = TypeVar("Result")
 
 
 # --- a program with a clock between its statements, and one that calls nothing --------------------
-# # The text of a program is straight-line Python, so it can be measured statement by statement. A
+#
+# The text of a program is straight-line Python, so it can be measured statement by statement. A
 # copy of it reads a clock before the first statement and after each one, and returns the readings
 # instead of the outputs. The atomic write is measured in the same way: the statements of
 # `new_values` replace the call of `write()`. A second copy looks up the same names but calls
@@ -59,8 +60,7 @@ READING = "__reading_"
 NOTHING = "__nothing"
 TRIALS = 200  # consecutive readings, to measure the cost of a reading
 
-# Accepts any arguments and does almost nothing. Like the NumPy calls it replaces, it is written in
-# C.
+# Accepts any arguments and does almost nothing. It is written in C, like the calls it replaces.
 nothing = "".format
 
 

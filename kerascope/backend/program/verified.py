@@ -52,8 +52,7 @@ class VerifiedProgram(Program):
             try:
                 outputs = run(arrays)
                 difference = self._difference(outputs, expected, before)
-                # An op or a signal handler may also have written: then the results are not
-                # comparable.
+                # An op or a signal handler may also have written: then do not compare.
                 agrees = difference is None or LOCKS.writes != since + self.writes
             except Exception as error:
                 if self.state.has_written:

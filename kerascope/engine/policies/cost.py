@@ -9,22 +9,22 @@ import numpy as np
 
 from kerascope.backend.shapes import Shape
 from kerascope.engine.around import CalledLayer
-from kerascope.limits import PARTS_OF_A_CALL, PARTS_OF_A_LAYER, Budget, building, current_budget
+from kerascope.limits import CALL_COST, LAYER_COST, Budget, building, current_budget
 
 
 def count_layer(layer: CalledLayer) -> None:
     """Take a new layer from the budget, if there is one; its weights may be made later."""
     budget = current_budget()
     if budget is not None:
-        budget.take_parts(PARTS_OF_A_LAYER, f"at a layer {type(layer).__name__}")
-        vars(layer)["_budget"] = budget.later
+        budget.take_parts(LAYER_COST, f"at a layer {type(layer).__name__}")
+        vars(layer)["_budget"] = budget.deferred
 
 
 def count_call(layer: CalledLayer) -> None:
     """Take a call from the budget."""
     budget = current_budget()
     if budget is not None:
-        budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
+        budget.take_parts(CALL_COST, f"at a call of a layer {type(layer).__name__}")
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:

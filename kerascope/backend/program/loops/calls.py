@@ -214,14 +214,19 @@ def can_be_compiled(schedule: Schedule) -> bool:
 
 
 # --- rewrites: fewer calls in each step, more before and after the loop ---------------------------
-# # The gradient of a loop is linear in the values that one step passes to the next, so most calls
+#
+# The gradient of a loop is linear in the values that one step passes to the next, so most calls
 # of its step multiply these by numbers that are known before the loop. The rules combine such
-# calls: # - (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed
-# before the   loop; a or b may be a scalar; - parts that are put into zeros and added are written
-# next to each other in one array, and a factor   of the whole array multiplies its parts; - a sum
-# over the steps of matrix products is one product of long matrices after the loop. # These rules
-# change the order of roundings, so results differ in their last bits from those of the loop as
-# defined. Compiled and interpreted functions use the same loop program.
+# calls:
+#
+# - (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed before the
+#   loop; a or b may be a scalar;
+# - parts that are put into zeros and added are written next to each other in one array, and a
+#   factor of the whole array multiplies its parts;
+# - a sum over the steps of matrix products is one product of long matrices after the loop.
+#
+# These rules change the order of roundings, so results differ in their last bits from those of the
+# loop as defined. Compiled and interpreted functions use the same loop program.
 
 
 @parametric

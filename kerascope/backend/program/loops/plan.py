@@ -34,7 +34,8 @@ from kerascope.backend.program.loops.calls import (
 )
 
 # --- places: in memory that is reused in each step, or in an array of all steps -------------------
-# # A slot whose values of all steps are needed is stored in a *whole*: an array with time as the
+#
+# A slot whose values of all steps are needed is stored in a *whole*: an array with time as the
 # first axis. A step computes its value directly into it. All other slots of a step share a few
 # arrays, which the next step overwrites.
 

@@ -189,15 +189,18 @@ def _names(inner: InnerGraph) -> str:
 
 
 # --- checking a loop against its interpreter ------------------------------------------------------
-# # Compiled and interpreted functions use the same loop program, so comparing them does not reveal
-# an error in it. Inside `checked_loops()` (`backend/program/checks.py`) each loop is checked
+#
+# Compiled and interpreted functions use the same loop program, so comparing them does not reveal an
+# error in it. Inside `checked_loops()` (`backend/program/checks.py`) each loop is checked
 # separately: each step is interpreted with the inputs of that step, including the states that the
 # loop has stored. So rounding errors do not grow from step to step, and the first wrong step is
-# known. # If the loop computes the same sums and products in the same order, every bit must agree.
-# The rules of `calls.py` change the order. Then a number may differ by `ROUNDINGS` units in the
-# last place of the largest number of its array. In steps that cancel or compare nearly equal
-# numbers, it may differ by `PERTURBATIONS` times the change of the result when the step's inputs
-# change in the last place. Infinite and NaN numbers must agree in the same sense.
+# known.
+#
+# If the loop computes the same sums and products in the same order, every bit must agree. The rules
+# of `calls.py` change the order. Then a number may differ by `ROUNDINGS` units in the last place of
+# the largest number of its array. In steps that cancel or compare nearly equal numbers, it may
+# differ by `PERTURBATIONS` times the change of the result when the step's inputs change in the last
+# place. Infinite and NaN numbers must agree in the same sense.
 
 
 ROUNDINGS = 32
