@@ -201,7 +201,7 @@ class Line:
 
 
 class Bound:
-    """A schedule for inputs of certain shapes: the remaining lines and what is known of slots.
+    """A schedule for inputs of certain shapes: the remaining lines, and the facts about slots.
 
     Parameters
     ----------

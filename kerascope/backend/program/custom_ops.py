@@ -124,7 +124,7 @@ def _has_valid_declarations(kind: type[Any]) -> bool:
 
 
 def _is_declared_for_perform(kind: type[Any], name: str) -> bool:
-    """Return whether a declaration was made in the class that defines `perform`, or below."""
+    """Return whether a declaration is absent, or at least as recent as the class's `perform`."""
     classes = [base for base in kind.__mro__ if base not in PLAIN_BASES]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)
