@@ -1013,7 +1013,7 @@ def test_reading_forward_counts_batches_that_were_trained_on(workers, tmp_path):
     next(used)
     with pytest.raises(DataError, match="was read already; expected a new one"):
         fit_on(used, tmp_path / "b", **options)
-    with pytest.raises(DataError, match="ended after 2 batches; expected the 4"):
+    with pytest.raises(DataError, match="expected the 4 batches of the interrupted run, got 2"):
         fit_on((next(batches()) for _ in range(2)), tmp_path / "b", **options)
     assert fit_on(batches(), tmp_path / "b", **options).history == expected
 

@@ -1,7 +1,7 @@
 """The engine: layers, the graph that their calls make, and the models that run and train it.
 
 Read in this order: `node`, `base_layer`, `calling`, `input_layer`, `graph_map`, `network`,
-`compiling`, `training_loop`, `model`. The names below are those that `keras.engine` has.
+`compiling`, `training_loop`, `model`. The names exported here are those of `keras.engine`.
 """
 
 from kerascope.engine.base_layer import Layer

@@ -266,7 +266,7 @@ def listed_tensors(where: str, what: str, given: Any) -> tuple[Any, list[Any]]:
     if not all(isinstance(name, str) for name in names):
         raise DtypeError(f"{where}: expected strings as keys of {what} tensors, got {names}.")
     if given is not None and found_in(given, type(None)):
-        raise DtypeError(f"{where}: {what} tensors to a Model must be Keras tensors; got None.")
+        raise DtypeError(f"{where}: {what} tensors to a Model must be Keras tensors, got None.")
     return listed_with_structure(given)
 
 
@@ -341,7 +341,7 @@ def by_names(structure: Any, names: list[str], value: Any) -> Any:
             found |= by_names(place, names, item)
         else:
             inside = [names[index] for index in found_in(place, int)]
-            raise ArgumentError(f"expected one each for {inside}, got one {type(item).__name__}.")
+            raise ArgumentError(f"Expected one each for {inside}, got one {type(item).__name__}.")
     return found
 
 

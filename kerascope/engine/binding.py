@@ -143,7 +143,7 @@ def _with_tensors(layer: Layer, inputs: Any) -> Any:
         return [as_tensor(x) for x in inputs] if several else as_tensor(inputs)
     except DtypeError:
         raise DtypeError(
-            f"{layer.label}: was called with an input that isn't a symbolic tensor; expected a "
+            f"{layer.label}: was called with an input that isn't a symbolic tensor. Expected a "
             f"tensor or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or "
             "on a layer's output.",
             subject=layer,

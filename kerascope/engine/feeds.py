@@ -124,7 +124,7 @@ class Feed:
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
         """Yield (size, arrays) for each batch of an epoch after the first `done`."""
-        raise NotImplementedError(f"{type(self).__name__} does not define epoch")
+        raise NotImplementedError(f"{type(self).__name__}: write the method epoch.")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
         """Return a function from a batch's number in this epoch to its arrays, usable at any time.
@@ -248,7 +248,7 @@ class ArrayFeed(Feed):
             yield end - start, rows + self.flags
         if len(batches) < self.steps:
             warn(
-                f"the arrays contain {len(self._batches)} batches, and the epoch of {self.steps} "
+                f"The arrays contain {len(self._batches)} batches, and the epoch of {self.steps} "
                 f"ended after {len(batches)}, as in Keras 3. Leave out steps_per_epoch (or steps)."
             )
         if self.goes_on:
@@ -387,12 +387,12 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
         return ArrayFeed(ins, batch_size, shuffle, steps)
     if has_arrays and batch_size is not None:
         raise ArgumentError(
-            f"expected batch_size or steps, got batch_size={batch_size!r} and steps={steps!r}: "
+            f"Expected batch_size or steps, got batch_size={batch_size!r} and steps={steps!r}: "
             "each step uses all of the arrays. For batches leave out steps_per_epoch (or steps)."
         )
     if steps is None:
         raise ArgumentError(
-            "there are no arrays to count batches of. Pass steps_per_epoch (or steps)."
+            "There are no arrays to count batches of. Pass steps_per_epoch (or steps)."
         )
     return StepFeed(ins, steps)
 
@@ -416,7 +416,7 @@ def iterator_of(source: Any) -> Iterator[Any]:
     except TypeError:
         remedy = " Call it: generator()." if callable(source) else ""
         raise DtypeError(
-            f"expected a generator, an iterator or a Sequence, got {type(source).__name__}.{remedy}"
+            f"Expected a generator, an iterator or a Sequence, got {type(source).__name__}.{remedy}"
         ) from None
 
 
@@ -513,7 +513,7 @@ class GeneratorFeed(Feed):
         self._is_read_once = steps is None and dialect_options().steps_are_batches
         if steps is None and not self._is_read_once:
             raise ArgumentError(
-                "a generator has no length, so the number of batches in an epoch is unknown. Pass "
+                "A generator has no length, so the number of batches in an epoch is unknown. Pass "
                 "steps_per_epoch=... (or steps=...), or use a Sequence, which has a length."
             )
         counted = None if steps is None else checked_steps(steps)
@@ -641,13 +641,13 @@ class GeneratorFeed(Feed):
                     return
                 if self._is_read_once:
                     raise DataError(
-                        f"the generator ended after {self._drawn} batches and can be read only "
+                        f"The generator ended after {self._drawn} batches and can be read only "
                         f"once. For several epochs pass a Sequence, or an endless generator and "
                         f"steps_per_epoch={self._drawn or '...'}."
                     ) from None
                 fewer = f", or pass steps_per_epoch={step}" if step else ""
                 raise DataError(
-                    f"the generator ended after {step}{self._of_steps()} batches of the epoch. "
+                    f"The generator ended after {step}{self._of_steps()} batches of the epoch. "
                     f"Make it endless with `while True:`{fewer}."
                 ) from None
             self._drawn += 1

@@ -27,12 +27,12 @@ _NAMES_AND_CHANCE = (
     *("inbound_nodes", "input_layers", "output_layers", "layers"),
 )
 
-# Every model that has a train function.
+# All models that have a train function.
 TRAINED: WeakSet[Any] = WeakSet()
 
 
 class ResumePoint(NamedTuple):
-    """Where a continued run begins: an epoch, the batches of it that are done, and the state.
+    """The point at which a continued run begins: epoch, batches done in it, and the state.
 
     `restore()` sets the state. It is called after `on_train_begin` of all callbacks.
     """
@@ -42,10 +42,10 @@ class ResumePoint(NamedTuple):
     restore: Callable[[], None]
 
     def begin(self, model: Any, epochs: int) -> tuple[range, int]:
-        """Return the epochs to train, and how many batches of the first one are done.
+        """Return the epochs to train, and the number of batches done in the first one.
 
-        Between two epochs the state is restored here. In the middle of an epoch, that epoch has to
-        begin first.
+        Between two epochs this restores the state. In the middle of an epoch, the epoch must begin
+        before the state is restored.
         """
         if self.batch:
             return range(self.epoch, epochs), self.batch
@@ -61,12 +61,12 @@ class Run:
     model : Model
     train_function : Function
     callbacks : list of Callback
-        All of them, those that `fit` adds too.
+        All callbacks, including those that `fit` adds.
     feeds : dict of str to feed
         "training" and, if there is one, "validation".
     initial_epoch : int
     endings : ExitStack
-        Called when the run is over, with or without an error.
+        Closed at the end of the run, with or without an error.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Run:
 
     @functools.cached_property
     def variables(self) -> list[Variable]:
-        """All variables that the run reads or writes: weights, slots, rates, states, draws.
+        """All variables that the run reads or writes: weights, slots, rates, states, random states.
 
         Their order depends only on the graphs.
         """
@@ -114,12 +114,12 @@ class Run:
 
     @functools.cached_property
     def frozen(self) -> list[Variable]:
-        """The weights of the model that a step of this run does not change."""
+        """The weights of the model that this run does not change."""
         written = {update.variable for update in self._function.updates}
         return [weight for weight in self.model.weights if weight not in written]
 
     def steps_of_others(self) -> dict[Any, int]:
-        """Return the number of training steps of every other model in the process."""
+        """Return the number of training steps of each other model in the process."""
         optimizers = {model: model.optimizer for model in TRAINED if model is not self.model}
         return {
             model: int(optimizer.iterations.get_value())
@@ -134,7 +134,7 @@ class Run:
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """What must be the same in a continued run, as plain data, the most important first."""
+        """The facts that must be equal in a continued run, as plain data, most important first."""
         model = self.model
         names = [getattr(f, "__name__", type(f).__name__) for f in model.loss_functions]
         return {
@@ -153,7 +153,7 @@ class Run:
 
 
 def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
-    """Yield applies, and after each loop those of its step."""
+    """Yield applies, and after each loop the applies of its step."""
     for apply in applies:
         yield apply
         if isinstance(apply.op, Scan):
@@ -172,23 +172,23 @@ def _layer_facts(layer: Any) -> dict[str, Any]:
 
 
 def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
-    """Return its rule and its fixed settings; numbers that may change are in variables."""
+    """Return the class and the fixed settings of an optimizer, without those in variables."""
     numbers = [name for name, value in vars(optimizer).items() if isinstance(value, Variable)]
     return {"optimizer": type(optimizer).__name__, "config": _fixed_config(optimizer, numbers)}
 
 
 def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the settings that must be the same in each run of a script."""
+    """Return the settings that are the same in each run of a script, without names and seeds."""
     try:
         config = configured.get_config()
-    except Exception:  # a user's class may have none; the other facts have to suffice
+    except Exception:  # a user's class may have no get_config
         return {}
     fixed: dict[str, Any] = _without_names({k: v for k, v in config.items() if k not in left_out})
     return fixed
 
 
 def _without_names(value: Any) -> Any:
-    """Return a configuration without names and random numbers, as plain data."""
+    """Return a configuration without names, seeds and initial values, as plain data."""
     if isinstance(value, dict):
         return {
             str(key): _without_names(inner)
@@ -201,5 +201,5 @@ def _without_names(value: Any) -> Any:
         return [list(value.shape), zlib.crc32(np.ascontiguousarray(value).tobytes())]
     value = plain(value)
     if isinstance(value, float):
-        return repr(value)  # NaN is equal to itself in words
+        return repr(value)  # because NaN differs from itself
     return value if isinstance(value, (bool, int, str, type(None))) else type(value).__name__

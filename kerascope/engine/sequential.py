@@ -1,8 +1,8 @@
-"""Sequential: a model whose layers form one line.
+"""Sequential: a model whose layers form a chain.
 
-The graph is made layer by layer as they are added, as soon as the shape of the input is known: from
-the first layer's `input_shape`, from `build(input_shape)`, or from the first data. Until then the
-model is *deferred*.
+Each layer that is added extends the graph if the shape of the input is known: from the first
+layer's `input_shape`, from `build(input_shape)`, or from the first data. Until then the model is
+*deferred*.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from kerascope.spellings import dialect_options
 
 @dataclass
 class Branches:
-    """The models whose outputs a Merge of Keras 1 joins; a layer that has them begins a line."""
+    """The models whose outputs a Merge of Keras 1 joins, at the beginning of a Sequential."""
 
     models: list[Any]
 
     @property
     def have_config(self) -> bool:
-        """Whether they can be made again one by one: each is a model, and they share no layer."""
+        """Whether the branches can be written one by one: models that share no layer."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
 
     def get_config(self) -> list[Any]:
-        """Return the configuration of each; for one that comes again, its place."""
+        """Return the configuration of each branch; for a repeated one, the index of the first."""
         return [
             {"class_name": type(model).__name__, "config": model.get_config()}
             if self.models.index(model) == place
@@ -53,7 +53,7 @@ class Branches:
 
     @classmethod
     def from_config(cls, config: list[Any]) -> Branches:
-        """Make the models anew."""
+        """Make the branches from their configurations."""
         models: list[Any] = []
         for entry in config:
             models.append(models[entry] if isinstance(entry, int) else deserialized(entry))
@@ -61,7 +61,7 @@ class Branches:
 
 
 def deserialized(entry: dict[str, Any]) -> Any:
-    """Return a layer made from `{"class_name", "config"}`, and called on its branches if any."""
+    """Make a layer from `{"class_name", "config"}`, and call it on its branches if it has any."""
     layer = made(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])
@@ -76,7 +76,7 @@ def _layers_inside(model: Any) -> list[Layer]:
 
 
 class Sequential(Model):
-    """A line of layers.
+    """A chain of layers.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Sequential(Model):
 
     @property
     def flattened_layers(self) -> list[Layer]:
-        """All layers but the inputs; those that a first Merge joins come first, as in Keras 1."""
+        """All layers but the inputs, those in the branches of a first Merge first (Keras 1)."""
         if not self._line or not self.outputs:
             return self.layers
         first = self._line[0]
@@ -120,38 +120,38 @@ class Sequential(Model):
 
     @property
     def _sublayers(self) -> list[Layer]:
-        """All layers of the graph; those that a first Merge joins do not stand in the line."""
+        """All layers of the graph, including those in the branches of a first Merge."""
         return self.graph_map.layers if self.outputs else self._line
 
     @property
     def model(self) -> Sequential:
-        """The model itself; Keras 1 kept another one inside."""
+        """The model itself; in Keras 1 it was an inner model."""
         return self
 
     @property
     def validation_data(self) -> Any:
-        """The arrays of the last `fit`'s validation; None without one. Of Keras 1."""
+        """The validation arrays of the last `fit`, or None (Keras 1)."""
         return getattr(getattr(self, "history", None), "validation_data", None)
 
     @property
     def training_data(self) -> Any:
-        """Nothing: the model does not keep it, in Keras 1.2 neither."""
-        raise AttributeError(f"{self.label}: keeps no training data; you have it.")
+        """Raise: as in Keras 1.2, the model does not store its training data."""
+        raise AttributeError(f"{self.label}: the model does not store its training data.")
 
     @property
     def input(self) -> Any:
-        """The model's own input; in dialect "3", once it is inside another model, what it got."""
+        """The model's own input; in dialect "3", the input of its first call by another model."""
         call = self._first_call()
         return super().input if call is None else unpack_singleton(call.input_tensors)
 
     @property
     def output(self) -> Any:
-        """The model's own output; in dialect "3", once it is inside another model, what it gave."""
+        """The model's own output; in dialect "3", the output of its first call by another model."""
         call = self._first_call()
         return super().output if call is None else unpack_singleton(call.output_tensors)
 
     def _first_call(self) -> Node | None:
-        """Return the first call by another model, if Keras 3's `output` is that of this call."""
+        """Return the first call by another model; in dialect "3", `output` is of this call."""
         calls = [node for node in self.inbound_nodes if not node.begins]
         return calls[0] if calls and dialect_options().wraps_operations else None
 
@@ -161,9 +161,9 @@ class Sequential(Model):
         Raises
         ------
         DtypeError
-            It is no layer.
+            `layer` is not a layer.
         ShapeError
-            It does not fit what the last layer gives; the model stays as it was.
+            The layer does not fit the output of the last one. The model is not changed.
         """
         if isinstance(layer, Tensor) and layer._keras_history is not None and not self._line:
             layer = layer._keras_history.layer  # Keras 3's Sequential([Input((5,)), ...])
@@ -185,12 +185,12 @@ class Sequential(Model):
         self._named[layer.name] = layer
 
     def _begin(self, layer: Layer) -> None:
-        """Start the graph if the first layer knows the shape of its input."""
+        """Start the graph if the shape of the first layer's input is known."""
         if isinstance(layer, InputLayer):
             x = layer.inbound_nodes[0].output_tensors[0]
             self._begin_graph([x], [x])
         elif layer.inbound_nodes and not layer.inbound_nodes[-1].begins:
-            # Keras 1's Merge comes already called, on the outputs of other models.
+            # A Merge of Keras 1 has been called already, on the outputs of other models.
             outputs = layer.inbound_nodes[-1].output_tensors
             self._begin_graph(get_source_inputs(outputs[0]), outputs)
         elif isinstance(layer, Network) and layer.inputs:
@@ -209,7 +209,7 @@ class Sequential(Model):
         output = layer(self.outputs[0] if self.outputs else inputs[0])
         if isinstance(output, list):
             raise ArgumentError(
-                f"{self.label}: {layer.label} gives {len(output)} outputs; all layers of a "
+                f"{self.label}: {layer.label} has {len(output)} outputs; all layers of a "
                 "Sequential should have a single output tensor. For several, use Model(inputs, "
                 "outputs).",
                 subject=layer,
@@ -223,7 +223,7 @@ class Sequential(Model):
         Raises
         ------
         ArgumentError
-            There is none.
+            The model has no layers.
         """
         if not self.layers:
             raise ArgumentError(f"{self.label}: pop: there are no layers in the model.")
@@ -255,7 +255,7 @@ class Sequential(Model):
         if self.outputs:
             return
         if input_shape is None or not self._line:
-            missing = "an input_shape" if self._line else "layers; add() one first"
+            missing = "an input_shape" if self._line else "a layer. Call add() first"
             raise ArgumentError(f"{self.label}: build needs {missing}.", subject=self)
         first = self._line[0]
         x = y = Input(
@@ -267,7 +267,7 @@ class Sequential(Model):
         self._begin_graph([x], [y])
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the model; a call on an array builds a deferred one for any number of samples."""
+        """Call the model. A call on an array builds a deferred model, for any number of samples."""
         is_deferred = bool(self._line) and not self.outputs
         is_stateful = any(getattr(layer, "stateful", False) for layer in self._line)
         is_deferred = is_deferred and not is_inside_call() and making_model.get() is None
@@ -278,23 +278,23 @@ class Sequential(Model):
     def _build_on(self, shapes: list[Any], input_structure: Any = None) -> None:
         if len(shapes) != 1:
             raise ArgumentError(
-                f"{self.label}: {len(shapes)} arrays came; a Sequential takes one.", subject=self
+                f"{self.label}: expected one array, got {len(shapes)}.", subject=self
             )
         self.build(shapes[0])
 
     def predict_proba(self, x: Any, batch_size: int | None = 32, verbose: int = 0) -> Any:
-        """Return `predict(x)`; Keras's other name for a classifier's probabilities."""
+        """Return `predict(x)`, the probabilities of a classifier."""
         return self.predict(x, batch_size=batch_size, verbose=verbose)
 
     def predict_classes(self, x: Any, batch_size: int | None = 32, verbose: int = 0) -> np.ndarray:
-        """Return the most likely class of each sample; with one unit, 1 where it is above 0.5."""
+        """Return the most likely class of each sample; for one unit, 1 if it is above 0.5."""
         probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
         if probabilities.shape[-1] > 1:
             return probabilities.argmax(axis=-1)
         return (probabilities > 0.5).astype("int32")
 
     def get_config(self) -> dict[str, Any]:
-        """Return the layers' configurations in order, ready for JSON."""
+        """Return the layers' configurations in order, as plain data for JSON."""
         layers = [
             {"class_name": type(layer).__name__, "config": layer.get_config(), **mask_rules(layer)}
             for layer in self._line
@@ -303,9 +303,9 @@ class Sequential(Model):
             branches = getattr(self._line[0], "_branches", None)
             if branches is None or not branches.have_config:
                 raise ConfigError(
-                    f"{self.label}: begins with a Merge of layers that are no models, or share "
-                    f"layers; such a line has no configuration of its own. Make it by "
-                    f"Model(inputs, outputs) to save it.",
+                    f"{self.label}: it begins with a Merge of layers that are not models, or that "
+                    f"share layers, so it has no configuration. To save it, make it with "
+                    f"Model(inputs, outputs).",
                     subject=self,
                 )
             layers[0]["branches"] = branches.get_config()

@@ -1,8 +1,7 @@
-"""Who makes and calls the layers of a model that is read from a file.
+"""The builder that makes and calls layers when a model is read from a file.
 
-By default that is plain: a layer that cannot be made or called raises, and nothing is read. A
-reader that shall open every file puts a `Builder` of its own here, which lets an opaque layer stand
-in for such a layer: see `saving.opaque_reading`.
+The default builder raises if a layer cannot be made or called. A lenient reader sets another
+`Builder`, which replaces such a layer by an opaque one: see `saving.opaque_reading`.
 """
 
 from __future__ import annotations
@@ -28,29 +27,29 @@ class Builder:
     Attributes
     ----------
     is_lenient : bool
-        Whether something else may stand in for a layer.
+        Whether an opaque layer may replace a layer that cannot be made or called.
     """
 
     is_lenient = False
 
     def calls_in_graph(self, config: Entry) -> dict[str, list[Any]]:
-        """Return what a graph of Keras 3 says of the calls of its layers, by their names."""
+        """Convert the calls in the configuration of a Keras 3 graph; return them by layer name."""
         return {}
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Return what a Sequential of Keras 3 says of the calls of its layers."""
+        """Convert the calls in the configuration of a Keras 3 Sequential, layer by layer."""
         return [[] for _ in entries]
 
     def whole(self, entry: Entry) -> Any:
-        """Return the model of a whole configuration."""
+        """Make the model of a complete configuration."""
         return self.made(entry)
 
     def made(self, entry: Entry) -> Any:
-        """Return the layer of an entry."""
+        """Make the layer of an entry."""
         return layer_registry.deserialize(entry)
 
     def called(self, layer: Layer, call: Call) -> Layer:
-        """Call a layer of a graph; return it, or what stood in for it."""
+        """Call a layer of a graph; return the layer, or its opaque replacement."""
         layer(call.inputs, **call.arguments)
         return layer
 
@@ -66,7 +65,7 @@ current_builder = _builder.get
 
 @contextmanager
 def built_by(builder: Builder) -> Iterator[Builder]:
-    """Let a builder make all layers inside the `with` block."""
+    """Use this builder for all layers inside the `with` block."""
     token = _builder.set(builder)
     try:
         yield builder
@@ -75,16 +74,16 @@ def built_by(builder: Builder) -> Iterator[Builder]:
 
 
 def made(entry: Entry) -> Any:
-    """Return the layer of `{"class_name", "config"}`."""
+    """Make the layer of `{"class_name", "config"}` with the current builder."""
     with override_dialect(ends_masks=bool(entry.get("ends_masks", dialect_options().ends_masks))):
         return _builder.get().made(entry)
 
 
 def mask_rules(layer: Layer) -> Entry:
-    """Return what a layer's entry says beside its configuration: whose rules it has for masks.
+    """Return the additional item of a layer's entry that says if the layer drops masks.
 
-    A layer from a file of Keras 3 keeps Keras 3's rules in every dialect, so its copy needs them
-    too. The entry of a layer that no mask reaches, or that has Keras 2's rules, says nothing.
+    A layer from a file of Keras 3 drops masks as in Keras 3, in any dialect, and so must its copy.
+    The item is missing if no mask reaches the layer, or if the layer has Keras 2's rules.
     """
     is_masked = any(mask is not None for node in layer.inbound_nodes for mask in node.input_masks)
     needs_it = is_masked and (layer._ends_masks or dialect_options().ends_masks)
@@ -92,10 +91,10 @@ def mask_rules(layer: Layer) -> Entry:
 
 
 def called(layers: dict[str, Layer], name: str, call: Call) -> None:
-    """Call a layer of a graph, for which another may come to stand."""
+    """Call a layer of a graph with the current builder, which may replace the layer."""
     layers[name] = _builder.get().called(layers[name], call)
 
 
 def added(model: Any, layer: Layer) -> None:
-    """Add a layer to a Sequential."""
+    """Add a layer to a Sequential with the current builder."""
     _builder.get().added(model, layer)

@@ -1,7 +1,7 @@
 """`model.summary()` as data: a row for each layer or each call, and the totals.
 
-How it looks is decided elsewhere: `viz.tables` draws it with rich; a plain list of rows is what is
-printed where nothing was registered. `costs` counts multiply-adds.
+`viz.tables` draws the summary as a table; without it, the rows are printed as plain text. `costs`
+counts the multiply-adds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Summary", "SummaryRow", "Total", "print_summary", "summarize"]
 
 
 class Total(NamedTuple):
-    """How many numbers there are in weights, and how many bytes they take."""
+    """The number of parameters, and their size in bytes."""
 
     numbers: int
     bytes: int
@@ -38,7 +38,7 @@ _NOTHING = Total(0, 0)
 
 
 class Summarized(HasGraph, Protocol):
-    """What a summary asks of a network."""
+    """The attributes of a network that a summary uses."""
 
     name: str
     built: bool
@@ -46,11 +46,11 @@ class Summarized(HasGraph, Protocol):
 
     @property
     def label(self) -> str:
-        """How errors call it."""
+        """The class and the name, for errors."""
 
     @property
     def layers(self) -> list[Layer]:
-        """By falling depth, or as they were added."""
+        """The layers by falling depth, or in the order of adding."""
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -58,39 +58,39 @@ class Summarized(HasGraph, Protocol):
 
     @property
     def non_trainable_weights(self) -> list[Variable]:
-        """Weights that training leaves alone."""
+        """Weights that training does not change."""
 
     def _layers_that_cannot_run(self) -> list[Layer]:
-        """Layers, those inside others too, that were not known when it was loaded."""
+        """Return the layers, nested ones too, whose class was unknown to the reader of a file."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The table of a model with its totals, in which no weight is counted twice.
+    """The table of a model and its totals, which count each weight once.
 
     Attributes
     ----------
     name : str
     rows : tuple of SummaryRow
     total, trainable, non_trainable : Total
-        Of the whole model, whichever rows are shown.
+        The totals of the whole model, even if only some rows are shown.
     optimizer : Total
-        Numbers that the optimizer keeps beside the weights; none before the first training.
+        The slots of the optimizer; none before the first training.
     columns : tuple of str
-        The columns beyond the usual ones: "trainable", "multiply_adds", "weight_bytes",
+        The optional columns that are shown: "trainable", "multiply_adds", "weight_bytes",
         "activation_bytes".
     multiply_adds : Cost or None
         Sum over all rows whose cost is known; None without `flops`.
     unknown_costs : int
-        Rows whose cost is not known.
+        Number of rows whose cost is unknown.
     activation_bytes : int or None
         Sum over all calls; None if a size is not known, or without `memory`.
     note : str
-        Which rows are shown, "" for all.
+        Text about which rows are shown; empty if all are.
     opaque : tuple of str
-        The layers, those inside others too, that cannot be run as the file says.
+        The layers, nested ones too, that cannot run because their class is unknown.
     unsure : tuple of str
-        Those among them of an unknown class that have weights: no file says which are trained.
+        Those of them that have weights, so that it is unknown which weights are trained.
     """
 
     name: str
@@ -124,9 +124,9 @@ def summarize(
     Raises
     ------
     NotBuiltError
-        The model has no weights yet, because it does not know its input shape.
+        The model has no weights yet, because its input shape is unknown.
     ArgumentError
-        `layer_range` names no layers.
+        `layer_range` contains names of no layer.
     """
     if not model.outputs and not model.built:
         raise NotBuiltError(
@@ -137,7 +137,7 @@ def summarize(
     shown = model if model.outputs else edge.show("graph", model, _no_graph) or model
     choice = Choice(expand_nested, calls, flops, memory)
     blocks = blocks_of_rows(shown, choice)
-    if shown is not model:  # what its `call` has not called
+    if shown is not model:  # layers that its `call` did not use
         called = {block[0].name for block in blocks}
         blocks += [_part(layer, choice, "") for layer in model.layers if layer.name not in called]
     outer = [block[0] for block in blocks]
@@ -168,7 +168,7 @@ def summarize(
 
 
 def _no_graph(layer: Any, shapes: Any = None) -> None:
-    """Return no graph for what a `call` of its own computes; `viz` registers a way to find it."""
+    """Return None for the graph of a class's own `call`, unless `viz` registers a function."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:
@@ -177,7 +177,7 @@ def _total(weights: Iterable[Variable]) -> Total:
 
 
 def _slots(model: Summarized) -> list[Variable]:
-    """Return what the optimizer of a model keeps for each weight, without its count of steps."""
+    """Return the slots of a model's optimizer, without its count of steps."""
     weights: list[Variable] = getattr(getattr(model, "optimizer", None), "weights", [])
     return weights[1:]
 
@@ -201,15 +201,15 @@ def _sum_of_bytes(rows: Sequence[SummaryRow]) -> int | None:
     return sum(known) if len(known) == len(sizes) else None
 
 
-# --- a part of the layers -------------------------------------------------------------------------
+# --- a range of layers ----------------------------------------------------------------------------
 
 
 def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[int, int]:
-    """Return the places of the first and the last layer that are shown."""
+    """Return the indices of the first and last layer to show."""
     where = f"{model.label}: summary: layer_range"
     if not isinstance(wanted, (list, tuple)) or len(wanted) != 2:
         raise ArgumentError(
-            f"{where}: expected two names, of the first and the last layer to show; "
+            f"{where}: expected two names, of the first and the last layer to show, "
             f"got {wanted!r}. Write layer_range=('{names[0]}', '{names[-1]}').",
             subject=model,
         )
@@ -218,7 +218,7 @@ def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[
 
 
 def _places(wanted: str, names: list[str], where: str, model: Summarized) -> list[int]:
-    """Return the places of a name, or of all names whose beginning matches it as a pattern."""
+    """Return the indices of a name, or of all names whose beginning matches it as a pattern."""
     import re  # only this needs it
 
     exact = [place for place, name in enumerate(names) if name == wanted]
@@ -231,8 +231,8 @@ def _places(wanted: str, names: list[str], where: str, model: Summarized) -> lis
     if matching:
         return matching
     raise ArgumentError(
-        f"{where}: no layer is called {wanted!r} and no name begins so. "
-        f"{did_you_mean(wanted, names)}Layers: {', '.join(dict.fromkeys(names))}.",
+        f"{where}: no layer's name is or begins with {wanted!r}. "
+        f"{did_you_mean(wanted, names)}Use one of: {', '.join(dict.fromkeys(names))}.",
         subject=model,
     )
 
@@ -276,7 +276,7 @@ def print_summary(
 def _print_plain(
     summary: Summary, line_length: int | None = None, print_fn: Callable[[str], Any] | None = None
 ) -> None:
-    """Print the rows one by one, without a table."""
+    """Print the rows as plain lines, without a table."""
     for row in summary.rows:
         (print_fn or print)(f"{row.layer} ({row.class_name}): {row.parameters:,}")
     (print_fn or print)(f"Total params: {summary.total.numbers:,}")
@@ -286,7 +286,7 @@ def _print_plain(
 
 
 class Choice(NamedTuple):
-    """Which rows are made, and what is counted for them; see `Model.summary`."""
+    """The options of `Model.summary` that decide which rows are made and what they count."""
 
     expand_nested: bool = False
     calls: bool = False
@@ -296,38 +296,38 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One layer, or one call.
+    """A row of the table: a layer or a call.
 
     Attributes
     ----------
     layer : str
-        The layer's name; of a single call its id, such as `shared@1`.
+        The layer's name; in a row for one call, the id of the call, such as `shared@1`.
     class_name : str
-        Its class. Of an operation between layers also which one: `Operation: Add`.
+        The layer's class; for an operation between layers, with the op: `Operation: Add`.
     depth : int or None
-        Its depth in the model; None where there is no graph.
+        Depth in the model; None if there is no graph.
     output_shape : tuple, or list of them, or None
-        None if it is not known: the layer inside a wrapper is part of no graph. A layer that is
-        called on several shapes has a list of what comes out.
+        None if it is unknown, as for a layer inside a wrapper, which is part of no graph. A list if
+        a layer's calls have different output shapes.
     parameters : int
-        Numbers in its weights, counted once however often it is called.
+        Number of parameters, counted once for a layer with several calls.
     connected_to : tuple of str
-        The calls whose outputs it takes, by their ids: `dense_1`, `shared@1` for the second call of
-        a shared layer, `split[0]` for the first of several outputs. Of a layer with several calls
-        one text for each call: "a, b".
+        The ids of the calls whose outputs are its inputs: `dense_1`, `shared@1` for the second call
+        of a shared layer, `split[0]` for the first of several outputs. For a layer with several
+        calls, one text for each call: "a, b".
     trainable : bool
     level : int
-        How many rows it is inside of: 0 for the model's own layers.
+        Level of nesting: 0 for the model's own layers.
     calls : int
         The number of calls in the row; 0 for a layer that is part of no graph.
     is_again : bool
         Whether an earlier row has its weights: another call of a shared layer. For a heading:
         whether its copies are calls of the same layers.
     multiply_adds : Cost or None
-        For one sample, over all calls of the row; None if it is not known.
+        For one sample, over all calls of the row; None if unknown.
     weight_bytes : int
     activation_bytes : int or None
-        Of the outputs for one sample, over all calls of the row; None if a size is not known.
+        Size of the outputs for one sample, over all calls of the row; None if unknown.
     copies : int
         If greater than 1, the rows inside represent this many equal blocks.
     name : str
@@ -352,13 +352,13 @@ class SummaryRow:
 
 
 def size_of(weight: Variable) -> tuple[int, int]:
-    """Return how many numbers there are in a variable, and how many bytes they take."""
+    """Return the number of elements of a variable, and their size in bytes."""
     numbers = count_params(weight)
     return numbers, numbers * np.dtype(weight.dtype).itemsize
 
 
 def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
-    """Return for each layer or call of a model its row, followed by the rows inside it."""
+    """Return, for each layer or call of a model, its row and the rows of the layers inside."""
     return list(_blocks(model, choice))
 
 
@@ -388,7 +388,7 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
-    """Return the rows of calls without costs inside a model that was called on other shapes."""
+    """Return the rows inside a nested model, without costs if it was called on other shapes."""
     if all(_runs_on_own_shapes(node) for node in nodes):
         return rows
     inner = [replace(row, multiply_adds=None, activation_bytes=None) for row in rows[1:]]
@@ -476,9 +476,10 @@ def _cost(nodes: list[Node]) -> Cost | None:
 
 
 def _activations(nodes: Iterable[Node]) -> int | None:
-    """Return the bytes of what calls put out for one sample; the first axis counts the samples.
+    """Return the size in bytes of the outputs of calls for one sample; None if unknown.
 
-    A nested model puts out what its layers do; on other shapes than its own that is not known.
+    For a nested model, the outputs of its layers are added. If it is called on other shapes than
+    its own, the size is unknown. The first axis counts the samples.
     """
     total = 0
     for node in nodes:
@@ -501,7 +502,7 @@ def _bytes_for_one(tensor: Tensor) -> int | None:
     numbers = None if tensor.shape is UNKNOWN else product(tensor.shape[1:])
     try:
         width = np.dtype(tensor.dtype).itemsize
-    except TypeError:  # a type of a file that NumPy has not: text, bfloat16
+    except TypeError:  # a dtype unknown to NumPy, such as bfloat16
         return None
     return None if numbers is None else numbers * width
 
@@ -569,7 +570,7 @@ LONGEST_BLOCK = 200  # rows; longer blocks are not folded
 
 
 class _Run(NamedTuple):
-    """`copies` equal blocks of `length` rows, one behind the other."""
+    """`copies` equal blocks of `length` rows that follow each other."""
 
     start: int
     length: int
@@ -585,10 +586,11 @@ class _Run(NamedTuple):
 
 
 def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return the rows with every run of equal blocks as a heading and the rows of one block.
+    """Replace each run of equal blocks by a heading and the rows of one block.
 
-    The heading names the first and the last, and carries the sums over all copies; its `is_again`
-    says that they are calls of the same layers. The rows of the block stand one level deeper.
+    The heading contains the names of the first and the last block, and the sums over all copies.
+    Its `is_again` says if the copies are calls of the same layers. The rows of the block are one
+    level deeper.
     """
     marks = _marks(rows)
     result: list[SummaryRow] = []
@@ -625,7 +627,7 @@ def _marks(rows: Sequence[SummaryRow]) -> list[int]:
 
 
 def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run | None:
-    """Return the run that begins here, or a few rows on, and saves most rows."""
+    """Return the run that saves most rows, among those that begin here or shortly after."""
     best: _Run | None = None
     for length in range(1, min(LONGEST_BLOCK, (len(marks) - place) // 2) + 1):
         end = place
@@ -639,9 +641,9 @@ def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run 
 
 
 def _turned(run: _Run, rows: Sequence[SummaryRow], left: int) -> _Run:
-    """Return the run that begins where a block does, if `left` rows leave a choice.
+    """Shift the run so that it begins with a natural block, if `left` rows allow a choice.
 
-    A block begins at an outer row, and its names have most in common.
+    A natural block begins at an outer row, and its names have most in common.
     """
 
     def merit(start: int) -> tuple[int, int]:
@@ -678,15 +680,15 @@ def _heading(rows: Sequence[SummaryRow], run: _Run) -> SummaryRow:
 
 
 def _common_beginning(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)  # what these have in common, all between them have
+    first, last = min(names), max(names)  # their common beginning is that of all names
     same = (a == b for a, b in zip(first, last, strict=False))
     return first[: next((place for place, equal in enumerate(same) if not equal), len(first))]
 
 
 def _name_of_block(rows: Sequence[SummaryRow]) -> str:
-    """Return what the names of a block have in common, up to the end of a word, and a star.
+    """Return the common beginning of the names in a block, up to the end of a word, and a star.
 
-    "" if they have nothing in common, or there is only one.
+    It is empty if the names have nothing in common, or if there is only one.
     """
     common = _common_beginning([row.layer for row in rows])
     end = max(common.rfind(sign) for sign in "_/-.@") + 1

@@ -1,8 +1,8 @@
-"""From the data that users pass to arrays that fit the model, or an error that says why not.
+"""The check and conversion of users' data to arrays that fit the model.
 
-`x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
-1); weights of classes and samples become one array of weights for each output. In Keras, these
-functions are in `keras.engine.training_utils`. Lesson: chapter 15.
+`x` and `y` may be an array, a list of arrays or a dict by name. Labels of shape (50,) become
+(50, 1). Class weights and sample weights become one array of weights for each output. In Keras,
+these functions are in `keras.engine.training_utils`. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from kerascope.spellings import dialect_options
 
 
 def inputs_as_arrays(model: Any, x: Any) -> list[Any]:
-    """Return one array for each Input that is fed, from a list or a dict by names."""
+    """Return one array for each input placeholder, from a list or a dict by names."""
     structure = model._input_structure
     if isinstance(structure, dict) and isinstance(x, (list, tuple)) and len(x) > 1:
         warn(
-            f"{model.label}: its inputs are a dict, and x is a list, which is taken in the "
-            f"order {model.input_names}. Pass a dict by these names."
+            f"{model.label}: expected a dict of inputs, got a list, which is used in the order "
+            f"{model.input_names}. Pass a dict by these names."
         )
     x = by_names(structure, model.input_names, x)
     by_tensor = dict(zip(model.inputs, model.names_for(x), strict=True))
@@ -47,14 +47,14 @@ def inputs_as_arrays(model: Any, x: Any) -> list[Any]:
 def data_as_arrays(
     model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return arrays for a compiled model's inputs, targets and weights of samples.
+    """Return arrays for a compiled model's inputs, targets and sample weights.
 
     They are checked against each other. Samples without weights share one read-only array of ones.
 
     Raises
     ------
     DataError
-        They do not fit the model, or each other; the message begins with `where`.
+        The data do not fit the model or each other. The message begins with `where`.
     """
     given = (of_trained_outputs(model, one) for one in (y, sample_weight, class_weight))
     y, sample_weight, class_weight = given
@@ -69,7 +69,7 @@ def data_as_arrays(
     check_targets(y_arrays, functions, [model.outputs[model.trained[k]] for k in fed])
     if not x_arrays and not y_arrays:  # the model reads variables
         if sample_weight is not None or class_weight is not None:
-            raise DataError(f"{where}: weights of samples came without samples; expected none.")
+            raise DataError(f"{where}: sample weights need samples. Leave them out.")
         return [], [], []
     by_sample = per_output_data(sample_weight, names, "sample_weight")
     by_class = per_output_data(class_weight, names, "class_weight")
@@ -82,14 +82,14 @@ def data_as_arrays(
 
 
 def fed_targets(model: Any) -> tuple[list[str], list[int]]:
-    """Return the names of all outputs that have targets, and which of the targets are fed."""
+    """Return the names of all outputs with targets, and the indices of placeholder targets."""
     output_names, fed = model.output_names, set(model._feed_targets)
     names = [output_names[i] for i in model.trained]
     return names, [k for k, target in enumerate(model.targets) if target in fed]
 
 
 def of_trained_outputs(model: Any, given: Any) -> Any:
-    """Return the items for the outputs that have targets, if there is one for each output."""
+    """If there is an item for each output, return those for outputs with targets."""
     names, trained = model.output_names, model.trained
     given = by_names(model._output_structure, names, given)
     if len(trained) == len(names):
@@ -103,9 +103,9 @@ def of_trained_outputs(model: Any, given: Any) -> Any:
 
 
 def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
-    """Return a function's arrays with weights of samples that may be written to.
+    """Return a function's arrays, with shared sample weights replaced by writable copies.
 
-    Callbacks get these arrays as their `validation_data`; shared ones are read-only.
+    Callbacks receive these arrays as their `validation_data`; shared arrays are read-only.
     """
     weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first_weight:]]
     return ins[:first_weight] + weights
@@ -120,19 +120,19 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     Parameters
     ----------
     data : array_like, list of array_like, or dict by name
-        HDF5 data sets and other objects with `shape` and `__getitem__` are kept as they are, and
+        HDF5 data sets and other objects with `shape` and `__getitem__` are not converted; they are
         read batch by batch.
     names : list of str
-        The names of the tensors that take the arrays.
+        The names of the tensors that receive the arrays.
     shapes : list of (tuple or None)
-        The required shape of each array; None is not checked.
+        The required shape of each array; None means any shape.
     what : str
-        For errors: "x" or "y".
+        "x" or "y", for error messages.
 
     Raises
     ------
     DataError
-        Too many arrays, too few, or one that does not fit.
+        There are too many or too few arrays, or an array has another shape.
     """
     arrays = [
         _as_array(one, f"{what} for '{name}'")
@@ -152,9 +152,9 @@ def ranks_of(y: Any, names: list[str]) -> list[int]:
 def targets_as_arrays(
     y: Any, names: list[str], shapes: list[Shape], functions: list[Any], flat: Sequence[bool]
 ) -> list[Any]:
-    """Return one array of labels for each name; class numbers may lack their last axis.
+    """Return one array of labels for each name. Class numbers may lack their last axis.
 
-    So may other labels where `flat` is true.
+    Other labels may lack it if their entry in `flat` is true.
 
     Raises
     ------
@@ -176,38 +176,38 @@ def targets_as_arrays(
 def _listed(data: Any, names: list[str], what: str) -> list[Any]:
     if not names:
         if data is not None and len(np.shape(data)) and len(data):
-            raise DataError(f"{what}: the model takes no {what}, but some was given.")
+            raise DataError(f"{what}: the model takes no {what}. Leave it out.")
         return []
     if data is None:
-        raise DataError(f"{what}: no data; expected arrays for {names}.")
+        raise DataError(f"{what}: expected arrays for {names}, got None.")
     if isinstance(data, dict):
         for name in data:
             if name not in names:
                 raise DataError(
-                    f"{what}: no array called {name!r} is expected. "
-                    f"{did_you_mean(name, names)}Names: {names}."
+                    f"{what}: there is no tensor {name!r}. "
+                    f"{did_you_mean(name, names)}Use one of: {names}."
                 )
         missing = [name for name in names if name not in data]
         if missing:
-            raise DataError(f"{what}: no data for {missing}; expected a key for each of {names}.")
+            raise DataError(f"{what}: expected a key for each of {names}, got none for {missing}.")
         return [data[name] for name in names]
     if isinstance(data, (list, tuple)) and _is_list_of_arrays(data, len(names)):
         if len(data) != len(names):
             raise DataError(
-                f"{what}: {len(data)} arrays came for {len(names)} tensors {names}; expected one "
-                "for each."
+                f"{what}: expected one array for each of {len(names)} tensors {names}, got "
+                f"{len(data)}."
             )
         return list(data)
     if len(names) > 1:
         raise DataError(
-            f"{what}: one array came for {len(names)} tensors {names}; expected a list of "
-            f"{len(names)} arrays."
+            f"{what}: expected a list of {len(names)} arrays for the tensors {names}, got one "
+            "array."
         )
     return [data]
 
 
 def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
-    """Return whether this is a list of arrays, and not one array written as nested lists."""
+    """Return whether `data` is a list of arrays, not one array written as nested lists."""
     if not len(data):
         return number > 1
     return (hasattr(data[0], "shape") and np.ndim(data[0]) > 0) or (
@@ -218,15 +218,15 @@ def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
 def _as_array(data: Any, where: str) -> Any:
     if isinstance(data, Tensor):
         raise DtypeError(
-            f"{where}: a symbolic tensor holds no numbers. Pass arrays; or make the "
-            "model on Input(tensor=x), and compile it with target_tensors=y."
+            f"{where}: a symbolic tensor has no values. Pass arrays, or make the model on "
+            "Input(tensor=x) and compile it with target_tensors=y."
         )
     if is_sparse_matrix(data):
-        data = data.tocsr()  # the only form whose rows can be taken one by one
-    # tensors of other libraries have types of their own, and become arrays
+        data = data.tocsr()  # the sparse format with access by rows
+    # Tensors of other libraries are converted to arrays.
     is_lazy = hasattr(data, "shape") and isinstance(getattr(data, "dtype", None), np.dtype)
     is_lazy = is_lazy and hasattr(data, "__getitem__")
-    if is_lazy and not hasattr(data, "iloc"):  # pandas has both, and is turned into an array
+    if is_lazy and not hasattr(data, "iloc"):  # pandas objects are converted to arrays
         array = data
     else:
         try:
@@ -236,13 +236,13 @@ def _as_array(data: Any, where: str) -> Any:
                 f"{where}: the rows have different lengths ({error}). Pad them first."
             ) from None
     if array.dtype.kind not in "fiub":
-        raise DtypeError(f"{where}: values of type {array.dtype}; expected numbers.")
+        raise DtypeError(f"{where}: expected numbers, got values of type {array.dtype}.")
     return array
 
 
 def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
     if len(array.shape) == 0:
-        raise DataError(f"{what} for '{name}': a single number; expected an array of samples.")
+        raise DataError(f"{what} for '{name}': expected an array of samples, got a single number.")
     if len(array.shape) == 1 and (shape is None or len(shape) == 2):
         array = np.asarray(array)[:, np.newaxis]
     if shape is None:
@@ -254,23 +254,23 @@ def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
             array = np.asarray(array)[..., np.newaxis]
     if len(array.shape) != len(shape):
         raise DataError(
-            f"{what} for '{name}': array has {len(array.shape)} axes {tuple(array.shape)}; "
-            f"expected {len(shape)}: {shape}."
+            f"{what} for '{name}': expected an array with {len(shape)} axes {shape}, got "
+            f"{len(array.shape)} {tuple(array.shape)}."
         )
     if merge_shapes(tuple(array.shape[1:]), shape[1:]) is None:
         raise DataError(
-            f"{what} for '{name}': array of shape {tuple(array.shape)}; expected {shape}."
+            f"{what} for '{name}': expected an array of shape {shape}, got {tuple(array.shape)}."
         )
     return array
 
 
 def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) -> int:
-    """Return the common number of samples.
+    """Return the number of samples that all arrays have.
 
     Raises
     ------
     DataError
-        Two arrays differ, or there are no samples.
+        The numbers of samples differ, or there are no samples.
     """
     for what, arrays in (("x", x), ("y", y), ("sample_weight", weights)):
         lengths = sorted({int(a.shape[0]) for a in arrays})
@@ -285,21 +285,21 @@ def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) ->
     }
     if len(set(first.values())) > 1:
         listed = ", ".join(f"{what} has {n}" for what, n in first.items())
-        raise DataError(f"{where}: x and y must have the same number of samples; {listed}.")
+        raise DataError(f"{where}: x and y must have the same number of samples: {listed}.")
     number = next(iter(first.values()), 0)
     if first and number == 0:
-        raise DataError(f"{where}: the data set is empty; expected at least one sample.")
+        raise DataError(f"{where}: expected at least one sample, got an empty data set.")
     return number
 
 
 def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor]) -> None:
-    """Check that labels have the form that their loss expects: the most common mistake.
+    """Check that labels have the form that their loss expects.
 
     Raises
     ------
     DataError
-        Class numbers, or a single class, were given to categorical_crossentropy, or the shape of
-        the labels is not that of the output.
+        Class numbers or a single class were passed to categorical_crossentropy, or labels and
+        output have different shapes.
     """
     for y, loss, output in zip(targets, functions, outputs, strict=True):
         if loss is None:
@@ -308,33 +308,33 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
         if function is losses.categorical_crossentropy and y.shape[-1] == 1:
             instead = "Use to_categorical(y), or the loss 'sparse_categorical_crossentropy'."
             if output.shape[-1] == 1:
-                instead = "Of one class it is 0 whatever is predicted: use 'binary_crossentropy'."
+                instead = "It is always 0 for one class. Use the loss 'binary_crossentropy'."
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, "
-                f"which expects one-hot rows of {output.shape[-1]} entries. {instead}"
+                f"y: loss categorical_crossentropy: expected one-hot rows of {output.shape[-1]} "
+                f"entries, got targets of shape {tuple(y.shape)}. {instead}"
             )
         if takes_class_numbers(loss) and len(y.shape) == len(output.shape) and y.shape[-1] != 1:
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} with the loss {function.__name__}, which "
-                f"expects one class number for each row, not {y.shape[-1]}. Use "
-                "y.argmax(axis=-1), or the loss 'categorical_crossentropy'."
+                f"y: loss {function.__name__}: expected one class number for each row, got "
+                f"{y.shape[-1]} in targets of shape {tuple(y.shape)}. Use y.argmax(axis=-1), or "
+                "the loss 'categorical_crossentropy'."
             )
         if not wants_targets_like_predictions(loss):
             continue
         if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} for the output '{output.name}' of shape "
-                f"{output.shape}; with the loss {function.__name__} they must agree."
+                f"y: loss {function.__name__}: expected targets of the shape {output.shape} of "
+                f"the output '{output.name}', got {tuple(y.shape)}."
             )
 
 
-_MULTIPLY = "For both multiply them: sample_weight = sample_weight * [class_weight[c] for c in y]."
+_MULTIPLY = "Or multiply both: sample_weight = sample_weight * [class_weight[c] for c in y]."
 
 
 def weights_of_samples(
     y: Any, sample_weight: Any, class_weight: dict[int, float] | None, rank: int, name: str
 ) -> np.ndarray:
-    """Return the weight of each sample, or time step, of one output: ones if none are given.
+    """Return the weight of each sample, or time step, of one output; by default ones.
 
     In Keras 3 all axes but the first may have size 1.
 
@@ -343,37 +343,37 @@ def weights_of_samples(
     DataError
         The weights do not fit the labels.
     ArgumentError
-        A class has no weight; or both are given, in dialect "3".
+        A class has no weight. Or both kinds of weights are given, in dialect "3".
 
     Warns
     -----
     KerascopeWarning
-        Both are given, in another dialect: the class weights are ignored.
+        Both kinds are given, in another dialect: the class weights are ignored.
     """
     if rank == 2 and len(y.shape) < 3:
         raise DataError(
-            f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, "
-            f"times, features); got {tuple(y.shape)}."
+            f"y for '{name}': sample_weight_mode='temporal': expected targets with 3 axes "
+            f"(samples, times, features), got {tuple(y.shape)}."
         )
     shape, is_free = tuple(y.shape[:rank]), dialect_options().trains_as_keras_3
     weights = ones_of(shape[:1] + (1,) * (rank - 1) if is_free else shape)
     if sample_weight is not None and class_weight is not None:
         both = f"sample_weight and class_weight for '{name}': both are given"
         if dialect_options().is_strict:
-            raise ArgumentError(f"{both}; expected one. {_MULTIPLY}")
-        warn(f"{both}; class_weight is ignored, as in Keras 2. {_MULTIPLY}")
+            raise ArgumentError(f"{both}. Leave one out. {_MULTIPLY}")
+        warn(f"{both}. class_weight is ignored, as in Keras 2. {_MULTIPLY}")
         class_weight = None
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=config.floatx)
         came = given.shape
-        if is_free and came[rank:] in ((), (1,)):  # (samples,) as well, and (samples, times, 1)
+        if is_free and came[rank:] in ((), (1,)):  # (samples,) and (samples, times, 1) are allowed
             given = given.reshape(came[:rank] + (1,) * (rank - given.ndim))
         sizes = [(n, 1) if is_free and axis else (n,) for axis, n in enumerate(shape)]
         fits = given.ndim == rank and all(map(contains, sizes, given.shape))
         if not fits:
             raise DataError(
-                f"sample_weight for '{name}': array of shape {came}; expected {shape}, one for "
-                f"each {'sample' if rank == 1 else 'time step'}."
+                f"sample_weight for '{name}': expected an array of shape {shape}, one for each "
+                f"{'sample' if rank == 1 else 'time step'}, got {came}."
             )
         weights = weights * given
     if class_weight is not None:
@@ -385,16 +385,16 @@ def _weights_by_class(y: np.ndarray, class_weight: dict[int, float], name: str) 
     if not isinstance(class_weight, dict) or not all(_is_number(key) for key in class_weight):
         raise ArgumentError(
             f"class_weight for '{name}': expected a dict of class numbers and weights such as "
-            f"{{0: 1.0, 1: 5.0}}; got {class_weight!r}."
+            f"{{0: 1.0, 1: 5.0}}, got {class_weight!r}."
         )
     if y.ndim > 2:
-        raise DataError(f"class_weight for '{name}': not possible for targets of {y.ndim} axes.")
+        raise DataError(f"class_weight for '{name}': targets with {y.ndim} axes have no classes.")
     classes = y.argmax(axis=1) if y.ndim == 2 and y.shape[1] > 1 else y.reshape(-1)
     missing = sorted({int(c) for c in classes} - {int(k) for k in class_weight})
     if missing:
         raise ArgumentError(
-            f"class_weight for '{name}': no weight for the classes {missing} that occur in the "
-            "targets."
+            f"class_weight for '{name}': expected a weight for each class in the targets. There is "
+            f"none for {missing}."
         )
     lookup = {int(k): float(v) for k, v in class_weight.items()}
     return np.array([lookup[int(c)] for c in classes], dtype=config.floatx)
@@ -405,16 +405,16 @@ def _is_number(key: Any) -> bool:
 
 
 def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], list[Any]]:
-    """Return the arrays without, and with only, their last `share`, unshuffled.
+    """Split off the last `share` of the samples: return the first arrays and the last ones.
 
     Raises
     ------
     ArgumentError
-        The share is not between 0 and 1, or leaves nothing on one side.
+        The share is not between 0 and 1, or one side would be empty.
     """
     if not 0 < share < 1:
         raise ArgumentError(
-            f"fit: validation_split is {share!r}; expected a share between 0 and 1."
+            f"fit: validation_split: expected a share between 0 and 1, got {share!r}."
         )
     number = int(arrays[0].shape[0])
     at = int(number * (1 - share))
@@ -428,21 +428,21 @@ def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], li
 def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     """Spread sample or class weights over the outputs.
 
-    With one output the value is that output's; with several it must be a list or a dict by the
-    outputs' names.
+    If there is one output, the value is for it. If there are several, the value must be a list or
+    a dict by the outputs' names.
 
     Raises
     ------
     DataError
-        It is neither, or has another length.
+        The value is neither, or has another length.
     """
     if value is None:
         return [None] * len(names)
     if isinstance(value, dict) and value.keys() & set(names):
         for unknown in value.keys() - set(names):
             raise DataError(
-                f"{what}: no output is called {unknown!r}. {did_you_mean(str(unknown), names)}"
-                f"Outputs: {names}."
+                f"{what}: there is no output {unknown!r}. {did_you_mean(str(unknown), names)}"
+                f"Use one of: {names}."
             )
         return [value.get(name) for name in names]
     if isinstance(value, np.ndarray) and dialect_options().trains_as_keras_3:
@@ -455,6 +455,6 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     if isinstance(value, (list, tuple)) and len(value) == len(names):
         return list(value)
     raise DataError(
-        f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a "
-        f"dict with keys among {names}."
+        f"{what}: expected a list with {len(names)} entries, one for each output, or a dict with "
+        f"keys among {names}."
     )

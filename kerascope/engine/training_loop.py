@@ -2,12 +2,12 @@
 
 `fit_events` is the loop of training. For every batch it calls the train function, which computes
 the loss and writes the new weights, and it notifies the callbacks before and after. No layer is
-called here and no graph is walked: that was done once, before the loop. Batches that no observer
-and no callback needs are trained on in `course.py`, without events; the numbers are the same.
+called here and no graph is walked: that was done once, before the loop. Batches whose events no
+observer and no callback needs are trained on in `course.py`; the numbers are the same.
 
 The loop yields an event before and after each epoch and batch, and the function's stage in between,
-so that an observer or a debugger can stop there. Which epochs and batches it goes through is
-decided by a `Course`; where the arrays come from, by a feed (`feeds.py`).
+so that an observer or a debugger can stop there. A `Course` decides which epochs and batches are
+trained, and a feed supplies the arrays (`feeds.py`).
 
 Keras 1 calls these loops `_fit_loop`, `_test_loop` and `_predict_loop`, Keras 2 `fit_loop`,
 `test_loop` and `predict_loop` in `engine/training_arrays.py`. Lesson: chapter 15.
@@ -39,7 +39,7 @@ class EpochBegun(NamedTuple):
 
 
 class BatchBegun(NamedTuple):
-    """A batch is about to be trained on."""
+    """A training step on a batch begins."""
 
     epoch: int
     batch_index: int
@@ -48,7 +48,7 @@ class BatchBegun(NamedTuple):
 
 
 class BatchEnded(NamedTuple):
-    """A batch was trained on. `outs` are its loss and metrics."""
+    """The training step on a batch ended. `outs` contains the loss and the metrics."""
 
     epoch: int
     batch_index: int
@@ -56,7 +56,7 @@ class BatchEnded(NamedTuple):
 
 
 class EpochEnded(NamedTuple):
-    """An epoch ended. `logs` has its means, and those of the validation data."""
+    """An epoch ended. `logs` contains its mean loss and metrics, and those of validation."""
 
     epoch: int
     logs: dict[str, Any]
@@ -65,7 +65,7 @@ class EpochEnded(NamedTuple):
 def train_events(
     model: Any, feed: Any, val_feed: Any, callbacks: Any, options: FitOptions, emit_events: bool
 ) -> Generator[Any, Any, History]:
-    """Make a model's functions and run the loop: what `fit` and `fit_generator` share."""
+    """Make a model's functions and run the loop, for `fit` and `fit_generator`."""
     where = f"{model.label}: fit"
     epochs = number_of_epochs(options.epochs, where)
     val_epochs = validation_epochs(options.validation_freq, epochs, where)
@@ -98,7 +98,7 @@ def callbacks_of_fit(
     verbose: int,
     names: list[str] | None = None,
 ) -> CallbackList:
-    """Return the callbacks of a `fit` with its model and parameters set; begin a new history."""
+    """Return the callbacks of a `fit`, with model and parameters set; start a new history."""
     labels = model.metrics_names
     model.history = History()
     return CallbackList.for_training(
@@ -135,8 +135,9 @@ def fit_events(
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
-    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated. With
-    `emit_events=False` the `Course` may train on batches itself: those that need no events.
+    After the epochs in `val_epochs` (None means all) the validation data are evaluated. With
+    `emit_events=False` the `Course` may train on batches that need no events, so that this loop
+    does not reach them.
     """
     out_labels = model.metrics_names
     course = Course(model, f, feed, callbacks, emit_events, run, val_epochs)
@@ -147,13 +148,13 @@ def fit_events(
         callbacks.on_epoch_begin(epoch)
         batches = course.begin_epoch(epoch)
         yield EpochBegun(epoch)
-        epoch_logs = {}  # the first callback, BaseLogger, writes the means into it
-        # Batches that need no events never get here: this iterator trains on them (`FastPath`).
+        epoch_logs = {}  # filled by the first callback, BaseLogger
+        # The iterator itself trains on batches that need no events (`FastPath`).
         for batch_index, (size, ins_batch) in batches:
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
-            # This line trains. Unless it is observed or walked, the stage runs without events.
+            # This line trains. Without observers the stage runs without events.
             outs = yield f.stage(ins_batch)
             course.check_loss(outs[0], epoch, batch_index)
             batch_logs.update(zip(out_labels, outs, strict=True))
@@ -179,10 +180,10 @@ def evaluate_events(
     emit_events: bool = True,
     callbacks: Any = None,
 ) -> Generator[Any, Any, list[Any]]:
-    """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
+    """Run a test function on all batches of a feed; return the means, weighted by batch size.
 
-    A metric that keeps a state is reset first, and its last result counts. With
-    `emit_events=False` a batch has a stage only if an observer is present.
+    Metrics with a state are reset first, and their last results are returned. With
+    `emit_events=False` a batch is a stage only if there is an observer.
     """
     called = _callback_list(callbacks, model, feed, verbose)
     begin, end = called.hooks("on_test_batch_begin"), called.hooks("on_test_batch_end")
@@ -211,7 +212,7 @@ def evaluate_events(
 
 
 def _callback_list(callbacks: Any, model: Any, feed: Any, verbose: int) -> CallbackList:
-    """Return the callbacks of an evaluation or prediction: those of the `fit` around it, if any."""
+    """Return the callbacks of an evaluation or prediction; inside a `fit`, those of the `fit`."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     made = CallbackList(callbacks)
@@ -228,7 +229,7 @@ def predict_events(
     model: Any = None,
     callbacks: Any = None,
 ) -> Generator[Any, Any, list[np.ndarray]]:
-    """Run a predict function over a feed; return its outputs joined along the samples.
+    """Run a predict function on all batches of a feed; return its outputs, joined by samples.
 
     `emit_events` is as in `evaluate_events`.
     """

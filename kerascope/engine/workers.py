@@ -1,11 +1,11 @@
 """Threads and processes that make batches ahead of time, in a fixed order.
 
-A `WorkerPool` gives task i to worker i modulo their number and reads the results in the same turn.
-So the batches come in the order of the tasks, whichever worker is quick or slow, and nothing has to
-be sorted. A thread and a process answer to the same words: `send`, `receive`, `stop`, `join`.
+A `WorkerPool` of n workers gives task i to worker i modulo n, and reads the results in the same
+order. So the batches are in the order of the tasks, even if some workers are slow. Threads and
+processes have the same methods: `send`, `receive`, `stop`, `join`.
 
-`fit_generator(..., workers=4)` uses a pool by itself (`feeds.py`); a script that reads batches
-without a model uses an enqueuer. Keras keeps these in `keras.utils.data_utils`.
+`fit_generator(..., workers=4)` uses a pool (`feeds.py`). A script that reads batches without a
+model uses an enqueuer. Keras keeps these in `keras.utils.data_utils`.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from kerascope.callers import warn
 from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
 from kerascope.settings import SETTINGS, config
 
-Source = Any  # a Sequence (it is asked `source[task]`) or an iterator (it is asked `next(source)`)
+Source = Any  # a Sequence, used as `source[task]`, or an iterator, used as `next(source)`
 
 JOIN_SECONDS = 5.0
 
-# Tasks that a process has at most. More would fill its pipe while it waits, blocked, for somebody
-# to read its answers; and the script, blocked, for room in the pipe.
+# The greatest number of tasks sent to a process. With more, both pipes could be full: then the
+# process would wait for the script to read answers, and the script to write the next task.
 TASKS_IN_PIPE = 32
 
-# By its name a process knows, before it knows anything else, that it is one of ours.
+# The name of worker processes, by which a new process recognizes that it is one.
 PROCESS_NAME = "kerascope batches"
 
-# How a process ends that came, while it imported the script, to the call that had started it.
-# `SystemExit` is quiet: what there is to say, the process that waits for it says once.
+# The exit code of a worker process that imports the script and reaches the call that started it.
+# `SystemExit` prints nothing, because the process that waits for the worker reports the error.
 CAME_AGAIN = 79
-_RESOURCE_TRACKER = "multiprocessing.resource_tracker"  # of POSIX systems
+_RESOURCE_TRACKER = "multiprocessing.resource_tracker"  # on POSIX systems
 
 
 class Answer(NamedTuple):
-    """What a worker made of one task: a batch, or an error and where it happened."""
+    """The result of one task: a batch, or an error and its traceback."""
 
     batch: Any = None
     error: BaseException | None = None
@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 
 
 def is_numbered(source: Source) -> bool:
-    """Tell whether batches are asked for by number; an iterator only knows the next one."""
+    """Return whether a source returns batches by number; an iterator only returns the next one."""
     return hasattr(source, "__getitem__")
 
 
@@ -68,7 +68,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
     Raises
     ------
     DataError
-        There is none: whoever waits for a batch would wait for ever.
+        The Sequence is empty.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
     order = np.arange(len(sequence))
     if not order.size:
         raise DataError(
-            f"the Sequence is empty; expected at least one batch, got a {type(sequence).__name__} "
+            f"The Sequence is empty: expected at least one batch, got a {type(sequence).__name__} "
             "of length 0."
         )
     if shuffle:
@@ -88,7 +88,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
 
 
 def answer(source: Source, task: int) -> Answer:
-    """Make one batch; an error becomes part of the answer."""
+    """Make one batch. An error is returned, not raised."""
     try:
         return Answer(source[task] if is_numbered(source) else next(source))
     except BaseException as error:
@@ -108,7 +108,7 @@ class ThreadWorker:
         self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._source = source
         self._ended = False
-        # A daemon does not keep Python from ending if a generator waits for ever.
+        # A daemon, so that Python can end even if a generator never returns.
         self._thread = threading.Thread(target=self._work, daemon=True, name="batches")
         self._thread.start()
 
@@ -119,20 +119,20 @@ class ThreadWorker:
             self._answers.put(answer(self._source, task))
 
     def send(self, task: int) -> None:
-        """Give it a task."""
+        """Give the worker a task."""
         self._tasks.put(task)
 
     def receive(self) -> Answer:
-        """Wait for the answer to its oldest task."""
+        """Wait for the result of the oldest task."""
         return self._answers.get()
 
     def stop(self) -> None:
-        """Let it finish the batch that it is making, and no other."""
+        """Let the thread end after its current batch."""
         self._ended = True
         self._tasks.put(None)
 
     def join(self, timeout: float) -> None:
-        """Wait until it has stopped; after the timeout it is left to itself."""
+        """Wait until the thread has ended, at most until the timeout."""
         self._thread.join(timeout)
 
 
@@ -142,27 +142,27 @@ class ThreadWorker:
 def start_method() -> str:
     """Return how processes are started: "fork", "spawn" or "forkserver".
 
-    It is what the script told `multiprocessing.set_start_method`. Else Linux forks, which Keras's
-    scripts count on there, and others spawn: macOS's own libraries do not bear a fork, and Windows
-    has none.
+    A call of `multiprocessing.set_start_method` in the script decides. By default processes are
+    forked on Linux, as Keras's scripts expect, and spawned elsewhere: libraries of macOS may crash
+    after a fork, and Windows has no fork.
     """
-    import multiprocessing  # not worth loading for runs without processes
+    import multiprocessing  # imported here, because most runs need no processes
 
     usual = "fork" if sys.platform == "linux" else "spawn"
     return multiprocessing.get_start_method(allow_none=True) or usual
 
 
 class Start(NamedTuple):
-    """What a process is given at its birth, so that it goes on as the script would.
+    """The state passed to a new process, so that it continues like the script.
 
     Attributes
     ----------
     number : int
-        How many processes of the pool were started before it.
+        Number of processes that the pool started before it.
     random_seed : int or None
-        For NumPy's global generator.
+        Seed for NumPy's global generator.
     settings : dict
-        Those of `kerascope.config`: what the script sets is not set in a fresh Python.
+        The settings of `kerascope.config`, which a new Python process would not have.
     random, numpy_random : tuple, dict
         The states of the global generators of `random` and of NumPy.
     """
@@ -175,16 +175,16 @@ class Start(NamedTuple):
 
     @staticmethod
     def now(number: int, random_seed: int | None) -> Start:
-        """Return what the next process is given."""
+        """Return the state for the next process."""
         settings = {name: getattr(config, name) for name in SETTINGS}
         state = np.random.get_state()  # noqa: NPY002 (what scripts draw from)
         return Start(number, random_seed, settings, random.getstate(), state)
 
     def take_over(self) -> None:
-        """Set what it says in this process.
+        """Set this state in the current process.
 
-        The first process draws on from the global generators as the script would have done; the
-        others must not draw the same.
+        The first process continues the global random generators as the script would. The others
+        are seeded, so that they draw other numbers.
         """
         for name, value in self.settings.items():
             setattr(config, name, value)
@@ -200,18 +200,18 @@ class Start(NamedTuple):
 
 
 class ProcessWorker:
-    """A process that makes batches; it has its own copy of the source.
+    """A process that makes batches from its own copy of the source.
 
-    One that is forked has what the script has, generators too, and the script needs no
-    `if __name__ == "__main__":`. Any other starts as a fresh Python that imports the script, and
-    the source is `write`n to it.
+    A forked process has all objects of the script, including generators, and the script needs no
+    `if __name__ == "__main__":`. Otherwise a new Python process imports the script, and receives
+    the source by `write`.
 
     Parameters
     ----------
     source : Sequence or iterator
     start : Start
     before : list of ProcessWorker
-        Those that run already, whose connections a forked process must not hold.
+        Workers that run already, whose connections a forked process must close.
     """
 
     word = "process"
@@ -222,7 +222,7 @@ class ProcessWorker:
         self._method = start_method()
         context: Any = multiprocessing.get_context(self._method)
         self._connection, theirs = context.Pipe()
-        self._later: deque[int] = deque()  # tasks that it has not been sent yet
+        self._later: deque[int] = deque()  # tasks that are not sent yet
         self._unanswered = 0
         arguments: tuple[Any, ...] = (theirs, start)
         if self._method == "fork":
@@ -236,7 +236,7 @@ class ProcessWorker:
         theirs.close()
 
     def send(self, task: int) -> None:
-        """Give it a task."""
+        """Give the worker a task."""
         self._later.append(task)
         self._write_tasks()
 
@@ -246,12 +246,12 @@ class ProcessWorker:
             self._unanswered += 1
 
     def write(self, message: bytes) -> None:
-        """Send it a message: a task, or the source as it is now."""
-        with suppress(OSError):  # it is gone: `receive` will say so
+        """Send a message: a task, or the current source."""
+        with suppress(OSError):  # the process has ended: `receive` raises the error
             self._connection.send_bytes(message)
 
     def receive(self) -> Answer:
-        """Wait for the answer to its oldest task."""
+        """Wait for the result of the oldest task."""
         try:
             received: Answer = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
@@ -262,12 +262,12 @@ class ProcessWorker:
         return received
 
     def stop(self) -> None:
-        """End it, whatever it is doing."""
-        self._process.terminate()  # first: it would complain of a connection that is gone
+        """Terminate the process."""
+        self._process.terminate()  # first, or it would report the closed connection
         self._connection.close()
 
     def join(self, timeout: float) -> None:
-        """Wait until it has ended; after the timeout nobody asks it any more."""
+        """Wait until the process has ended; after the timeout it is killed."""
         self._process.join(timeout)
         if self._process.is_alive():
             self._process.kill()
@@ -277,16 +277,16 @@ class ProcessWorker:
 
 @contextmanager
 def _interrupt_waits(method: str) -> Iterator[None]:
-    """Let Ctrl-C wait while a process is started, which inherits that.
+    """Block Ctrl-C (SIGINT) while a process is started; the new process inherits this.
 
-    Python itself takes a moment to start there. Until it does not hear Ctrl-C any more
-    (`work_in_process`), it would die of it with a traceback of its own.
+    Without it, Ctrl-C would stop a process that is still starting, with a traceback. Later the
+    process ignores Ctrl-C (`work_in_process`).
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     if method != "fork":
-        import_module(_RESOURCE_TRACKER).ensure_running()  # to start it ends the waiting
+        import_module(_RESOURCE_TRACKER).ensure_running()  # starting it would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -295,32 +295,33 @@ def _interrupt_waits(method: str) -> Iterator[None]:
 
 
 def ended_by_itself(exit_code: int | None, method: str) -> WorkerError:
-    """Return the error for a process that ended before it gave a batch, with what is known of it.
+    """Return the error for a process that ended before it returned its batch.
 
     Examples
     --------
     >>> print(ended_by_itself(-9, "fork"))
-    a worker process ended by itself (exit code -9); expected a batch. It was killed: by the system,
-    if memory ran out. Or leave use_multiprocessing out: threads share one memory.
+    A worker process ended by itself (exit code -9) without a batch. It was killed, perhaps by the
+    system for lack of memory. Or leave out use_multiprocessing: threads share one memory.
     """
-    threads = "Or leave use_multiprocessing out: threads"
+    threads = "Or leave out use_multiprocessing: threads"
     if exit_code == CAME_AGAIN:
         return WorkerError(
-            "use_multiprocessing: the script starts its work while it is imported; expected it "
+            "use_multiprocessing: the script starts its work while it is imported. Put the work "
             f"under `if __name__ == '__main__':`, because each process that is started by {method} "
-            "(as on Windows and macOS) imports the script first. Put the work there. "
+            "(as on Windows and macOS) imports the script first. "
             f"{threads} need no such line."
         )
-    said = f"a worker process ended by itself (exit code {exit_code}); expected a batch."
+    said = f"A worker process ended by itself (exit code {exit_code}) without a batch."
     if exit_code == -9:
         return WorkerError(
-            f"{said} It was killed: by the system, if memory ran out. {threads} share one memory."
+            f"{said} It was killed, perhaps by the system for lack of memory. {threads} share one "
+            "memory."
         )
     if method == "fork":
-        return WorkerError(f"{said} What it printed last may say why. {threads} say it here.")
+        return WorkerError(f"{said} See what it printed last. {threads} show their errors here.")
     return WorkerError(
-        f"{said} What it printed last may say why. A process that is started by {method} imports "
-        "the script first: that must be a file, with its work under `if __name__ == '__main__':`. "
+        f"{said} See what it printed last. A process that is started by {method} imports the "
+        "script first: that must be a file, with its work under `if __name__ == '__main__':`. "
         f"{threads} need neither."
     )
 
@@ -331,36 +332,36 @@ def pickled(message: Any) -> bytes:
     Raises
     ------
     DtypeError
-        Something in it cannot go to another process, a generator for example.
+        The message contains an object that cannot be pickled, such as a generator.
     """
     try:
         return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:
         raise DtypeError(
             f"use_multiprocessing: the {type(message[1]).__name__} cannot be sent to another "
-            f"process ({error}); expected a Sequence whose attributes can be pickled (no lambda, "
-            "no open file) and whose class stands at the top of a file. "
-            "Use threads: leave use_multiprocessing out."
+            f"process ({error}). Use a Sequence whose attributes can be pickled (no lambda, no "
+            "open file) and whose class is defined at the top level of a file. Or use threads: "
+            "leave out use_multiprocessing."
         ) from error
 
 
 def work_in_process(
     connection: Any, start: Start, source: Source = None, inherited: Iterable[Any] = ()
 ) -> None:
-    """Answer tasks until the connection is closed: the whole life of a worker process.
+    """Run a worker process: answer tasks until the connection is closed.
 
-    A forked one is given the source. It closes the ends of pipes that are not its own, or it would
-    not see when the script is gone.
+    A forked process receives the source as an argument. It closes the pipe ends of other processes;
+    otherwise it could not detect that the script has ended.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the main process handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupt_waits`
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what a script does at its end, is not for us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the script's handler
     for other in inherited:
         other.close()
     start.take_over()
     unread: Answer | None = None
-    # The script may be gone, without a word: nobody is left who could be told.
+    # If the script has ended, errors of the connection cannot be reported.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             message = connection.recv_bytes()
@@ -376,12 +377,12 @@ def work_in_process(
 
 
 def _unread(error: Exception) -> Answer:
-    """Return the answer of a process that cannot read the source."""
+    """Return the answer of a process that cannot unpickle the source."""
     words = (
         f"use_multiprocessing: the source cannot be read in its process ({type(error).__name__}: "
-        f"{error}); expected an object whose class can be imported there: one of a .py file, not "
-        "of a notebook or an interactive session, and not under `if __name__ == '__main__':`. "
-        "Use threads: leave use_multiprocessing out."
+        f"{error}). Its class must be importable there: from a .py file, not from a notebook or an "
+        "interactive session, and not under `if __name__ == '__main__':`. Or use threads: leave "
+        "out use_multiprocessing."
     )
     return Answer(error=WorkerError(words), trace=traceback.format_exc())
 
@@ -390,7 +391,7 @@ def _pickled_answer(made: Answer) -> bytes:
     try:
         message = pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL)
         if made.error is not None:
-            pickle.loads(message)  # some errors can be written, but not read again
+            pickle.loads(message)  # some errors can be pickled but not unpickled
         return message
     except Exception as error:
         why = made.error if made.error is not None else error
@@ -399,9 +400,9 @@ def _pickled_answer(made: Answer) -> bytes:
 
 
 def _leave_if_one_of_ours() -> None:
-    """End a process of ours that came here while it imported the script, as nobody meant it.
+    """Exit if this is a worker process that is still importing the script.
 
-    It has no parent yet as long as it imports.
+    Then the script starts its work on import. (During the import the process has no parent yet.)
     """
     import multiprocessing
 
@@ -410,36 +411,36 @@ def _leave_if_one_of_ours() -> None:
         raise SystemExit(CAME_AGAIN)
 
 
-# --- several --------------------------------------------------------------------------------------
+# --- pools of workers -----------------------------------------------------------------------------
 
 
 class WorkerPool:
-    """Workers that make batches, and whose batches come in the order of the tasks.
+    """Workers that make batches in the order of the tasks.
 
     Parameters
     ----------
     source : Sequence or iterator
-        An iterator is asked by one thread only: it cannot make two batches at once.
+        An iterator is used by one thread only, since it cannot make two batches at once.
     workers : int
-        How many, 1 or more.
+        Number of workers, at least 1.
     max_queue_size : int
-        How many batches are asked for ahead of time.
+        Number of batches that are made in advance.
     use_multiprocessing : bool
-        Processes instead of threads.
+        Whether workers are processes; otherwise threads.
     random_seed : int, optional
         Process i starts with NumPy's global generator seeded by `random_seed + i`.
 
     Raises
     ------
     ArgumentError
-        A number makes no sense.
+        `workers` or `max_queue_size` is not a whole number >= 1.
     DtypeError
-        The source cannot go to another process, and it is not forked. No process is left.
+        The source cannot be sent to a process that is not forked. All processes are ended.
 
     Warns
     -----
     KerascopeWarning
-        Several processes have the same generator.
+        Several processes have copies of the same generator.
     """
 
     def __init__(
@@ -452,7 +453,7 @@ class WorkerPool:
     ) -> None:
         for name, value in (("workers", workers), ("max_queue_size", max_queue_size)):
             if not isinstance(value, (int, np.integer)) or value < 1:
-                raise ArgumentError(f"{name} is {value!r}; expected a whole number >= 1.")
+                raise ArgumentError(f"{name}: expected a whole number >= 1, got {value!r}.")
         self.max_queue_size = int(max_queue_size)
         self.source = source
         self._waiting: deque[tuple[int, Any]] = deque()
@@ -469,7 +470,7 @@ class WorkerPool:
         self._turns = itertools.cycle(self._workers)
 
     def _start_processes(self) -> None:
-        """Start processes; forked ones need not be sent the source, unless it changes."""
+        """Start processes. Forked ones receive the source only when it changes."""
         _leave_if_one_of_ours()
         forks = start_method() == "fork"
         try:
@@ -488,21 +489,21 @@ class WorkerPool:
                 start = Start.now(self._started, seed)
                 self._workers.append(ProcessWorker(self.source, start, self._workers))
                 self._started += 1
-            for worker in self._workers if not forks else ():  # when all are starting
+            for worker in self._workers if not forks else ():  # after all have been started
                 worker.write(self._sent)
-        except BaseException:  # Ctrl-C, too
+        except BaseException:  # including Ctrl-C
             self.end()
             raise
 
     def made(self, tasks: Iterable[int]) -> Iterator[Any]:
         """Yield the batch of each task, in order, until an iterator is exhausted.
 
-        Up to `max_queue_size` batches are asked for ahead. An error of a worker is raised here,
-        with a note that says where it happened.
+        Up to `max_queue_size` tasks are sent in advance. An error of a worker is raised here, with
+        a note that contains its traceback.
         """
         self._drop_the_rest()
         for task in tasks:
-            if not self._workers:  # it was ended meanwhile
+            if not self._workers:  # `end` was called meanwhile
                 return
             worker = next(self._turns)
             worker.send(task)
@@ -513,9 +514,9 @@ class WorkerPool:
             yield from self._next_batch()
 
     def _next_batch(self) -> Iterator[Any]:
-        """Yield the oldest batch; nothing, and no other, if the iterator was exhausted.
+        """Yield the oldest batch; nothing if the iterator is exhausted.
 
-        A `StopIteration` of a Sequence is an error like any other: it has a length.
+        A `StopIteration` of a Sequence is an error, because a Sequence has a length.
         """
         task, worker = self._waiting.popleft()
         received = worker.receive()
@@ -531,17 +532,17 @@ class WorkerPool:
             raise received.error
 
     def _drop_the_rest(self) -> None:
-        """Throw away what was made ahead for tasks that nobody wants any more."""
+        """Discard batches that were made in advance and are not needed any more."""
         while self._waiting:
             _, worker = self._waiting.popleft()
             worker.receive()
 
     def renew(self) -> None:
-        """Let processes know that the source has changed; threads see it."""
+        """Send the changed source to processes; threads share it."""
         if not self._processes:
             return
         self._drop_the_rest()
-        if self._sent is None:  # it cannot be sent: it is forked again, as Keras does it
+        if self._sent is None:  # it cannot be sent, so fork again, as Keras does
             self.end()
             self._start_processes()
             self._turns = itertools.cycle(self._workers)
@@ -553,7 +554,7 @@ class WorkerPool:
                 worker.write(message)
 
     def end(self, timeout: float | None = None) -> None:
-        """End all workers, at once; batches that were made ahead are lost."""
+        """End all workers; batches that were made in advance are lost."""
         self._waiting.clear()
         workers, self._workers = self._workers, []
         for worker in workers:
@@ -567,14 +568,14 @@ class WorkerPool:
 
 
 class SequenceEnqueuer:
-    """Base of enqueuers: start workers, get batches, stop.
+    """Base of Keras's enqueuers, which start workers and return their batches.
 
     Parameters
     ----------
     sequence : Sequence or iterator
-        Makes the batches.
+        The source of the batches.
     use_multiprocessing : bool
-        Processes instead of threads. What that asks of a script: `Model.fit_generator`.
+        Whether workers are processes; for the requirements see `Model.fit_generator`.
 
     Examples
     --------
@@ -594,7 +595,7 @@ class SequenceEnqueuer:
         self._pool: WorkerPool | None = None
 
     def is_running(self) -> bool:
-        """Tell whether there are workers."""
+        """Return whether workers are running."""
         return self._pool is not None
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
@@ -603,26 +604,26 @@ class SequenceEnqueuer:
         Parameters
         ----------
         workers : int
-            How many.
+            Number of workers.
         max_queue_size : int
-            How many batches are made ahead.
+            Number of batches that are made in advance.
 
         Raises
         ------
         WorkerError
-            They run already.
+            The workers are running already.
         """
         if self._pool is not None:
-            raise WorkerError(f"{type(self).__name__}: it runs already. stop() it first.")
+            raise WorkerError(f"{type(self).__name__}: it runs already. Call stop() first.")
         self._pool = WorkerPool(
             self.sequence, workers, max_queue_size, self.use_multiprocessing, self.random_seed
         )
 
     def stop(self, timeout: float | None = None) -> None:
-        """End the workers; batches that were made ahead are lost.
+        """End the workers; batches that were made in advance are lost.
 
-        A process is ended whatever it does. A thread finishes the batch that it is making; after
-        `timeout` seconds (5 by default) it is left to itself and makes no other.
+        A process is terminated. A thread finishes its current batch; `stop` waits for it at most
+        `timeout` seconds (5 by default).
         """
         pool, self._pool = self._pool, None
         if pool is not None:
@@ -636,30 +637,30 @@ class SequenceEnqueuer:
         WorkerError
             There are no workers.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not define get")
+        raise NotImplementedError(f"{type(self).__name__}: write the method get.")
 
     def _running(self) -> WorkerPool:
         if self._pool is None:
-            raise WorkerError(f"{type(self).__name__}: it does not run; call start() first.")
+            raise WorkerError(f"{type(self).__name__}: it does not run. Call start() first.")
         return self._pool
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """Batches of a `Sequence`, pass after pass, in order, made by several workers.
+    """Batches of a `Sequence` made by several workers, in order and in endless passes.
 
     Parameters
     ----------
     sequence : Sequence
-        Or anything with a length and numbered items.
+        Or another object with a length and numbered items.
     use_multiprocessing : bool
-        Processes instead of threads.
+        Whether workers are processes; otherwise threads.
     shuffle : bool
-        Read the batches in another order in each pass.
+        Whether each pass reads the batches in a new order.
 
     Notes
     -----
-    Between two passes `sequence.on_epoch_end()` is called in the main process; the worker processes
-    then get a copy of the sequence as it is after it.
+    Between two passes `sequence.on_epoch_end()` is called in the main process. Then the worker
+    processes receive a new copy of the sequence.
     """
 
     def __init__(
@@ -676,7 +677,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
         WorkerError
             There are no workers.
         DataError
-            When it is read: the sequence is empty.
+            The sequence is empty; raised when the iterator is first used.
         """
         return self._passes(self._running())
 
@@ -689,24 +690,24 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """Batches of a generator, made ahead.
+    """Batches of a generator, made in advance.
 
     Parameters
     ----------
     sequence : generator or iterator
     use_multiprocessing : bool
-        Processes instead of threads; each has its own copy of the iterator. Where they are not
-        forked (see `Model.fit_generator`) the iterator must be an object that can be pickled, which
-        a generator function's is not.
+        Whether workers are processes, each with its own copy of the iterator. If they are not
+        forked (see `Model.fit_generator`), the iterator must be an object that can be pickled;
+        generators cannot.
     wait_time : float, optional
-        Keras's older argument; nothing waits here.
+        An argument of older versions of Keras; ignored.
     random_seed : int, optional
         With processes: process i starts with NumPy's global generator seeded by `random_seed + i`.
 
     Notes
     -----
-    A generator makes one batch after the other, so one thread asks it, however many `workers` there
-    are, and the batches come in its order. Only a `Sequence` gains by several.
+    A generator makes one batch after the other, so only one thread is used, whatever the number of
+    `workers`, and the batches keep their order. Several workers are useful for a `Sequence` only.
     """
 
     def __init__(
@@ -721,12 +722,12 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         self.random_seed = random_seed
 
     def get(self) -> Iterator[Any]:
-        """Return an iterator over the batches; it ends with the generator, or when stopped."""
+        """Return an iterator over the batches, until the generator or the enqueuer ends."""
         return self._running().made(itertools.count())
 
 
 class _OneByOne:
-    """An iterator, whatever else it can do: its batches are not asked for by number."""
+    """A wrapper of a source that offers only the next batch, not batches by number."""
 
     def __init__(self, batches: Any) -> None:
         self.batches = iter(batches)
@@ -736,24 +737,24 @@ class _OneByOne:
 
 
 def _only_an_iterator(source: Any) -> Any:
-    """Return the source as something that can only be asked for the next batch."""
+    """Return the source as an object that offers only the next batch."""
     is_plain = hasattr(source, "__next__") and not hasattr(source, "__getitem__")
     return source if is_plain else _OneByOne(source)
 
 
-# --- for pools of one's own -----------------------------------------------------------------------
+# --- for user-defined pools -----------------------------------------------------------------------
 
 _shared: dict[Any, Any] = {}
 
 
 def init_pool(seqs: dict[Any, Any]) -> None:
-    """Make sequences known in this process under their keys: the initializer of a pool."""
+    """Register sequences by their keys in this process: the initializer of a process pool."""
     _shared.clear()
     _shared.update(seqs)
 
 
 def get_index(uid: Any, i: int) -> Any:
-    """Return batch `i` of the sequence that `init_pool` made known as `uid`.
+    """Return batch `i` of the sequence that `init_pool` registered as `uid`.
 
     Examples
     --------
@@ -765,14 +766,14 @@ def get_index(uid: Any, i: int) -> Any:
 
 
 def init_pool_generator(gens: dict[Any, Any], random_seed: int | None = None) -> None:
-    """Make generators known in this process, and seed NumPy's global generator."""
+    """Register generators by their keys in this process, and seed NumPy's global generator."""
     init_pool(gens)
     if random_seed is not None:
         np.random.seed(random_seed)  # noqa: NPY002 (what scripts draw from)
 
 
 def next_sample(uid: Any) -> Any:
-    """Return the next batch of the generator that `init_pool_generator` made known as `uid`.
+    """Return the next batch of the generator that `init_pool_generator` registered as `uid`.
 
     Examples
     --------

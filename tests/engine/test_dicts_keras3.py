@@ -149,7 +149,7 @@ def test_weights_of_samples_weigh_all_their_steps_alike():
     one, each = STEPS[:, 0], np.repeat(STEPS[:, :1], 6, axis=1)
     for loss in ("mse", "Huber"):
         agree(in_time(kerascope, loss, T, one), in_time(kerascope, loss, T, each))
-    with pytest.raises(DataError, match=r"shape \(4, 5\); expected \(4, 6\)"):
+    with pytest.raises(DataError, match=r"shape \(4, 6\), .*got \(4, 5\)"):
         in_time(kerascope, "mse", T, STEPS[:, :5])
 
 
@@ -181,11 +181,11 @@ def test_what_no_output_is_called_is_refused_by_name():
     with pytest.raises(ArgumentError, match="None in"):
         model.compile("sgd", "mse", metrics={"z": ["mae", None]})
     model.compile("sgd", "mse")
-    with pytest.raises(DataError, match=r"'b' is expected"):
+    with pytest.raises(DataError, match=r"there is no tensor 'b'"):
         model.fit(X, {**Y, "b": A}, verbose=0)
-    with pytest.raises(DataError, match=r"no data for \['a'\]"):
+    with pytest.raises(DataError, match=r"got none for \['a'\]"):
         model.fit(X, {"z": Z}, verbose=0)
-    with pytest.raises(DataError, match=r"sample_weight: no output is called 'b'"):
+    with pytest.raises(DataError, match=r"sample_weight: there is no output 'b'"):
         model.fit(X, Y, sample_weight={"z": W["z"], "b": W["a"]}, verbose=0)
 
 

@@ -168,14 +168,14 @@ def test_a_line_over_a_merge_of_layers_trains_them_but_has_no_configuration():
     model.fit([X, X], Y, verbose=0)
     assert not np.array_equal(before, left.get_weights()[0])
     assert model.count_params() == 18 + 18 + 14
-    with pytest.raises(ConfigError, match=r"Make it by Model\(inputs, outputs\)"):
+    with pytest.raises(ConfigError, match=r"make it with Model\(inputs, outputs\)"):
         model.get_config()
 
 
 def test_one_hot_rows_where_class_numbers_are_expected():
     model = Sequential([Dense(2, activation="softmax", input_shape=(5,))])
     model.compile("sgd", "sparse_categorical_crossentropy")
-    with pytest.raises(DataError, match=r"one class number for each row, not 2\. Use y\.argmax"):
+    with pytest.raises(DataError, match=r"one class number for each row, got 2 .*Use y\.argmax"):
         model.fit(X, Y)
 
 
@@ -205,7 +205,7 @@ def test_class_numbers_of_time_steps_may_leave_their_last_axis_out(loss):
     x, y = X.reshape(20, 3, 5), np.arange(60).reshape(20, 3) % 4
     assert model.evaluate(x, y, verbose=0) == model.evaluate(x, y[..., None], verbose=0)
     model.compile("sgd", "mse")
-    with pytest.raises(DataError, match=r"array has 2 axes \(20, 1\)"):
+    with pytest.raises(DataError, match=r"with 3 axes .*, got 2 \(20, 1\)"):
         model.fit(x, y[:, :1])
 
 
@@ -246,7 +246,7 @@ def test_a_step_written_as_in_keras_3_is_refused_and_not_passed_over(dialect, me
     model = own(inputs, Dense(2)(inputs))
     model.compile("sgd", "mse")
     before = model.get_weights()
-    with pytest.raises(RefusedError, match=rf"Own 'own\w*': its class writes {method}, which"):
+    with pytest.raises(RefusedError, match=rf"Own 'own\w*': its class defines {method}, which"):
         STEPS[method](model)
     assert all(map(np.array_equal, before, model.get_weights()))
 
@@ -258,7 +258,7 @@ def test_a_helper_of_a_class_of_keras_2_may_be_called_as_keras_3_calls_its_own(m
     model.compile("sgd", getattr(model, method))
     model.fit(X, Y, verbose=0)
     monkeypatch.setattr(config, "dialect", "3")
-    with pytest.raises(RefusedError, match=f"its class writes {method}, which"):
+    with pytest.raises(RefusedError, match=f"its class defines {method}, which"):
         model.fit(X, Y, verbose=0)
 
 

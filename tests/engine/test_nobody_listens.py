@@ -286,7 +286,7 @@ def test_what_predict_refuses_it_refuses_after_predict_on_batch_too():
     two, one = Model([a, b], [Dense(1)(a), Dense(1)(b)]), small_model()
     for _ in range(2):
         assert one.predict_on_batch(ROWS[:0]).shape == (0, 1)
-        with pytest.raises(DataError, match="the data set is empty"):
+        with pytest.raises(DataError, match="got an empty data set"):
             one.predict(ROWS[:0])
         assert len(two.predict_on_batch([ROWS, ROWS[:10]])) == 2
         with pytest.raises(DataError, match="different numbers of samples"):

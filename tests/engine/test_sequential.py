@@ -60,7 +60,7 @@ def test_a_deferred_sequential_refuses_an_unknown_optimizer_at_once():
 
 
 def test_build_without_layers_or_shape_says_what_is_missing():
-    with pytest.raises(ArgumentError, match="build needs layers; add"):
+    with pytest.raises(ArgumentError, match="build needs a layer. Call add"):
         Sequential().build((None, 4))
     with pytest.raises(ArgumentError, match="build needs an input_shape"):
         Sequential([Dense(2)]).build()
@@ -111,7 +111,7 @@ def test_an_emptied_sequential_that_was_compiled_is_so_with_its_new_layers():
     model = Sequential([Dense(3, input_shape=(4,))])
     model.compile("sgd", "mse")
     model.pop()
-    with pytest.raises(ArgumentError, match="build needs layers"):
+    with pytest.raises(ArgumentError, match="build needs a layer"):
         model.evaluate(numbers(4, 4), numbers(4, 2))
     model.add(Dense(2, input_shape=(4,)))
     assert model.evaluate(numbers(4, 4), numbers(4, 2), verbose=0) > 0
@@ -140,7 +140,7 @@ def test_an_emptied_sequential_can_be_filled_again():
     [
         (lambda: Dense, r"expected a layer, got <class .*Dense'>. Write Dense"),
         (lambda: "dense", "expected a layer, got 'dense'"),
-        (lambda: Lambda(lambda x: [x, x]), "gives 2 outputs; all layers of a Sequential"),
+        (lambda: Lambda(lambda x: [x, x]), "has 2 outputs; all layers of a Sequential"),
         (lambda: Dense(2, name="first"), 'The name "first" is used 2 times'),
         (lambda: Dense(2, weights=[np.ones((1, 1)), np.ones(2)]), "expected"),
         (lambda: Add(), "should be called on a list of at least 2 inputs"),
@@ -169,7 +169,7 @@ def test_a_failing_first_add_leaves_the_model_empty():
 def test_a_sequential_takes_one_input():
     model = Sequential([Dense(2)])
     model.compile("sgd", "mse")
-    with pytest.raises(ArgumentError, match="2 arrays came; a Sequential takes one"):
+    with pytest.raises(ArgumentError, match="expected one array, got 2"):
         model.fit([numbers(2, 3), numbers(2, 3)], numbers(2, 2))
 
 

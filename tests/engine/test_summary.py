@@ -239,8 +239,8 @@ def test_the_layers_of_a_range_are_opened_and_their_costs_are_of_the_whole_model
     ("wanted", "words"),
     [
         (("hiden", "scores"), "Did you mean 'hidden'"),
-        (("hidden", "zzz"), "no layer is called 'zzz'"),
-        (("hidden", "a["), "no layer is called"),
+        (("hidden", "zzz"), "no layer's name is or begins with 'zzz'"),
+        (("hidden", "a["), "no layer's name is or begins with"),
         (("hidden",), "expected two names"),
         ("hidden", "expected two names"),
     ],

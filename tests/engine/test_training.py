@@ -282,7 +282,7 @@ def test_weights_of_samples_and_of_classes_together_are_refused_in_keras_3(monke
     model = small()
     before = model.get_weights()
     for method in (model.train_on_batch, model.fit):
-        with pytest.raises(ValueError, match="both are given; expected one"):
+        with pytest.raises(ValueError, match="both are given. Leave one out"):
             method(X, Y > 0, sample_weight=np.ones(50), class_weight={0: 3.0, 1: 0.5})
     for one, other in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)

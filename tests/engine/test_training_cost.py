@@ -86,11 +86,15 @@ def test_numbers_that_were_changed_in_place_count():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (ROWS[:32, :3], LABELS[:32], r"x for 'dense_1_input': array of shape \(32, 3\)"),
+        (
+            ROWS[:32, :3],
+            LABELS[:32],
+            r"x for 'dense_1_input': expected .*got \(32, 3\)",
+        ),
         (ROWS[:32], LABELS[:31], "x has 32, y has 31"),
-        (ROWS[:32], np.ones((32, 2)), "with the loss binary_crossentropy they must agree"),
-        (ROWS[:32].reshape(32, 2, 2), LABELS[:32], "array has 3 axes"),
-        (ROWS[:0], LABELS[:0], "the data set is empty"),
+        (ROWS[:32], np.ones((32, 2)), "loss binary_crossentropy: expected targets of the shape"),
+        (ROWS[:32].reshape(32, 2, 2), LABELS[:32], "with 2 axes .*, got 3"),
+        (ROWS[:0], LABELS[:0], "got an empty data set"),
     ],
 )
 def test_bad_batches_after_good_ones_are_still_refused(x, y, message):
@@ -113,7 +117,7 @@ def test_lists_of_arrays_are_known_apart_from_arrays():
     ones = np.ones(50)
     first = model.test_on_batch(x, y, sample_weight=[ones, ones])
     assert [model.test_on_batch(x, y) for _ in range(3)] == [first] * 3
-    with pytest.raises(DataError, match="2 arrays came|1 arrays came|one array came"):
+    with pytest.raises(DataError, match="got 2|got 1|got one array"):
         model.test_on_batch(x, [LABELS])
     with pytest.raises(DataError, match="x for 'a'"):
         model.test_on_batch(x[::-1], y)

@@ -291,7 +291,7 @@ def test_calls_that_cannot_see_each_others_assignment_are_refused(dialect):
     norm = Assigning(name="own", input_shape=(2,))
     model = Sequential([norm, norm])
     model.compile("sgd", "mse")
-    with pytest.raises(ArgumentError, match="'own': assigns to .* in several calls in one model"):
+    with pytest.raises(ArgumentError, match="'own': several calls in one model assign to"):
         model.train_on_batch(A, A)
 
 

@@ -359,7 +359,7 @@ def test_no_images_and_a_number_of_steps_do_not_wait_for_ever():
     model = Sequential([Flatten(input_shape=(6, 8, 3)), Dense(1)])
     model.compile("sgd", "mse")
     flow = ImageDataGenerator().flow(IMAGES[:0], LABELS[:0])
-    with pytest.raises(DataError, match="the Sequence is empty"):
+    with pytest.raises(DataError, match="The Sequence is empty"):
         model.fit_generator(flow, steps_per_epoch=3, verbose=0)
 
 

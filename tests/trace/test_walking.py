@@ -92,7 +92,7 @@ def test_inputs_may_come_in_a_dict_by_name():
     ("x", "words"),
     [
         (np.ones((3, 7)), "shape"),
-        ([np.ones((3, 20)), np.ones((3, 20))], "2 arrays came"),
+        ([np.ones((3, 20)), np.ones((3, 20))], "got 2"),
         ({"pixel": np.ones((3, 20))}, "Did you mean 'pixels'"),
         (np.ones((0, 20)), "empty"),
     ],
@@ -170,7 +170,7 @@ def test_a_subclassed_model_is_walked_through_the_graph_of_its_call():
 
 
 def test_a_model_without_call_cannot_be_walked():
-    with pytest.raises(NotBuiltError, match="neither inputs and outputs nor a call"):
+    with pytest.raises(NotBuiltError, match="neither inputs and outputs nor its own call"):
         walk(Model(), np.ones((2, 4)))
 
 

@@ -270,7 +270,7 @@ def test_stopping_ends_a_process_that_is_stuck():
 @pytest.mark.process
 def test_a_process_that_ends_by_itself_is_told(started):
     batches = started(OrderedEnqueuer(Dying(), use_multiprocessing=True))
-    with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\); .* threads"):
+    with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\) .* threads"):
         next(batches)
 
 
@@ -291,19 +291,19 @@ def test_what_cannot_go_to_a_process_is_told_before_one_is_started(starting):
     with pytest.raises(DtypeError, match="generator cannot be sent to another process"):
         GeneratorEnqueuer((i for i in range(3)), use_multiprocessing=True).start()
     for source in (Unpicklable(), [lambda: 1], local_class()()):
-        with pytest.raises(DtypeError, match="cannot be sent .* Use threads: leave"):
+        with pytest.raises(DtypeError, match="cannot be sent .* Or use threads: leave"):
             OrderedEnqueuer(source, use_multiprocessing=True).start(workers=2)
 
 
 def test_an_enqueuer_is_started_once_and_before_it_is_asked():
     enqueuer = OrderedEnqueuer(Numbers())
-    with pytest.raises(WorkerError, match=r"call start\(\) first"):
+    with pytest.raises(WorkerError, match=r"Call start\(\) first"):
         enqueuer.get()
     enqueuer.start()
     with pytest.raises(WorkerError, match="it runs already"):
         enqueuer.start()
     enqueuer.stop()
-    with pytest.raises(ArgumentError, match="workers is 0; expected a whole number >= 1"):
+    with pytest.raises(ArgumentError, match="workers: expected a whole number >= 1, got 0"):
         enqueuer.start(workers=0)
     with pytest.raises(ArgumentError, match="max_queue_size is -1"):
         enqueuer.start(max_queue_size=-1)
@@ -658,7 +658,7 @@ def test_arrays_may_be_validated_on_batches_that_somebody_makes(callbacks):
     expected = history((X, Y))
     np.testing.assert_allclose(history(Batches()), expected, rtol=1e-5)
     np.testing.assert_allclose(history(endless(), validation_steps=5), expected, rtol=1e-5)
-    with pytest.raises(DataError, match="the generator ended after 0 of 5 batches"):
+    with pytest.raises(DataError, match="The generator ended after 0 of 5 batches"):
         history(iter([]), validation_steps=5)
 
 
@@ -747,13 +747,13 @@ def test_a_sequence_without_batches_is_an_error_not_an_endless_search(workers):
     empty.length = 0
     with pytest.raises(DataError, match="expected at least one batch, got a Emptied of length 0"):
         model().fit_generator(empty, steps_per_epoch=2, verbose=0, workers=workers)
-    with pytest.raises(DataError, match="the Sequence is empty"):
+    with pytest.raises(DataError, match="The Sequence is empty"):
         model().fit_generator(Emptied(), epochs=2, verbose=0, workers=workers)
 
 
 def test_an_enqueuer_of_an_empty_sequence_says_so(started):
     batches = started(OrderedEnqueuer(Numbers(0)))
-    with pytest.raises(DataError, match="the Sequence is empty"):
+    with pytest.raises(DataError, match="The Sequence is empty"):
         next(batches)
 
 
@@ -780,11 +780,11 @@ def test_a_model_that_looks_for_its_shape_in_an_empty_source_says_so(method):
     call = getattr(unbuilt(), method)
     with pytest.raises(DataError, match="expected at least one batch, got none"):
         call(iter([]), 1)
-    with pytest.raises(DataError, match="the Sequence is empty"):
+    with pytest.raises(DataError, match="The Sequence is empty"):
         call(Numbers(0), 1)
     with pytest.raises(DtypeError, match=r"a Sequence, got function. Call it"):
         call(endless, 1)
-    with pytest.raises(DtypeError, match="expected a generator, .* got int"):
+    with pytest.raises(DtypeError, match="Expected a generator, .* got int"):
         getattr(model(), method)(3, 1)
 
 

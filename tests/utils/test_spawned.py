@@ -105,7 +105,7 @@ train(Batches(), workers=1, use_multiprocessing=True)
     assert len([line for line in complained if line.startswith("Traceback")]) == 1
     assert "WorkerError: " in complained[-1]
     assert "under `if __name__ == '__main__':`" in complained[-1]
-    assert "leave use_multiprocessing out: threads need" in complained[-1]
+    assert "leave out use_multiprocessing: threads need" in complained[-1]
     assert said == ["begun", "begun"]
 
 

@@ -1,8 +1,9 @@
 """Keras 1's algorithm for the map of a graph, kept for study: `map_graph(..., flavour="1")`.
 
 It computes depths during the walk and stores each visit in `seen_nodes` as a mark "id-depth". A
-node that it reaches at several depths is walked once for each of them. It does not detect cycles:
-on a cycle the depth grows with each round, so no mark is seen twice. Lesson: chapter 8.
+node that is reached at several depths is walked once for each depth. Cycles are not detected: the
+depth grows with each round, so the marks always differ and the walk does not end. Lesson: chapter
+8.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def make_node_marker(node: Node, depth: int) -> str:
-    """Return the mark that Keras 1 leaves: "id-depth"."""
+    """Return Keras 1's mark of a visit: "id-depth"."""
     return f"{id(node)}-{depth}"
 
 
 def build_map_of_graph(
     outputs: Iterable[Tensor], marks: dict[str, None]
 ) -> Generator[Any, Any, dict[str, Any]]:
-    """Walk from the outputs and leave a mark at each visit; return the other facts of a `GraphMap`.
+    """Walk from the outputs, add a mark for each visit, and return the fields of a `GraphMap`.
 
-    A node, and a layer, is as deep as it was ever met.
+    The depth of a node or a layer is the greatest depth at which it was reached.
     """
     nodes_in_decreasing_depth: list[Node] = []
     finished_nodes: set[Node] = set()

@@ -1,4 +1,4 @@
-"""What only Keras 1 has in a layer: constraints, regularizers, inbound layers.
+"""The part of `Layer` that only Keras 1 has: constraints, regularizers, inbound layers.
 
 `Layer` inherits them from `LayerOfKeras1`.
 """
@@ -16,7 +16,7 @@ from kerascope.spellings import ATTRIBUTES, VALUES
 
 
 class WeightConstraints(dict[Variable, Any]):
-    """The constraints of a layer's weights: entering one gives it to the weight."""
+    """The constraints of a layer's weights. Assigning to an entry sets the weight's constraint."""
 
     def __setitem__(self, weight: Variable, constraint: Any) -> None:
         weight.constraint = constraints.get(constraint)
@@ -26,17 +26,17 @@ class WeightConstraints(dict[Variable, Any]):
 def outputs_of(
     layers: list[Any], node_indices: Any = None, tensor_indices: Any = None
 ) -> list[Any]:
-    """Return one output tensor of each layer: of which call, and which; by default the first."""
+    """Return an output tensor of each layer, by indices of call and output; default the first."""
     calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
     chosen = zip(layers, to_list(calls), to_list(places), strict=True)
     return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in chosen]
 
 
 class OldName:
-    """An attribute under the name that Keras 1 gave it: `layer.W` is `layer.kernel`.
+    """An attribute under its name in Keras 1: `layer.W` is `layer.kernel`.
 
-    It has no `__set__`, so a layer of your own may still store a `self.W`. Values are translated to
-    Keras 1's words, too.
+    It has no `__set__`, so a layer of your own may still set `self.W`. Values are translated to
+    Keras 1's names too.
     """
 
     def __init__(self, new: str, values: Mapping[str, Any]) -> None:
@@ -46,12 +46,12 @@ class OldName:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        value = getattr(instance, self.new)  # of a recurrent layer its cell has it
+        value = getattr(instance, self.new)  # in a recurrent layer, an attribute of its cell
         return self.words.get(value, value) if isinstance(value, str) else value
 
 
 class LayerOfKeras1:
-    """Names of Keras 1."""
+    """Methods and attributes of Keras 1's layers."""
 
     label: Any
     trainable_weights: Any
@@ -59,13 +59,13 @@ class LayerOfKeras1:
     def add_inbound_node(
         self, inbound_layers: Any, node_indices: Any = None, tensor_indices: Any = None
     ) -> None:
-        """Call the layer on the outputs of layers; by default the first of each."""
+        """Call the layer on outputs of other layers; by default the first output of each."""
         outputs = outputs_of(to_list(inbound_layers), node_indices, tensor_indices)
         self(unpack_singleton(outputs))  # type: ignore[operator]
 
     @property
     def constraints(self) -> WeightConstraints:
-        """Weight -> what the optimizer applies to each new value; what is set in it counts."""
+        """Weight -> the constraint that the optimizer applies to each new value; can be changed."""
         own = ((w, w.constraint) for w in self.trainable_weights)
         return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
 
@@ -76,15 +76,15 @@ class LayerOfKeras1:
 
     @property
     def regularizers(self) -> list[Any]:
-        """Nothing: the penalties are in `losses`, in Keras 1.2 too."""
+        """Empty; the penalties are in `losses`, as in Keras 1.2."""
         return []
 
     @regularizers.setter
     def regularizers(self, value: Any) -> None:
         if value:
             warn(
-                f"{self.label}: `regularizers` does nothing, as in Keras 1.2; give them to the "
-                "weights: add_weight(..., regularizer=...)."
+                f"{self.label}: `regularizers` does nothing, as in Keras 1.2. Pass them to "
+                "add_weight(..., regularizer=...)."
             )
 
     def get_output_shape_for(self, input_shape: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The methods of Keras 1 and 2 that train, evaluate and predict on what a generator yields."""
+"""The methods of Keras 1 and 2 that train, evaluate and predict on generators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OVER_BATCHES = (
 
 
 class ModelOfKeras1:
-    """Methods of Keras 1 and 2."""
+    """Methods of Keras 1's and 2's models."""
 
     _fit_stage: Any
     _make_test_function: Any
@@ -38,40 +38,41 @@ class ModelOfKeras1:
         Parameters
         ----------
         generator : generator or Sequence
-            Yields (x, y) or (x, y, sample_weight), for ever; a Sequence has a length.
+            Yields (x, y) or (x, y, sample_weight), endlessly; a Sequence has a length.
         steps_per_epoch : int, optional
             Needed for a generator.
         epochs, verbose, callbacks, initial_epoch, validation_batch_size, validation_freq
             As for `fit`.
         validation_data : tuple, generator or Sequence, optional
         validation_steps : int, optional
-            Needed if that is a generator.
+            Needed if `validation_data` is a generator.
         class_weight : dict, optional
         max_queue_size : int
-            How many batches the workers make ahead. Default 10.
+            Number of batches that the workers make in advance. Default 10.
         workers : int
-            How many threads make batches; 0: none, they are made here, when they are needed. That
-            is also what happens if `workers` is not given (Keras starts one thread then).
+            Number of threads that make batches. With 0, the default, the training loop makes each
+            batch when it is needed. (Keras starts one thread by default.)
         use_multiprocessing : bool
-            The workers are processes: for work in Python itself, which threads do one after the
-            other. They are forked on Linux. Elsewhere, and if the script told
-            `multiprocessing.set_start_method` so, each is a fresh Python: the script's work must
-            stand under `if __name__ == "__main__":`, and the Sequence be one that can be pickled.
+            Whether the workers are processes. Use them for work in Python itself, which threads
+            cannot do at the same time. On Linux processes are forked. On other systems, or if the
+            script called `multiprocessing.set_start_method`, new Python processes are started: then
+            the script's work must be under `if __name__ == "__main__":`, and the Sequence must be
+            one that can be pickled.
         shuffle : bool
-            Read a Sequence's batches in another order each epoch. Default True.
+            Whether each epoch reads a Sequence's batches in a new order. Default True.
 
         Raises
         ------
         DtypeError
             The generator cannot be sent to a process that is not forked.
         WorkerError
-            A process ended before it gave its batch; or the script has no such `if`.
+            A process ended before it returned its batch, or the script has no such `if`.
 
         Notes
         -----
-        The batches come in the same order whatever `workers` is. Threads are not the default
-        because a generator that is read ahead draws its random numbers earlier, so that a seed
-        would give another run each time, and because it must not use the model that is trained.
+        The order of the batches does not depend on `workers`. Threads are not the default for two
+        reasons: a generator in a thread draws random numbers at other times, so runs with the same
+        seed would differ; and it must not use the model that is being trained.
         """
         return self.fit_generator_stage(generator, *args, **kwargs).run()
 
@@ -107,7 +108,7 @@ class ModelOfKeras1:
         Parameters
         ----------
         generator : generator or Sequence
-            Yields x, or (x, y) of which y is left out.
+            Yields x, or (x, y), whose y is ignored.
         steps : int, optional
             Needed for a generator.
         verbose : {0, 1}

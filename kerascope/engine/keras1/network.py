@@ -1,4 +1,4 @@
-"""What Keras 1 calls a network's, a Container's: marks of its walk, weights in open HDF5 groups."""
+"""Methods of Keras 1's Container: marks of its graph walk, weights in open HDF5 groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kerascope.engine.graph_map import map_graph
 
 
 class NetworkOfKeras1:
-    """Names of Keras 1."""
+    """Methods and attributes of Keras 1's networks."""
 
     inputs: Any
     outputs: Any
@@ -16,7 +16,7 @@ class NetworkOfKeras1:
 
     @property
     def seen_nodes(self) -> list[str]:
-        """The marks "id-depth" that Keras 1's algorithm leaves on this graph."""
+        """The marks "id-depth" that Keras 1's algorithm makes for this graph."""
         return map_graph(self.inputs, self.outputs, flavour="1").seen_nodes
 
     @property
@@ -26,13 +26,13 @@ class NetworkOfKeras1:
         return nodes
 
     def save_weights_to_hdf5_group(self, f: Any) -> None:
-        """Write the weights into an open group."""
+        """Write the weights into an open HDF5 group."""
         self.save_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group(self, f: Any) -> None:
-        """Read weights from an open group, in order."""
+        """Read weights from an open HDF5 group, in order."""
         self.load_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:
-        """Read weights from an open group by the names of layers."""
+        """Read weights from an open HDF5 group by the names of layers."""
         self.load_weights(f, by_name=True)  # type: ignore[attr-defined]

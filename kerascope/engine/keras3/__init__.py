@@ -1,4 +1,4 @@
-"""What Keras 3 does differently from Keras 1 and 2, for scripts written in its dialect.
+"""The differences of Keras 3 from Keras 1 and 2, for scripts in dialect "3".
 
 Read the engine first. Each file here names the part of the engine that it changes or extends.
 """

@@ -2,11 +2,11 @@
 
 `Model(m.get_layer("h2").input, m.output)` cuts a model out of another one. Keras 1 and 2 raise an
 error if the outputs need more than the given inputs. Keras 3 replaces each input with a new Input,
-and calls the layers behind it again. `cut_out` does this.
+and calls the layers after it again. `cut_out` does this.
 
-If a layer assigns to a variable and is called twice in a graph, the order of the calls is open. In
-a model it is not: `outputs_in_order` calls the layers again, in the order in which the model runs
-them.
+If a layer assigns to a variable and is called twice in a graph, the graph does not define the order
+of the calls. A model does: `outputs_in_order` calls the layers again, in the order in which the
+model runs them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from kerascope.spellings import dialect_options
 
 
 def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Return inputs that are all of `Input`, and the outputs computed from them.
+    """Replace inputs that `Input` did not make by new Inputs; return inputs and outputs.
 
-    In other dialects, and if the outputs need more inputs, both stay as they are.
+    In other dialects than "3", or if the outputs need more inputs, nothing is replaced.
     """
     tensors = [*inputs, *outputs]
     if not dialect_options().wraps_operations or not all(_is_of_a_layer(x) for x in tensors):
@@ -46,9 +46,9 @@ def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], 
 
 
 def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor]) -> list[Tensor]:
-    """Return outputs of the same calls, each of which reads what the calls before it have assigned.
+    """Repeat calls so that each reads the values that earlier calls assign; return the outputs.
 
-    Where no two calls assign to one variable, these are the outputs themselves.
+    If no two calls assign to the same variable, the outputs are returned unchanged.
     """
     nodes = [node for node in nodes if not node.is_input]
     updates: list[Any] = []
@@ -66,7 +66,7 @@ def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor
 
 
 def _call_again(node: Node, new: dict[Tensor, Tensor]) -> None:
-    """Call a layer again, on the new tensors, and enter what it gives."""
+    """Call a layer again on the new tensors, and add its outputs to `new`."""
     call = Call([new.get(x, x) for x in node.input_tensors], node.arguments)
     found, _ = listed(node.outbound_layer(call.inputs, **call.arguments))
     new.update(zip(node.output_tensors, found, strict=True))
@@ -77,7 +77,7 @@ def _is_of_a_layer(x: object) -> bool:
 
 
 def _nodes_between(inputs: Collection[Tensor], outputs: Iterable[Tensor]) -> list[Node]:
-    """Return the calls between the inputs and the outputs, each after those that it needs."""
+    """Return the calls between the inputs and the outputs, each after the calls that it needs."""
     given, seen, ordered = set(inputs), set[Node](), list[Node]()
     stack: list[tuple[Node | None, Iterable[Tensor]]] = [(None, iter(outputs))]
     while stack:

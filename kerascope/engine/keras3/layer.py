@@ -1,4 +1,4 @@
-"""What only Keras 3 has in a layer: `stateless_call`, variables as attributes, `quantize`.
+"""The part of `Layer` that only Keras 3 has: `stateless_call`, variables as attributes, ...
 
 `Layer` inherits them from `LayerOfKeras3`.
 """
@@ -18,7 +18,7 @@ from kerascope.not_yet import out_of_scope
 
 
 class LayerOfKeras3:
-    """Names of Keras 3."""
+    """Methods and attributes of Keras 3's layers."""
 
     label: Any
     weights: Any
@@ -43,7 +43,7 @@ class LayerOfKeras3:
         return self.non_trainable_weights
 
     def _enter_variables(self) -> None:
-        """Enter each `keras.Variable` that is an attribute, alone or in a list, as a weight."""
+        """Add each `keras.Variable` that is an attribute, or in a list, to the weights."""
         for value in list(vars(self).values()):
             if value.__class__ in PLAIN:
                 continue
@@ -56,21 +56,21 @@ class LayerOfKeras3:
     def stateless_call(
         self, trainable_variables: Any, non_trainable_variables: Any, *args: Any, **kwargs: Any
     ) -> tuple[Any, list[Any]]:
-        """Return the outputs for arrays with given weights, and the new ones that are not trained.
+        """Return the outputs for given weights, and the new values of the non-trainable weights.
 
-        Nothing is written. As in Keras 3, but for `return_losses`.
+        No variable is changed. Unlike in Keras 3, `return_losses` is not supported.
 
         Raises
         ------
         ArgumentError
-            There are too many or too few weights, or the losses are asked for.
+            There are too many or too few weights, or `return_losses` is given.
         """
         variables = [*self.trainable_weights, *self.non_trainable_weights]
         values = [*trainable_variables, *non_trainable_variables]
         if kwargs.pop("return_losses", False) or len(values) != len(variables):
             raise ArgumentError(
-                f"{self.label}: stateless_call got {len(values)} weights; expected "
-                f"{len(variables)}: {variables}, and no return_losses. Build the layer first.",
+                f"{self.label}: stateless_call: expected {len(variables)} weights {variables} and "
+                f"no return_losses, got {len(values)}. Build the layer first.",
                 subject=self,
             )
         given = {
@@ -81,16 +81,16 @@ class LayerOfKeras3:
             return outputs, [value_of(assigned[v]) for v in self.non_trainable_weights]
 
     def enable_lora(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse to add weights of low rank."""
+        """Raise RefusedError: LoRA is not supported."""
         raise RefusedError(f"{self}: enable_lora: {out_of_scope('LoRA')}", subject=self)
 
     def quantize(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse to quantize the weights."""
+        """Raise RefusedError: quantization is not supported."""
         raise RefusedError(f"{self}: quantize: {out_of_scope('int8')}", subject=self)
 
 
 def checked_dtype(dtype: Any) -> Any:
-    """Return a layer's type; refuse policies that mix types or quantize."""
+    """Return a layer's dtype; raise for policies of mixed precision or quantization."""
     if isinstance(dtype, str) and dtype.startswith("mixed_"):
         raise RefusedError(f"dtype {dtype!r}: {out_of_scope('mixed precision')}")
     if isinstance(dtype, str) and "_from_" in dtype:

@@ -1,8 +1,8 @@
-"""What Keras 3 lets a model's class define: its own loss, and layers that assign in `call`.
+"""Methods of Keras 3's models: a class's own loss, and updates that layers assign in `call`.
 
 If a model class overrides `compute_loss`, compiling calls it once, on symbols. Its result is the
-total loss of training and evaluation. Inside, `super().compute_loss(...)` returns the loss that was
-given to `compile`.
+total loss of training and evaluation. In it, `super().compute_loss(...)` returns the loss that was
+passed to `compile`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=Non
 
 
 def writes_own_loss(model: Any) -> bool:
-    """Return whether training calls a `compute_loss` that the model's class writes itself."""
+    """Return whether training calls the `compute_loss` of the model's own class."""
     method = type(model).compute_loss
     is_own = not method.__module__.startswith("kerascope.engine.")
     return is_own and dialect_options().calls_compute_loss
 
 
 def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
-    """Return what the model's own `compute_loss` makes of symbols."""
+    """Return the total loss that the class's own `compute_loss` returns on symbols."""
     trained = compiled.trained
     written = type(model).compute_loss
     targets = [current_rules().target_of_metric(written, compiled, k) for k in range(len(trained))]
@@ -59,8 +59,8 @@ def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
             loss = loss if isinstance(loss, (Tensor, int, float, np.number)) else None
             if loss is None or as_tensor(loss).ndim:
                 raise DtypeError(
-                    f"{model.label}: compute_loss returned {loss!r}; expected a scalar, such as "
-                    "ops.mean(...).",
+                    f"{model.label}: compute_loss: expected a scalar such as ops.mean(...), got "
+                    f"{loss!r}.",
                     subject=model,
                 )
             return as_tensor(loss)
@@ -88,18 +88,18 @@ class ModelOfKeras3:
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None,
         training: bool = True,
     ) -> Any:  # fmt: skip
-        """Return the loss of predictions: the losses given to `compile`, and the penalties.
+        """Return the loss of predictions: the losses passed to `compile` plus the penalties.
 
-        In dialect "3" a subclass may define it with `keras.ops`. Compiling runs it once, on
-        symbols, and training and evaluation use what it returns.
+        In dialect "3" a subclass may override it, with functions of `keras.ops`. Compiling runs it
+        once, on symbols; training and evaluation use its result.
 
         Parameters
         ----------
         x : array, optional
-            Read only for penalties on what layers compute of it.
+            Only needed for penalties on outputs of layers, which depend on `x`.
         y, y_pred, sample_weight : array, or list or dict of arrays
         training : bool
-            Not read: the loss is the same in both phases.
+            Ignored: the loss is the same in both phases.
         """
         compiled: Any = _compiling.get() or self
         if not compiled.loss_functions:
@@ -114,8 +114,8 @@ class ModelOfKeras3:
         penalties = current_rules().penalties(self)
         if x is None and len(self.losses) != len(self.get_losses_for(None)):
             raise ArgumentError(
-                f"{self.label}: compute_loss: expected x, since the self has penalties on what its "
-                "layers compute of it."
+                f"{self.label}: compute_loss: pass x, because the model has penalties on outputs "
+                "of its layers."
             )
         inputs = listed_with_structure(x)[1] if x is not None else []
         numbers = function(self.inputs if inputs else [], penalties)(inputs) if penalties else []
@@ -123,12 +123,12 @@ class ModelOfKeras3:
             return value_of(as_tensor(_sum(compiled, y, y_pred, sample_weight, numbers)))
 
     def _refuse_uncalled_methods(self, name: str) -> None:
-        """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
+        """Raise RefusedError if the class overrides a method that is never called here."""
         for method, instead in UNCALLED_METHODS[name].items():
             is_helper = method.startswith("compute_") and not dialect_options().calls_compute_loss
             if hasattr(type(self), method) and not is_helper:
                 raise RefusedError(
-                    f"{self.label}: its class writes {method}, which nothing here would call. "
+                    f"{self.label}: its class defines {method}, which is never called here. "
                     f"{instead} {out_of_scope('train_step')}",
                     subject=self,
                 )
@@ -139,8 +139,8 @@ class ModelOfKeras3:
         if variable is not None:
             own = [x for x in layers_within(self) if any(v is variable for v, _ in x.updates)]
             raise ArgumentError(
-                f"{own[-1].label}: assigns to '{variable.name}' in several calls in one model, of "
-                f"which a step could write only one. Call it once, or make all calls in the "
+                f"{own[-1].label}: several calls in one model assign to '{variable.name}', but a "
+                f"step can write only one value. Call the layer once, or make all calls in the "
                 f"`call` of one layer or of a subclassed model.",
                 subject=own[-1],
             )

@@ -1,4 +1,4 @@
-"""A `call` that says `if training:` is run once for each phase.
+"""A layer's `call` that contains `if training:` runs once for each phase.
 
 Keras 3 runs `call` anew for training and for test, with `training` True or False. Here, one graph
 serves both phases, and `training` is a symbol, which is neither. If a `call` branches on it, the
@@ -30,7 +30,7 @@ def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> 
     Raises
     ------
     ArgumentError
-        It branches, and adds penalties or states, which would count in both phases.
+        It branches and adds penalties or states, which would count in both phases.
     """
     transaction = Transaction(layer)
     try:
@@ -45,17 +45,17 @@ def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> 
 
 
 def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
-    """Return the outcome of `call` in training and in test, with a switch between both."""
+    """Return a switch between the results of `call` in training and in test."""
     outcomes, packed, adds = _outcomes(layer, call, arguments)
-    if adds:  # perhaps no more than the penalties on weights that have been made just now
+    if adds:  # perhaps only the penalties on weights made in this call
         with rolled_back(layer):
             *_, adds = _outcomes(layer, call, arguments)
     if adds or len(outcomes[0]) != len(outcomes[1]):
         raise ArgumentError(
-            f"{layer.label}: its call says `if training:`, so it is run once for training and once "
-            f"for test; but the two differ in their number of outputs, or add penalties or states, "
-            f"which would count twice, or in the wrong phase. Write "
-            f"K.in_train_phase(a, b, training) where they differ.",
+            f"{layer.label}: its call contains `if training:`, so it runs once for training and "
+            f"once for test. The two runs differ in their number of outputs, or they add penalties "
+            f"or states, which would count twice or in the wrong phase. Use "
+            f"K.in_train_phase(a, b, training) instead.",
             subject=layer,
         )
     choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
@@ -65,7 +65,7 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
-    """Return the outcomes in training and in test, and whether penalties or states were added."""
+    """Return the results in training and in test, and whether penalties or states were added."""
     outcomes: list[list[Any]] = []
     new_values: list[dict[Variable, Tensor]] = []
     before = len(layer.losses) + len(layer.state_updates)

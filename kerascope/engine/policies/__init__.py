@@ -1,4 +1,4 @@
-"""Which policies hold around calls of layers, and in which order."""
+"""The policies around the calls of layers, in their order."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from kerascope.engine.policies.undo import Transaction, rolled_back
 
 
 def around_call(layer: CalledLayer, call: Any) -> WholeCall:
-    """Return what holds around a call: around building, the body and the Node.
+    """Return the policies around a call: around building the layer, its body and its Node.
 
-    The outermost is first. So a failed call is undone before its error notes the layer.
+    A failed call is undone: the layer, and the layers that it called, are as before. Then the error
+    receives the layer's name and the facts of the call.
     """
     transaction = Transaction(layer)
     return WholeCall([FailureFacts(layer, call), transaction], [transaction])
 
 
 def around_repeat(layer: CalledLayer, call: Any) -> WholeCall:
-    """Return what holds around a call that repeats an earlier one on other tensors."""
+    """Return the policies around a call that repeats an earlier call on other tensors."""
     transactions = [Transaction(layer)]
     return WholeCall(transactions, transactions)
 
 
 def around_body(layer: CalledLayer, call: Any) -> AbstractContextManager[None]:
-    """Return what holds around a layer's own `call`, its penalties and its mask."""
+    """Return the policies around a layer's own `call`, its penalties and its mask."""
     count_call(layer)
     return inside_call(layer, call.tensors)
 
 
 def leaving_no_trace(layer: CalledLayer) -> AbstractContextManager[None]:
-    """Return a `with` block after which the layer, and those it called, are as before."""
+    """Return a `with` block that undoes the calls in it, of the layer and of layers inside."""
     return rolled_back(layer)

@@ -1,8 +1,8 @@
-"""What a call assigns to variables: `variable.assign(value)` in a layer's `call`, as in Keras 3.
+"""Assignments in calls: `variable.assign(value)` in a layer's `call`, as in Keras 3.
 
-On symbols nothing is written: the pair (variable, new value) becomes an update of the layer, which
-runs in training, test and prediction, since the call does. The calls of one graph that assign to
-the same variable follow each other.
+In a call on symbols no value is written. The pair (variable, new value) becomes an update of the
+layer, which runs in training, test and prediction. If several calls of one graph assign to the same
+variable, each reads the value of the call before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kerascope.engine.around import CalledLayer
 
 EnclosingCall = Any
 
-# The model whose graph is being made, and its inputs, if its calls read what others have assigned.
+# The model whose graph is being made, and its inputs, while `calls_in_order` is active.
 making_model: ContextVar[tuple[CalledLayer, list[Tensor]] | None] = ContextVar(
     "model", default=None
 )
@@ -28,7 +28,7 @@ making_model: ContextVar[tuple[CalledLayer, list[Tensor]] | None] = ContextVar(
 
 @contextmanager
 def calls_in_order(model: CalledLayer, inputs: list[Tensor]) -> Iterator[dict[Variable, Tensor]]:
-    """Let each call in the `with` block read what the calls before it have assigned."""
+    """Let each call in the `with` block read the values that earlier calls assigned."""
     token = making_model.set((model, inputs))
     try:
         with assigning() as assigned:
@@ -40,15 +40,15 @@ def calls_in_order(model: CalledLayer, inputs: list[Tensor]) -> Iterator[dict[Va
 def enter_assigned(
     call: EnclosingCall, assigned: dict[Any, Any], before: dict[Any, Any] | None
 ) -> None:
-    """Enter what a call has assigned among the updates of its layer.
+    """Add the values that a call assigned to the updates of its layer.
 
     Parameters
     ----------
     call : EnclosingCall
     assigned : dict of Variable to value
-        What it and the calls before it have assigned.
+        The values assigned by this call and the calls before it.
     before : dict of Variable to value, or None
-        What was assigned before it; changed, since a call around this one reads the new values.
+        The values assigned before. The new values are added, for the enclosing call.
     """
     earlier = before or {}
     pairs = [(v, new) for v, new in assigned.items() if earlier.get(v) is not new]

@@ -1,4 +1,4 @@
-"""The limits while a model is built from a file: what its layers, weights and calls may cost."""
+"""The limits on layers, weights and calls while a model is built from a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kerascope.limits import CALL_COST, LAYER_COST, Budget, building, current_bu
 
 
 def count_layer(layer: CalledLayer) -> None:
-    """Take a new layer from the budget, if there is one; its weights may be made later."""
+    """Charge a new layer to the budget, if there is one; its weights may be made later."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(LAYER_COST, f"at a layer {type(layer).__name__}")
@@ -21,23 +21,23 @@ def count_layer(layer: CalledLayer) -> None:
 
 
 def count_call(layer: CalledLayer) -> None:
-    """Take a call from the budget."""
+    """Charge a call to the budget, if there is one."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(CALL_COST, f"at a call of a layer {type(layer).__name__}")
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:
-    """Return the budget for what a layer makes now: the one in force, or the layer's own."""
+    """Return the budget for a layer's weights: the current budget, or the layer's own."""
     return current_budget() or vars(layer).get("_budget")
 
 
 def first_value(
     layer: CalledLayer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
 ) -> Any:
-    """Return `compute()`, the first value of a weight, if the budget has room for it.
+    """Return `compute()`, the first value of a weight; raise if it exceeds the budget.
 
-    For weights that are read from a file next, zeros are returned.
+    If the weights are read from a file afterwards, zeros are returned instead.
     """
     budget = budget_of(layer)
     if budget is None:

@@ -1,4 +1,4 @@
-"""The penalties of a call on numbers: `layer.losses` has them until the next such call."""
+"""The penalties of a call on arrays, which `layer.losses` contains until the next such call."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kerascope.engine.around import CalledLayer
 
 
 class LossesOfLastCall(NamedTuple):
-    """The penalties of a layer for the last call on numbers, and the layers that added some."""
+    """The penalties of a layer in the last call on arrays, and the layers that added some."""
 
     own: list[Tensor]
     layers: list[CalledLayer]
 
 
-# What each Layer adds in the outermost call on numbers that is running.
+# Layer -> the penalties that it added in the current outermost call on arrays.
 entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered", default=None)
 
 
 @contextmanager
 def losses_of_a_call(layer: CalledLayer) -> Iterator[None]:
-    """Replace the penalties of the last call on numbers by those of the call in the `with` block.
+    """Replace the penalties of the last call on arrays by those of the call in the `with` block.
 
-    If the call fails, those of the last one stay.
+    If the call fails, the penalties of the last call are kept.
     """
     entered: dict[Any, list[Tensor]] = {}
     token = entered_losses.set(entered)

@@ -1,8 +1,8 @@
-"""Calls inside calls: which layer's `call` is running, and in which call it was called itself.
+"""Calls inside calls: the layer whose `call` is running, and the outermost call around it.
 
-A layer of layers calls others in its own `call`. A model stores only the outermost call, in a Node.
-So what the inner layers add, such as the moving averages of a BatchNormalization, is entered under
-the inputs of that outermost call.
+A layer may call other layers in its own `call`. A model stores only the outermost call, in a Node.
+So the updates of inner layers, such as the moving averages of a BatchNormalization, belong to the
+inputs of that outermost call.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from kerascope.engine.policies.assigned import enter_assigned
 
 
 class EnclosingCall(NamedTuple):
-    """The call of a layer that is running, and the inputs of the outermost call around it.
+    """The current call of a layer, and the inputs of the outermost call around it.
 
-    This very list of inputs identifies the outermost call, and is that of its Node: another call on
-    the same tensors has another list.
+    The list of inputs, which is also that of the Node, identifies the outermost call: another call
+    on the same tensors has another list object.
     """
 
     layer: Any  # a Layer
@@ -39,9 +39,9 @@ def is_inside_call() -> bool:
 
 @contextmanager
 def inside_call(layer: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
-    """Let this call of `layer` enclose the calls inside the `with` block.
+    """Mark this call of `layer` as the enclosing call of calls inside the `with` block.
 
-    What the call assigns to variables, as in Keras 3, is entered among the layer's updates.
+    Values that the call assigns to variables, as in Keras 3, are added to the layer's updates.
     """
     outer = enclosing_call.get()
     if outer is not None:
@@ -62,7 +62,7 @@ def inside_call(layer: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
 
 @contextmanager
 def outside_calls() -> Iterator[None]:
-    """Let no call enclose the calls inside the `with` block: they build a model inside a layer."""
+    """Leave the enclosing call inside the `with` block, to build a model inside a layer."""
     token = enclosing_call.set(None)
     try:
         yield

@@ -1,9 +1,8 @@
-"""The facts that an error carries about the graph in which it happened.
+"""The facts about the graph that are attached to an error.
 
-A call that fails makes no Node, and all that was built inside it is undone; what is left is a
-message. So the error carries which layer was called, on which tensors, and by which calls these
-were made. The facts live as long as the error does, and cost nothing where nothing fails.
-`viz.extract.failure` draws them.
+A call that fails makes no Node, and is undone. So the facts are attached to the error: the layer,
+the tensors it was called on, and the calls that made these tensors. They exist as long as the
+error, and cost nothing if no error occurs. `viz.extract.failure` draws them.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ Node = Any
 
 
 class FailureFacts(CallPolicy):
-    """Attaches to an error the call of a layer that it passed through."""
+    """Attaches the facts of a layer's call to an error raised in it."""
 
     def __init__(self, layer: CalledLayer, call: Any) -> None:
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Attach the call, or at least name the layer."""
+        """Attach the facts of a symbolic call; for other calls add a note with the layer's name."""
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):
@@ -46,9 +45,9 @@ class FailedCall:
     tensors : list of Tensor
         Its inputs.
     makers : dict of Tensor to Node
-        The call that made each tensor on the way from the inputs to `tensors`.
+        Tensor -> the call that made it, for `tensors` and all tensors that they depend on.
     around : list of (Layer, list of Tensor)
-        The calls around it, from the inside out; their tensors' makers are in `makers` too.
+        The enclosing calls, innermost first; `makers` contains their tensors too.
     """
 
     layer: Any
@@ -68,9 +67,9 @@ class FailedGraph:
     ----------
     class_name : str
     inputs, outputs : list
-        As the user passed them; they may contain other things than tensors.
+        As the user passed them; they may contain objects that are not tensors.
     makers : dict of Tensor to Node
-        The call that made each tensor on the way to `inputs` and `outputs`.
+        Tensor -> the call that made it, for `inputs`, `outputs` and all they depend on.
     """
 
     class_name: str
@@ -83,11 +82,11 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Replace the facts in a pickled error: another process has none of the layers."""
+    """Return None for the facts of a pickled error: other processes do not have the layers."""
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:
-    """Attach a call of a layer to an error that it raised, or that passed through it."""
+    """Attach the facts of a layer's call to an error that was raised in it."""
     failed = getattr(error, "failed_call", None)
     if not isinstance(failed, FailedCall):
         _attach(error, "failed_call", FailedCall(layer, tensors, makers_of(tensors)))
@@ -98,7 +97,7 @@ def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tenso
 
 @contextmanager
 def attaching_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> Iterator[None]:
-    """Attach the graph that is being made to an error inside the `with` block."""
+    """Attach the inputs and outputs of a model to an error raised in the `with` block."""
     try:
         yield
     except Exception as error:
@@ -108,7 +107,7 @@ def attaching_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> I
 
 
 def makers_of(tensors: Iterable[Tensor]) -> dict[Tensor, Node]:
-    """Return the call that made each of these tensors, and each of those that they depend on."""
+    """Return the calls that made these tensors and all tensors that they depend on."""
     makers: dict[Tensor, Node] = {}
     waiting = list(tensors)
     while waiting:
@@ -125,7 +124,7 @@ def makers_of(tensors: Iterable[Tensor]) -> dict[Tensor, Node]:
 def _attach(error: Exception, name: str, facts: FailedCall | FailedGraph) -> None:
     try:
         setattr(error, name, facts)
-    except AttributeError:  # a class of errors that allows no further attributes
+    except AttributeError:  # an error class without further attributes
         return
 
 

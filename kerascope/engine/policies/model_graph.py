@@ -1,8 +1,8 @@
-"""The graph of a model, made by calls of layers, or by the `call` of a subclassed model.
+"""The graph of a model: made by calls of layers, or by the `call` of a subclassed model.
 
-A call gets a Node if its input has a history. The `call` of a subclassed model starts from tensors
-with a history, too, but it may also call layers on constants, and compute between layers; all of
-that is part of the model's graph.
+A call is recorded in a Node if an input has a history. The `call` of a subclassed model starts from
+tensors with a history too. It may also call layers on constants, and compute between layers; these
+calls and operations are part of the model's graph as well.
 """
 
 from __future__ import annotations
@@ -19,27 +19,26 @@ from kerascope.spellings import override_dialect
 
 
 def is_in_model(tensor: Tensor) -> bool:
-    """Return whether a call on this tensor gets a Node: it has a history, or a model is made."""
+    """Return whether a call on this tensor makes a Node: see `calling.py`."""
     return tensor._keras_history is not None or model_being_made() is not None
 
 
 def model_being_made() -> tuple[CalledLayer, list[Tensor]] | None:
-    """Return the subclassed model whose `call` runs, and its inputs; None inside its layers."""
+    """Return the subclassed model whose `call` is running and its inputs; None in its layers."""
     return making_model.get() if is_making_graph() and not is_inside_call() else None
 
 
 def is_making_graph() -> bool:
-    """Return whether a graph is made outside all layers: that of a model, or of a loss.
+    """Return whether the graph of a model or a loss is being made, outside of layers.
 
-    What a layer computes there from its weights is a symbol, even if it is called on numbers: the
-    weights will change.
+    There, a call of a layer on arrays returns symbols, because the layer's weights will change.
     """
     scope = current_scope()
     return scope.makes_graph and scope.made_at is None and not is_eager()
 
 
 def record_call_in_model(layer: CalledLayer, inputs: list[Tensor]) -> None:
-    """Record a call that the `call` of a subclassed model makes, for the model's losses."""
+    """Record a call made in the `call` of a subclassed model, for the model's losses."""
     model, model_inputs = model_being_made() or (None, [])
     if model is not None:
         model.record_inner_call(layer, inputs, model_inputs)
@@ -47,8 +46,8 @@ def record_call_in_model(layer: CalledLayer, inputs: list[Tensor]) -> None:
 
 @contextmanager
 def call_of_model(model: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
-    """Let the `call` of a subclassed model make its graph: layers and operations become Nodes."""
-    # The scope knows no line: an op of this call stands between layers, not inside of one.
+    """Let a subclassed model's `call` make its graph: calls and operations become Nodes."""
+    # The scope has no line, because an op of this call is between layers, not inside a layer.
     options = override_dialect(wraps_operations=True)
     with options, name_scope(model.name), calls_in_order(model, inputs) as assigned:
         yield

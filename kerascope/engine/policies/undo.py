@@ -1,8 +1,8 @@
-"""A call that fails changes nothing: neither its layer, nor the layers that it called inside.
+"""Transactions: a call that fails changes neither its layer nor the layers called inside it.
 
-A call may build a layer, enter losses, updates and Nodes, and call further layers that do the
-same; on arrays it writes new values into variables. Each call has a `Transaction`. If the call
-succeeds, its transaction becomes part of that of the call around it, which may still fail.
+A call may build a layer, add losses, updates and Nodes, and call further layers. On arrays it also
+writes new values to variables. Each call has a `Transaction`. If the call succeeds, its transaction
+becomes part of the transaction of the enclosing call, which may still fail.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Transaction(CallPolicy):
         self._before: dict[str, Any] | None = None if layer.built else layer._snapshot()
         self._marks = [len(items) for items in layer._collections]
         self._number_of_nodes = len(layer.inbound_nodes)
-        self._inside: list[Callable[[], Any]] = []  # each undoes one call inside this one
-        self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, in this order
+        self._inside: list[Callable[[], Any]] = []  # functions that undo the calls inside this one
+        self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, oldest first
 
     def resume(self) -> None:
         """Make this the transaction of the calls that follow."""
@@ -56,7 +56,7 @@ class Transaction(CallPolicy):
             self.pause()
 
     def failed(self, error: BaseException) -> None:
-        """Undo everything."""
+        """Undo the call."""
         self.undo()
 
     def succeeded(self) -> None:
@@ -70,12 +70,12 @@ class Transaction(CallPolicy):
     keep = succeeded
 
     def remember_value(self, variable: Variable) -> None:
-        """Store the value of a variable before it is written."""
+        """Store the current value of a variable, before it is changed."""
         self._values.append((variable, variable.get_value()))
 
     def undo(self) -> None:
-        """Restore the layer, and those that it called."""
-        set_values(reversed(self._values))  # of several values the oldest stays
+        """Restore the layer, the layers that it called, and the values of variables."""
+        set_values(reversed(self._values))  # the oldest value is written last
         self._values = []
         while self._inside:
             self._inside.pop()()
@@ -96,7 +96,7 @@ class Transaction(CallPolicy):
 
 @contextmanager
 def rolled_back(layer: CalledLayer) -> Iterator[None]:
-    """Undo the calls in the `with` block at its end, even if they succeed."""
+    """Undo the calls in the `with` block at its end, also if they succeed."""
     transaction = Transaction(layer)
     with transaction.if_it_fails():
         yield
@@ -104,7 +104,7 @@ def rolled_back(layer: CalledLayer) -> Iterator[None]:
 
 
 def remember_value(variable: Variable) -> None:
-    """Store the value of a variable, which is restored if the call that is running fails."""
+    """Store the current value of a variable, to restore it if the current call fails."""
     transaction = _current.get()
     if transaction is not None:
         transaction.remember_value(variable)
