@@ -316,7 +316,7 @@ def test_a_failed_eager_call_leaves_the_layer_unbuilt():
 
 def test_given_weights_of_a_wrong_shape_fail_and_leave_the_layer_unbuilt():
     layer = Dense(2, weights=[np.ones((5, 2)), np.zeros(2)])
-    with pytest.raises(ShapeError, match=r"expected \(3, 2\)"):
+    with pytest.raises(ShapeError, match=r"of shape \(3, 2\)"):
         layer(Input((3,)))
     assert not layer.built
     y = layer(Input((5,)))

@@ -305,7 +305,7 @@ def test_an_enqueuer_is_started_once_and_before_it_is_asked():
     enqueuer.stop()
     with pytest.raises(ArgumentError, match="workers: expected a whole number >= 1, got 0"):
         enqueuer.start(workers=0)
-    with pytest.raises(ArgumentError, match="max_queue_size is -1"):
+    with pytest.raises(ArgumentError, match="max_queue_size: expected .* got -1"):
         enqueuer.start(max_queue_size=-1)
     assert not enqueuer.is_running()
     with pytest.raises(NotImplementedError):
