@@ -262,7 +262,7 @@ def test_another_name_is_refused_before_anything_runs(tmp_path, name, monkeypatc
 
 def test_two_sides_an_unknown_language_and_no_picture_are_refused(small, tmp_path):
     both = ks.play(small_model(), *BATCH, beside=small_model("adam"))
-    with pytest.raises(ArgumentError, match="two sides are shown by a page alone"):
+    with pytest.raises(ArgumentError, match="expected one side for an SVG"):
         both.save(tmp_path / "a.svg")
     with pytest.raises(ArgumentError, match="expected a language of en, zh"):
         small.save(tmp_path / "a.svg", language="de")

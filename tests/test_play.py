@@ -18,10 +18,10 @@ from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD
 from kerascope.player.captions import Narrator, sources_of
-from kerascope.player.chips import chip_of
 from kerascope.player.picture import DONE
 from kerascope.player.sentences import SENTENCES
 from kerascope.player.step_ladder import LadderFlows, LadderPicture, LadderStates
+from kerascope.player.value_labels import value_label_of
 from kerascope.viz.exports import page as page_module
 from kerascope.viz.nesting import hiding_of
 
@@ -206,8 +206,8 @@ def test_a_tape_with_the_building_of_the_model_opens_where_numbers_flow():
     ("subject", "batch", "error", "words"),
     [
         (None, (), ArgumentError, "a model with a batch"),
-        ("model", (), ArgumentError, "a batch is needed"),
-        ("bare", BATCH, NotCompiledError, "compile it"),
+        ("model", (), ArgumentError, "expected a batch, got none"),
+        ("bare", BATCH, NotCompiledError, "Compile it"),
     ],
 )
 def test_what_cannot_be_played_says_what_is_missing(subject, batch, error, words):
@@ -330,22 +330,22 @@ def test_the_cell_of_a_new_value_shows_the_change_where_the_value_would_look_lik
     assert (kind, shape, sign) == ("b", "(20, 64)", "\u0394")
     assert size == pytest.approx(0.001 * (20 * 64) ** 0.5, rel=0.01)  # Adam's first step
     assert len(flows.now["wide/kernel", 0]) == 3
-    assert "\u2016\u0394\u2016" in str(chip_of([size, kind, shape, sign]).rows)
+    assert "\u2016\u0394\u2016" in str(value_label_of([size, kind, shape, sign]).rows)
 
 
 def test_a_step_tells_its_numbers_and_the_reason(small):
     said = sentences(small)
     for sentence in (
-        "The step begins with what is fed: x = [1, 2], sum_target = [3, 2].",
-        "hidden takes x = [1, 2], makes [2, -3], and relu gives [2, 0]: what lies below 0 is "
+        "The step begins with its inputs: x = [1, 2], sum_target = [3, 2].",
+        "hidden takes x = [1, 2], makes [2, -3], and relu gives [2, 0]: numbers below 0 are "
         "silent.",
         "sum adds hidden = [2, 0], twist = [2, 1]: [4, 1].",
         "The loss is 1.",
-        "An Add hands its gradient on unchanged: [1, -1] goes to each of hidden, twist.",
+        "An Add passes its gradient on unchanged: [1, -1] goes to each of hidden, twist.",
         "relu lets 1.5 through and stops -3 where it was silent: [1.5, 0].",
         "In hidden relu lets 1.5 through and stops -3 where it was silent; so d hidden/bias = "
         "[1.5, 0], d hidden/kernel = [[1.5, 0], [3, 0]].",
-        "With the gradient [1.5, 0] and the rate 0.01, hidden/bias shall go from [0, 0] to "
+        "With the gradient [1.5, 0] and the rate 0.01, hidden/bias will change from [0, 0] to "
         "[-0.015, 0].",
     ):
         assert sentence in said

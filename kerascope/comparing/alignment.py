@@ -1,12 +1,12 @@
 """Pair the calls of two runs.
 
 Pairs are made in the order of the strength of evidence: equal values in one family, equal values in
-any family, equal weights, and then the same neighbors, family and sizes. Pairs never cross: a unit
+any family, equal weights, and then the same neighbours, family and sizes. Pairs never cross: a unit
 after `u` is not paired with a unit before the partner of `u`. This refers to the graph and not to
 the order of calls, so branches may run in a different order.
 
 Equal constant values prove nothing: two layers that return zeros need not be the same. After the
-first difference, values are no longer equal, and weights and neighbors decide.
+first difference, values are no longer equal, and weights and neighbours decide.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Alignment:
             self._match(of_this_share)
 
     def _by_structure(self) -> None:
-        """Pair similar units with the same neighbors. Repeat, because new pairs are neighbors."""
+        """Pair similar units with the same neighbours. Repeat, because new pairs are neighbours."""
         tests: tuple[Test, ...] = (
             lambda a, b: self._alike(a, b, size=True) and self._same_front(a, b),
             lambda a, b: self._alike(a, b, size=True) and self._same_readers(a, b),

@@ -139,7 +139,7 @@ def adapter_named(library: str, where: str) -> ModuleType:
             raise
         raise MissingToolError(
             f"{where}: this requires the package {error.name}, which is not installed. "
-            f'Install it: pip install "kerascope[{extra}]"'
+            f'Install it: pip install "kerascope[{extra}]".'
         ) from None
 
 

@@ -345,8 +345,8 @@ def _fed(
     missing = [name for name in names if name not in found]
     if missing:
         raise ArgumentError(
-            f"ONNX: expected values for the inputs {wanted}, got none for {', '.join(missing)}. "
-            f"Give arrays: walk(model, {{'{missing[0]}': array}})."
+            f"ONNX: expected values for all inputs, got none for {missing[0]!r}. Give arrays: "
+            f"walk(model, {{'{missing[0]}': array}}). The inputs are: {wanted}."
         )
     sizes: dict[str, tuple[int, str]] = {}
     return {one.name: _checked(one, found[one.name], sizes) for one in declared}

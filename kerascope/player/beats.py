@@ -1,8 +1,8 @@
-"""The beats of a moving picture: what of a step appears together, with its sentence.
+"""The beats of a moving picture: the groups of boxes that appear together, with a sentence each.
 
-A beat is one call on its way forward, the loss, one call on the way back, the new values of one
-card, or the commit. Of a closed frame all calls are one beat. Where there are more beats than
-anybody looks at, neighbours appear together.
+A beat is one call of the forward pass, the loss, one call of the backward pass, the new values of
+one card, or the commit. All calls of a closed frame are one beat. If there are more than
+`MOST_BEATS` beats, adjacent ones are merged.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Beat(NamedTuple):
     Attributes
     ----------
     lane : str
-        Of `LANES`.
+        One of `LANES`.
     boxes : tuple of str
-        What appears; the first is what the beat is about.
+        Ids of the boxes that appear. The beat is about the first.
     caption : list of str
-        A template of `SENTENCES` and its words.
+        Key of a template in `SENTENCES`, and the words for it.
     calls : int
-        How many calls, or cards, it stands for.
+        Number of calls or cards in the beat.
     also : tuple of str
-        Other weights for which the same happens.
+        Names of other weights with the same beat.
     is_thinned : bool
-        Several calls appear together only because there are too many.
+        Whether several calls were merged because there were too many beats.
     """
 
     lane: str
@@ -51,15 +51,15 @@ class Beat(NamedTuple):
 
 @dataclass
 class Step:
-    """What a run of a model did, as far as a picture tells it.
+    """The beats of one run of a model.
 
     Attributes
     ----------
     beats : list of Beat
     closing : dict of str to list of str
-        What is said at the end of each lane.
+        The caption for the end of each lane.
     flows : dict of (str, int) to list
-        What each box gives, forward and back; see `flows.spec_of`.
+        The value on each box's arrows, forward and backward; see `flows.spec_of`.
     """
 
     beats: list[Beat] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Step:
 
 
 def is_call(node: GraphNode) -> bool:
-    """Tell whether a box is a call of a layer, or a frame of such."""
+    """Return whether a box is a call of a layer, or a closed frame of calls."""
     is_on_card = "line" in node.attrs or node.kind == "card"
     return not is_on_card and node.attrs.get("rail", "forward") == "forward" and node.kind != LOSS
 
@@ -76,16 +76,16 @@ def is_call(node: GraphNode) -> bool:
 # --- beats ----------------------------------------------------------------------------------------
 
 
-class Conductor:
-    """Makes the beats of a run; `step` gives them.
+class StepTimeline:
+    """Makes the beats of a run. Call `step` for the result.
 
     Parameters
     ----------
     whole : Graph
-        The picture with nothing closed.
+        The picture with all frames open.
     shown : Graph
     alias : mapping of str to str
-        The closed frame in which a box lies that is not drawn itself.
+        For a box that is not drawn: the closed frame that contains it.
     """
 
     def __init__(self, whole: Graph, shown: Graph, alias: Mapping[str, str]) -> None:
@@ -102,35 +102,35 @@ class Conductor:
             if node.attrs.get("column") == "gradient"
         }
         self._found: dict[tuple[str, str], Beat] = {}
-        self._told: set[str] = set()  # boxes that have a beat
-        self._arrived: dict[str, None] = {}  # gradients of weights since the last beat
+        self._told: set[str] = set()  # boxes with a beat
+        self._arrived: dict[str, None] = {}  # gradients of weights computed since the last beat
 
     def step(self, before: Sequence[Event], run: Sequence[Event]) -> Step:
-        """Return the beats of a run, and what came before it told only to the narrator."""
+        """Return the beats of a run. Earlier events only set the state of the narrator."""
         ends = [edge for edge in self.whole.edges if {edge.source, edge.target} <= self.calls]
         narrator = Narrator(sources_of(ends))
         flows = Flows({*self.calls, LOSS})
         for event in before:
             narrator.tell(event)
         step = Step()
-        inside: list[str] = []  # the calls that are open
+        inside: list[str] = []  # the open calls
         for event in run:
             caption = narrator.tell(event)
             flows.feed(event)
-            self._hear(event, caption, inside)
+            self._add_beats_of(event, caption, inside)
             if event.ph == END and event.kind in LANES:
                 step.closing[event.kind] = caption
         step.beats = self._dealt()
         for (box, way), spec in flows.now.items():
-            place = self.shown(box), way  # of a closed frame: what leaves it, and what arrives
+            place = self.shown(box), way  # in a closed frame the last output and gradient
             step.flows[place] = spec if way == FORWARD else step.flows.get(place, spec)
         return step
 
     def shown(self, box: str) -> str:
-        """Return the box that is drawn for this one."""
+        """Return the drawn box for a box."""
         return self.alias.get(box, box)
 
-    def _hear(self, event: Event, caption: Caption, inside: list[str]) -> None:
+    def _add_beats_of(self, event: Event, caption: Caption, inside: list[str]) -> None:
         if event.kind == "node" and event.ph == BEGIN:
             inside.append(event.name)
         for delta in event.deltas if event.phase == "backward" else ():
@@ -160,7 +160,7 @@ class Conductor:
             self._add("commit", [*kept, *slots], caption)
 
     def _add(self, lane: str, boxes: Sequence[str], caption: Caption) -> None:
-        """Add a beat; if what it is about has one already, that one comes later."""
+        """Add a beat, or merge it with an earlier beat of the same box."""
         shown = tuple(dict.fromkeys(filter(None, map(self.shown, boxes))))
         shown = tuple(box for box in shown if box in self.labels)
         if not shown:
@@ -183,7 +183,7 @@ class Conductor:
             self._found[key] = beat._replace(boxes=tuple(dict.fromkeys([*beat.boxes, *more])))
 
     def _fed(self) -> list[str]:
-        """Return what is there before anything is computed: inputs and targets."""
+        """Return the boxes that exist before the forward pass: inputs and targets."""
         targets = {edge.target for edge in self.whole.edges if edge.source in self.calls}
         on_rails = [n for n in self.whole.nodes if "line" not in n.attrs and n.kind != "loss"]
         fed = [n.id for n in on_rails if n.id in self.calls and n.id not in targets]
@@ -194,23 +194,23 @@ class Conductor:
         return [node.id for node in reversed(losses) if node.kind == "loss"]
 
     def _new_on_card_of(self, weight: str) -> list[str]:
-        """Return the boxes that a new value and the new slots of a weight fill."""
+        """Return the boxes for the new value and the new slots of a weight."""
         return [
             node.id
             for node in self.whole.nodes
             if node.kind == "update" and node.attrs.get("line") == weight
         ][::-1]
 
-    # --- in order, and not too many ---------------------------------------------------------------
+    # --- order and number of beats ----------------------------------------------------------------
 
     def _dealt(self) -> list[Beat]:
-        """Return the beats lane by lane, those of one card as one, and not too many."""
+        """Return the beats by lanes, one for each card, and merged if there are too many."""
         cards = {node.id: node.group for node in self.whole.nodes if "line" in node.attrs}
         lanes = {lane: [b for b in self._found.values() if b.lane == lane] for lane in LANES}
         by_card: dict[str, list[Beat]] = {}
         for beat in lanes["update"]:
             by_card.setdefault(cards.get(beat.boxes[0], beat.boxes[0]), []).append(beat)
-        for node in self.whole.nodes:  # what a layer writes itself, such as moving averages
+        for node in self.whole.nodes:  # updates made by a layer itself, such as moving averages
             if node.kind == "update" and node.id not in self._told:
                 told = ["update.unknown", str(node.attrs["line"])]
                 own = Beat("update", (self.shown(node.id),), told)
@@ -228,7 +228,7 @@ class Conductor:
 
 
 def _thinned(beats: Sequence[Beat], wide: int) -> list[Beat]:
-    """Return beats with so many neighbours as one, which tells what the last of them told."""
+    """Merge each `wide` adjacent beats into one with the caption of the last."""
     groups = [beats[first : first + wide] for first in range(0, len(beats), max(wide, 1))]
     return [
         _joined(own[::-1], own[-1].caption)._replace(is_thinned=True) if len(own) > 1 else own[0]

@@ -1,8 +1,8 @@
-"""What a step says in one sentence: its own numbers, and the reason where there is one.
+"""The caption of each step: a sentence with its own numbers, and the reason if there is one.
 
-A caption is the name of a template and the words that stand in it, so a sentence is stored once
-whatever language the reader chooses. Which template an event has is decided by rules: for each kind
-of event, and within a call by its layer and its last op.
+A caption is the key of a template and the words for it, so that a sentence is stored once for all
+languages. Rules choose the template: by the kind of the event, and within a call by its layer and
+its last op.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kerascope.trace.history import value_of_event
 from kerascope.trace.run_state import RunSpan, RunState, first_of
 from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
 
-FEW = 6  # numbers of an array that a sentence names one by one
+FEW = 6  # numbers of an array that a sentence lists
 MINUS = "\N{MINUS SIGN}"
-MOST_NAMES = 4  # of a list in a sentence
+MOST_NAMES = 4  # names in a list of a sentence
 RUNNING = ("forward", "loss", "backward", "update", "commit")
 SQUASHING = ("sigmoid", "tanh", "softmax", "softplus", "elu", "selu", "gelu", "swish", "silu")
 
@@ -29,12 +29,12 @@ Caption = list[str]
 
 
 class Narrator:
-    """Tells each event of a tape in a sentence; `tell` takes them in their order.
+    """Writes a caption for each event of a tape. Call `tell` with the events in order.
 
     Parameters
     ----------
     sources : mapping of str to sequence of str
-        By a call: the calls whose outputs it takes.
+        For each call, the calls whose outputs it takes.
     """
 
     def __init__(self, sources: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -42,7 +42,7 @@ class Narrator:
         self._state = RunState()
 
     def tell(self, event: Event) -> Caption:
-        """Return the caption of the next event: a template of `SENTENCES` and its words."""
+        """Return the caption of the next event: a key of `SENTENCES`, and the words for it."""
         span = self._state.feed(event)
         if span is None:
             return self._instant(event)
@@ -51,7 +51,7 @@ class Narrator:
         error = value_of_event(event, "error")
         return ["failed", event.name, _text(error)] if error else self._ends(event, span)
 
-    # --- what begins ------------------------------------------------------------------------------
+    # --- begins of spans --------------------------------------------------------------------------
 
     def _begins(self, event: Event) -> Caption:
         if event.kind == "function" and self._state.values:
@@ -78,7 +78,7 @@ class Narrator:
         return _meaning(event)
 
     def _box_of(self, event: Event) -> str:
-        """Return the box of a call; inside a nested model the model's name stands before it."""
+        """Return the box of a call. In a nested model its name begins with the model's name."""
         calls = [span.begin for span in self._state.spans if span.begin.kind == "node"]
         around = [one.name for one in calls if one is not event and one.phase == event.phase]
         path = "/".join([*around, event.name])
@@ -90,9 +90,9 @@ class Narrator:
             f"{source} = {said(values[source])}" if source in values else source
             for source in self._sources.get(name, ())
         ]
-        return _listed(words) or _inputs_said(begin)  # a call inside a box of the picture
+        return _listed(words) or _inputs_said(begin)  # for a call inside a box of the picture
 
-    # --- what is done -----------------------------------------------------------------------------
+    # --- ends of spans ----------------------------------------------------------------------------
 
     def _ends(self, event: Event, span: RunSpan) -> Caption:
         if event.kind == "node" and event.phase == "forward":
@@ -115,7 +115,7 @@ class Narrator:
     def _called(self, event: Event, span: RunSpan) -> Caption:
         name, result = event.name, first_of(value_of_event(event, "result"))
         box = self._box_of(event)
-        self._state.values.setdefault(box, result)  # inside a nested model nothing else tells it
+        self._state.values.setdefault(box, result)  # no other event has it inside a nested model
         inputs, gives = self._inputs_of(box, span.begin), said(result)
         kind = getattr(value_of_event(span.begin, "layer"), "kind", "")
         last, before, _ = span.ops[-1] if span.ops else ("", None, None)
@@ -212,7 +212,7 @@ class Narrator:
         return ["commit.from", event.name, said(old), said(new)]
 
 
-# What is said of layers that have no op of which the sentence would speak.
+# The templates for layers that are not described by an op.
 SENTENCES_OF_LAYERS = {
     "Add": "call.add", "Concatenate": "call.concatenate", "Dropout": "call.dropout",
     "Flatten": "call.reshape", "Reshape": "call.reshape", "MaxPooling2D": "call.maxpool",
@@ -224,7 +224,7 @@ SENTENCES_OF_LAYERS = {
 
 
 def sources_of(edges: Sequence[Any]) -> dict[str, list[str]]:
-    """Return from where the arrows to each box come, in their order."""
+    """Return the sources of the arrows to each box, in order."""
     found: dict[str, list[str]] = {}
     for edge in edges:
         found.setdefault(edge.target, []).append(edge.source)
@@ -232,7 +232,7 @@ def sources_of(edges: Sequence[Any]) -> dict[str, list[str]]:
 
 
 def said(value: Any) -> str:
-    """Return a value as a sentence has it: a few numbers whole, others by shape and size.
+    """Return a value as text: a few numbers, or the shape and the norm of a larger array.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def _sized(found: Statistics) -> str:
 
 
 def _is_hidden(name: str) -> bool:
-    """Tell whether a name that is fed is the engine's own affair."""
+    """Return whether the name of an input is internal to the engine."""
     return "sample_weights" in name or "learning_phase" in name
 
 
@@ -292,7 +292,7 @@ def _pair(values: Any) -> tuple[Any, Any]:
 
 
 def _is_known(value: Any) -> bool:
-    """Tell whether the numbers of an array are there, not its figures alone."""
+    """Return whether the numbers of an array are known, and not only its statistics."""
     if isinstance(value, (bool, int, float)):
         return True
     return isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub"
@@ -307,7 +307,7 @@ def _zero(key: str, value: Any) -> str:
 
 
 def _stopped(one: Any, other: Any) -> list[str] | None:
-    """Return what a slope of 0 and 1 lets through and what it stops, as words; None if no slope."""
+    """Return the numbers that a slope of 0 or 1 passes and those it stops, or None."""
     if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
         return None
     slope, grad = (np.asarray(x, "float64") for x in (other, one))
@@ -327,7 +327,7 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(told: list[str]) -> str:
-    """Return which of three sentences is meant: nothing was stopped, or nothing let through."""
+    """Return the suffix of the template: whether all, some or no numbers were stopped."""
     through, held = told
     return "" if through and held else ".all" if through else ".none"
 
@@ -351,7 +351,7 @@ def _short(name: str) -> str:
 
 
 def _meaning(event: Event) -> Caption:
-    """Return what an event of this kind means, and of what it speaks."""
+    """Return the caption with the meaning of this kind of event."""
     key = f"kind.{event.kind}"
     name = layer_of(event.name) if event.kind == "node.create" else event.name
     if event.kind not in MEANINGS:

@@ -1,7 +1,7 @@
-"""What flows along the arrows of a player's picture: the values of a step, and its gradients.
+"""The values on the arrows of a player's picture: outputs of calls, and gradients.
 
-What a call gives lies on the arrows that leave its box, the gradient that arrives at it on the way
-back. A few numbers are shown themselves, some more as a picture of cells, all others by their size.
+The output of a call is shown on the arrows from its box, and the gradient of the output on the way
+back. A few numbers are shown as text, up to 64 as coloured cells, and larger arrays by their norm.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from kerascope.trace.events import BEGIN, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 
-FORWARD, GRADIENT = range(2)  # ways on which a value flows
-FEW = 4  # numbers that are shown themselves
+FORWARD, GRADIENT = range(2)  # directions of a value
+FEW = 4  # numbers that are shown as text
 SOME = 64  # numbers that are shown as cells without text
-LEVELS = "zyxwvutsr0123456789"  # of a cell, from the least to the greatest
+LEVELS = "zyxwvutsr0123456789"  # levels of a cell, from -9 to 9
 MIDDLE = LEVELS.index("0")
-LOSS = "loss"  # the box of the loss, where a picture has one
-RUNNING = ("forward", "loss", "backward", "update", "commit")  # phases in which arrays are computed
+LOSS = "loss"  # id of the box for the loss
+RUNNING = ("forward", "loss", "backward", "update", "commit")  # phases that compute arrays
 
 Spec = list[Any]
 
 
 class Flows:
-    """The values on the arrows; `feed` moves on by one event.
+    """The values on the arrows. `feed` updates them with the next event.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Flows:
     Attributes
     ----------
     now : dict of (str, int) to list
-        By box and way: how the value is shown, `spec_of`.
+        The specification of the value, from `spec_of`, by box and direction.
 
     Examples
     --------
@@ -52,10 +52,10 @@ class Flows:
     def __init__(self, boxes: Container[str]) -> None:
         self.now: dict[tuple[str, int], Spec] = {}
         self._boxes = boxes
-        self._calls: list[str] = []  # names of the calls that are open
+        self._calls: list[str] = []  # names of the open calls
 
     def feed(self, event: Event) -> None:
-        """Move on to the values at one more event."""
+        """Update the values with the next event."""
         if event.kind == "function" and event.ph == BEGIN:
             self.now.clear()
             self._calls.clear()
@@ -74,7 +74,7 @@ class Flows:
                 self._put(str(delta.key), GRADIENT, delta.value)
 
     def _call(self, event: Event) -> None:
-        """Put what a call inside a nested model gives: `tensor_map` does not tell it."""
+        """Add the output of a call inside a nested model, which is not in `tensor_map`."""
         if event.ph == BEGIN:
             self._calls.append(event.name)
         elif self._calls:
@@ -86,13 +86,13 @@ class Flows:
     def _put(self, key: str, way: int, value: Any) -> None:
         box = self.box_of(key)
         if isinstance(value, tuple) and value:
-            value = value[0]  # the second is its mask
+            value = value[0]  # the second item is its mask
         spec = spec_of(value)
         if box and spec:
             self.now[box, way] = spec
 
     def box_of(self, key: str) -> str:
-        """Return the box whose output a key of `tensor_map` is; "" if it is none."""
+        """Return the box whose output has a key in `tensor_map`, or "" if there is none."""
         for name in (key, key.rpartition(":")[0]):
             if name in self._boxes:
                 return name
@@ -100,11 +100,11 @@ class Flows:
 
 
 def spec_of(value: Any) -> Spec:
-    """Return how a value is shown: its size, a letter, and what the letter needs.
+    """Return how to show a value: its norm, a letter, and the data for the letter.
 
-    "c" is followed by the numbers, "h" by the number of columns and a letter for each cell, "b" by
-    the shape (and by "\u0394" if the size is that of a change). An empty list is no array of
-    numbers.
+    "c" is followed by the numbers, "h" by the number of columns and a letter for each cell, and "b"
+    by the shape, and by "\u0394" if the norm is that of a change. The list is empty if the value is
+    not an array of numbers.
 
     Examples
     --------
@@ -132,13 +132,13 @@ def spec_of(value: Any) -> Spec:
 
 
 def _size(found: Statistics) -> float | None:
-    """Return the norm; None where a number is none, or infinite."""
+    """Return the norm, or None if it is not finite."""
     return float(figure(found.norm)) if found.norm is not None and found.is_sound else None
 
 
 def _cells(array: np.ndarray) -> str:
     numbers = array.astype("float64").ravel()
     most = float(np.abs(numbers).max(initial=0.0)) or 1.0
-    # A number that is not 0 is never shown as one.
+    # A number other than 0 never has the level 0.
     far = np.sign(numbers) * np.maximum(np.ceil(np.abs(numbers) / most * 9 - 0.5), numbers != 0)
     return "".join(LEVELS[MIDDLE + int(level)] for level in far)

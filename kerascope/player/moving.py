@@ -1,13 +1,12 @@
-"""One step as a picture that moves, and as a strip of still ones: SVG without a script.
+"""One step as an animated picture, and as a strip of still pictures: SVG without a script.
 
-The picture is the ladder of the step, or, where nothing is trained, the model's calls. What is to
-come is there from the first moment, in thin broken lines; each beat of `beats.py` lets its boxes
-and arrows appear, with what a call gives on its arrow, and has the sentence above the picture for
-itself. What is computed now has a heavy frame with a flag. Style sheets do everything: where
-nothing moves, because the reader does not want it or the program cannot, the whole step stands
-there.
+The picture is the ladder of the step, or without training the model's calls. Everything is visible
+from the start in thin dashed lines. With each beat of `beats.py` its boxes and arrows appear, with
+the outputs of calls on their arrows, and its sentence is shown above the picture. The current box
+has a thick frame with a flag. Style sheets control the animation. If the reader's settings or the
+program do not allow animation, the whole step is shown.
 
-    player.svg                       # moves
+    player.svg                       # animated
     player.strip                     # a still picture for the end of each lane
 """
 
@@ -20,12 +19,12 @@ from typing import NamedTuple
 
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
-from kerascope.player.beats import LANES, Beat, Conductor, Step, is_call
-from kerascope.player.chips import Chip, chip_of, chip_rules
+from kerascope.player.beats import LANES, Beat, Step, StepTimeline, is_call
 from kerascope.player.flows import FORWARD, GRADIENT
 from kerascope.player.picture import Picture
 from kerascope.player.room import roomy
 from kerascope.player.sentences import SENTENCES
+from kerascope.player.value_labels import ValueLabel, value_label_of, value_label_rules
 from kerascope.player.words import WORDS
 from kerascope.printable import printable_lines
 from kerascope.trace.events import Event
@@ -58,12 +57,12 @@ from kerascope.viz.writers.svg_syntax import attribute, element, number
 
 
 class Scene(NamedTuple):
-    """A picture at its beginning and at its end, with what happens in between.
+    """A picture at its begin and at its end, with the beats in between.
 
     Attributes
     ----------
     before, after : Graph
-        The same boxes; those of weights and slots say what is kept in them.
+        The same boxes. Those of weights and slots show the value before and after.
     step : Step
     title : str
     facts : list of str
@@ -79,27 +78,27 @@ class Scene(NamedTuple):
 def scene_of(
     earlier: list[Event], events: list[Event], model: Network | None, picture: Picture | None
 ) -> Scene:
-    """Return what a moving picture shows of some events.
+    """Return the scene for some events.
 
     Parameters
     ----------
     earlier, events : list of Event
-        What came before, and what is shown.
+        The earlier events, and the events to show.
     model : Network, optional
-        A compiled one is drawn as a ladder, if these events train it.
+        If it is compiled and trained by these events, it is drawn as a ladder.
     picture : Picture, optional
-        What else can be drawn.
+        The picture to use without a model.
 
     Raises
     ------
     ArgumentError
-        There is no picture, or nothing is run.
+        If there is no picture, or no run.
     """
     run = list(run_of(events))
     if not run or (model is None and picture is None):
         raise ArgumentError(
-            "play: a moving picture shows one run of a model; expected a tape with a call of fit, "
-            "train_on_batch or predict, and a model that can be drawn."
+            "play: expected a tape with a call of fit, train_on_batch or predict, and a model that "
+            "can be drawn, got none. A moving picture shows one run of a model."
         )
     earlier = [*earlier, *(event for event in events if event.t < run[0].t)]
     is_training = any(event.kind == "commit" for event in run)
@@ -119,11 +118,11 @@ def scene_of(
     hiding = hiding_of(view.whole, view.closed)
     alias = {node.id: hiding[node.group] for node in view.whole.nodes if hiding[node.group]}
     shown = view.shown
-    step = Conductor(view.whole, shown, alias).step(earlier, run)
+    step = StepTimeline(view.whole, shown, alias).step(earlier, run)
     if not step.beats:
         raise ArgumentError(
-            "play: none of the calls in this tape is a box of the picture; expected the model that "
-            "was run. Give it: play(tape, graph=model)."
+            "play: none of the calls in this tape is a box of the picture. Give the model that was "
+            "run: play(tape, graph=model)."
         )
     if any(beat.is_thinned for beat in step.beats):
         crowd = sum(beat.calls for beat in step.beats)
@@ -135,7 +134,7 @@ def scene_of(
 
 
 def _kept(graph: Graph, numbers: StepNumbers | None) -> tuple[Graph, Graph]:
-    """Return a picture before and after a step: what weights and slots are."""
+    """Return a picture before and after a step, with the values of weights and slots."""
     if numbers is None:
         return graph, graph
     at_first: dict[str, str] = {}
@@ -165,20 +164,20 @@ def _with_words(graph: Graph, details: Mapping[str, str]) -> Graph:
     return replace(graph, nodes=tuple(nodes), attrs={**graph.attrs, "caption": ""}, name="")
 
 
-# --- where it stands ------------------------------------------------------------------------------
+# --- positions -----------------------------------------------------------------------------------
 
 HEAD = 88.0  # above the picture: title, time line, sentence
 MARGIN = 14.0
 LEAST_WIDTH = 720.0
-ROW_GAP = 46.0  # a value lies on the arrow between two rows
+ROW_GAP = 46.0  # for a value on the arrow between two rows
 TITLE_SIZE, SAID_SIZE, FACT_SIZE = 15.0, 14.0, 10.5
-SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # of an arrow: where a value may lie on it
+SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # places for a value along an arrow
 
 
 class Laid(NamedTuple):
-    """A value on an arrow: from where it comes, where it lies, and at which beat."""
+    """A value on an arrow: its label, the start of the arrow, the label's middle, and its beat."""
 
-    chip: Chip
+    label: ValueLabel
     start: Point
     middle: Point
     beat: int
@@ -186,13 +185,13 @@ class Laid(NamedTuple):
 
 @dataclass
 class Stage:
-    """Where everything of a scene stands, and at which beat it appears.
+    """The positions of everything in a scene, and the beats at which boxes appear.
 
     Attributes
     ----------
     scene : Scene
     beat_of : dict of str to int
-        By the ids of boxes; those that are there from the beginning have none.
+        The beat of each box by its id. Boxes that are visible from the start have none.
     """
 
     scene: Scene
@@ -204,22 +203,22 @@ class Stage:
 
     @property
     def cards(self) -> set[str]:
-        """The cards that are open."""
+        """Ids of the open cards."""
         groups = self.scene.after.groups
         return {group.id for group in groups if group.attrs.get("kind") == "card"}
 
     @property
     def width(self) -> float:
-        """Of the whole picture."""
+        """Width of the whole picture."""
         return max(self.placed.width, LEAST_WIDTH)
 
     @property
     def height(self) -> float:
-        """Of the whole picture, with its head."""
+        """Height of the whole picture with its head."""
         return HEAD + self.placed.height
 
     def appears(self, edge: int) -> int:
-        """Return the beat of an arrow: what a call gives leaves it at once."""
+        """Return the beat of an arrow. An arrow with a call's output appears with the call."""
         one = self.scene.after.edges[edge]
         source, target = self.beat_of.get(one.source, -1), self.beat_of.get(one.target, -1)
         if self.is_value(edge):
@@ -227,12 +226,12 @@ class Stage:
         return max(source, target)
 
     def is_value(self, edge: int) -> bool:
-        """Tell whether an arrow carries what a call gives to another, or to a loss."""
+        """Return whether an arrow carries a call's output to another call or to a loss."""
         return is_call(self.scene.after.node(self.scene.after.edges[edge].source))
 
 
 def stage_of(scene: Scene) -> Stage:
-    """Return a scene with everything in its place."""
+    """Return the scene with the positions of everything."""
     has_ladder = is_ladder(scene.after)
     options = PictureOptions(depth_ranks=False)
     if has_ladder:
@@ -253,7 +252,7 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def _longest(scene: Scene) -> Graph:
-    """Return the picture with the longer of both words in each cell, so that both have room."""
+    """Return the picture with the longer text of each cell, so that both texts fit."""
     before = {node.id: node for node in scene.before.nodes}
     nodes = tuple(
         max(before[node.id], node, key=lambda one: len(str(one.attrs.get("detail", ""))))
@@ -263,7 +262,7 @@ def _longest(scene: Scene) -> Graph:
 
 
 def _add_vias(stage: Stage) -> None:
-    """Let what one call sends to a shared weight appear when the gradient goes through it."""
+    """Set the beat of contributions to a shared weight to that of their gradient."""
     for node in stage.scene.after.nodes:
         if node.attrs.get("column") == "via":
             beat = stage.beat_of.get(f"grad:{node.attrs.get('via', '')}")
@@ -272,7 +271,7 @@ def _add_vias(stage: Stage) -> None:
 
 
 def _laid(stage: Stage) -> Iterator[Laid]:
-    """Yield the values on the arrows, each where it covers nothing else."""
+    """Yield the values on the arrows, each at a place where it covers nothing else."""
     graph, placed = stage.scene.after, stage.placed
     lines = [(one.edges, one.path) for one in placed.strokes if not one.when_pointed]
     lines = lines or [((place,), path) for place, path in enumerate(placed.paths)]
@@ -299,29 +298,29 @@ def _laid(stage: Stage) -> Iterator[Laid]:
             beat = stage.beat_of.get(edge.target)
         if not spec or beat is None or edge.attrs.get("operand_of"):
             continue
-        chip = chip_of(spec)
+        label = value_label_of(spec)
         points = [*flattened(path.points, 8)]
         others = [
             line for own, line in flat if own != edges and graph.edges[own[0]].source != edge.source
         ]
-        middle = _free_place(chip, points, taken, others, placed.width)
+        middle = _free_place(label, points, taken, others, placed.width)
         if middle is not None:
-            taken.append(chip.around(middle))
-            yield Laid(chip, points[0], middle, beat)
+            taken.append(label.around(middle))
+            yield Laid(label, points[0], middle, beat)
 
 
 def _free_place(
-    chip: Chip, points: list[Point], taken: list[Rect], others: list[list[Point]], width: float
+    label: ValueLabel, points: list[Point], used: list[Rect], rest: list[list[Point]], width: float
 ) -> Point | None:
-    """Return where on a line a value lies free, best on no other line; None if nowhere."""
+    """Return a free place for a value on a line, preferably not on another line, or None."""
     crossed: list[tuple[bool, int, Point]] = []
     for place, share in enumerate(SHARES):
         middle = _along(points, share)
-        rect = chip.around(middle)
-        if rect.x < 2 or rect.right > width - 2 or any(rect.overlaps(one) for one in taken):
+        rect = label.around(middle)
+        if rect.x < 2 or rect.right > width - 2 or any(rect.overlaps(one) for one in used):
             continue
         hit = any(rect.x < x < rect.right and rect.y < y < rect.bottom
-                  for line in others for x, y in line)  # fmt: skip
+                  for line in rest for x, y in line)  # fmt: skip
         crossed.append((hit, place, middle))
     return min(crossed)[2] if crossed else None
 
@@ -331,7 +330,7 @@ def _takes_values(node: GraphNode) -> bool:
 
 
 def _along(points: list[Point], share: float) -> Point:
-    """Return the point at a share of a line's length."""
+    """Return the point at a fraction of a line's length."""
     lengths = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for (a, b), (x, y) in pairwise(points)]
     rest = share * sum(lengths)
     for length, ((a, b), (x, y)) in zip(lengths, pairwise(points), strict=True):
@@ -342,9 +341,9 @@ def _along(points: list[Point], share: float) -> Point:
     return points[-1]
 
 
-# --- drawn ----------------------------------------------------------------------------------------
+# --- drawing --------------------------------------------------------------------------------------
 
-# How marks that appear at a beat are written: the marks, the beat, and how they appear.
+# Writes marks of a beat: the marks, the beat, and how they appear.
 Write = Callable[[Iterable[Mark], int, str], str]
 SCOPE = "auto"  # the class of these pictures
 STAYS, NOW, TRAVELS, UNTIL = "s", "n", "t", "u"
@@ -355,7 +354,7 @@ def _text(marks: Iterable[Mark]) -> str:
 
 
 def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
-    """Yield all elements of the picture; `write` decides what of a beat's elements is there."""
+    """Yield all elements of the picture. `write` selects the elements of a beat."""
     yield from _head(stage, write, language)
     yield f'<g transform="translate({number((stage.width - stage.placed.width) / 2)} {HEAD:g})">'
     before = {node.id: node for node in stage.scene.before.nodes}
@@ -379,7 +378,7 @@ def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
     for one in stage.laid:
         dx, dy = one.start[0] - one.middle[0], one.start[1] - one.middle[1]
         yield f'<g style="--x:{number(dx)}px;--y:{number(dy)}px">'
-        yield write(one.chip.marks(one.middle), one.beat, TRAVELS)
+        yield write(one.label.marks(one.middle), one.beat, TRAVELS)
         yield "</g>"
     for place, beat in enumerate(stage.scene.step.beats):
         yield write(_flags(stage, beat), place, NOW)
@@ -389,7 +388,7 @@ def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
 def _box(
     stage: Stage, group: Group, before: GraphNode, commits: Mapping[str, int], write: Write
 ) -> Iterator[str]:
-    """Yield a box as it will be, and where it appears later, what stands there until then."""
+    """Yield a box, and for a box that appears later, its placeholder."""
     beat = stage.beat_of.get(group.box, -1)
     rect, measure = stage.placed.boxes[group.box], stage.measures[group.box]
     if group.box in commits:
@@ -410,14 +409,14 @@ def _bare(node: GraphNode) -> GraphNode:
 
 
 def _measured(node: GraphNode, measure: Measure) -> Measure:
-    """Return the measure of a cell with these words in place of what it will say."""
+    """Return the measure of a cell with the text of this node in place of its later text."""
     lines = [line for line in measure.text.lines if line.startswith("(")]
     text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
     return replace(measure, text=text)
 
 
 def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
-    """Return when a cell changes: a slot says at the update what it shall be."""
+    """Return the beat at which a cell changes. A slot changes at the update."""
     node = stage.scene.after.node(box)
     if node.kind != "slot":
         return commits[box]
@@ -431,7 +430,7 @@ def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
 
 def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) -> Iterator[str]:
     edges = stage.scene.after.edges
-    if group.look:  # the sign of what is written anew
+    if group.look:  # the sign of a written value
         yield write([group], commits.get(edges[group.edges[0]].target, -1), STAYS)
         return
     beat = max(stage.appears(edge) for edge in group.edges)
@@ -443,11 +442,11 @@ def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) 
 
 
 def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
-    """Yield the frames around what a beat is about, and a flag at the call or at the cards."""
+    """Yield the frames around the boxes of a beat, and a flag at its call or cards."""
     flagged: dict[str, list[Rect]] = {}
     for box in beat.boxes:
         rect = stage.placed.boxes[box]
-        if rect.width < 20:  # the mark of a slot
+        if rect.width < 20:  # the mark in the cell of a slot
             continue
         style = style_of(stage.scene.after.node(box).kind)
         radius = {"round": 9, "oval": rect.height / 2 + 3}.get(style.corners, 0)
@@ -463,7 +462,7 @@ def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
         yield Line(flag, line_width=0, look="flag", closed=True)
         yield Label(x + 3, y - 3, "now", 9.5, bold=True, look="flag-text")
         if rect in first:
-            break  # the cards of a call are its own
+            break  # the cards belong to this call
 
 
 # --- the head: title, time line, sentence ---------------------------------------------------------
@@ -497,7 +496,7 @@ def _word(name: str, language: str) -> str:
 
 
 def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
-    """Yield the sentence of a beat in one line or two."""
+    """Yield the sentence of a beat in one or two lines."""
     words = sentence_of(beat, language)
     lane = _word(beat.lane, language)
     x = left = MARGIN + text_width(lane, SAID_SIZE, True) + 10
@@ -517,7 +516,7 @@ def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
 
 
 def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
-    """Return a beat's sentence in pieces that a line can end behind, and which are its numbers."""
+    """Return the sentence of a beat as words, each with whether it is one of the beat's numbers."""
     captions = [beat.caption]
     if beat.also:
         captions.append(["also", ", ".join(beat.also)])
@@ -541,12 +540,12 @@ def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
 
 SHORTEST, LONGEST = 1.8, 5.0  # seconds of a beat
 PER_CHARACTER = 0.03
-PAUSE = 3.0  # at the end, before it begins anew
+PAUSE = 3.0  # at the end, before it repeats
 CALM = "@media (prefers-reduced-motion:reduce)"
 
 
 def moving_svg(scene: Scene, language: str = "en") -> str:
-    """Return a step as an SVG that moves by itself, over and over.
+    """Return a step as an SVG with an endless animation.
 
     Parameters
     ----------
@@ -607,7 +606,7 @@ def strip_svg(scene: Scene, language: str = "en") -> str:
 
 
 def _seconds(beats: list[Beat], language: str) -> list[float]:
-    """Return how long each beat is: as long as its sentence is read."""
+    """Return the seconds for each beat, by the length of its sentence."""
     factor = 3.0 if language == "zh" else 1.0
     lengths = [sum(len(word) for word, _ in sentence_of(beat, language)) for beat in beats]
     return [min(SHORTEST + PER_CHARACTER * factor * length, LONGEST) for length in lengths]
@@ -639,7 +638,7 @@ def _document(
 
 
 def _rules(graph: Graph) -> Iterator[str]:
-    """Yield how the pieces look that only these pictures have."""
+    """Yield the CSS rules that only these pictures need."""
     yield ".kerascope .halo{fill:none;stroke-width:3}.kerascope .edge.later{stroke-width:1}"
     yield ".kerascope .edge.later{stroke-dasharray:2 4}"
     yield ".kerascope .todo .line{stroke-width:1!important;stroke-dasharray:3 3!important}"
@@ -663,11 +662,11 @@ def _colours(palette: Palette) -> Iterator[str]:
     yield f".todo .line{{fill:{palette.background}!important;stroke:{palette.edge}!important}}"
     yield f".todo .title{{fill:{palette.quiet_text}}}"
     yield f".todo .sign{{fill:{palette.quiet_text}}}"
-    yield from chip_rules(palette)
+    yield from value_label_rules(palette)
 
 
 def _motion(seconds: list[float]) -> Iterator[str]:
-    """Yield when each beat's pieces appear, stay and go, in per cent of the whole."""
+    """Yield the animation rules: when the elements of each beat appear and disappear."""
     whole = sum(seconds) + PAUSE
     yield f".moves{{animation:{whole:.1f}s ease-out infinite}}"
     yield ".moves.gone{opacity:0}"

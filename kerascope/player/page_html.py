@@ -1,7 +1,7 @@
-"""The page of a player: the page of a picture, with a time line and all that a moment has.
+"""The HTML page of a player: the page of a picture, with a time line and details of each moment.
 
-The steps stand in it as an ordered list, in plain HTML: it is what is read where no script runs,
-and what the script takes its words from.
+The steps are also an ordered list in plain HTML. Without a script, this list is shown. With a
+script, it provides the texts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kerascope.viz.exports import page
 from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.theme import PALETTES
 
-PACKED_ABOVE = 120_000  # characters of data and steps: more are compressed
+PACKED_ABOVE = 120_000  # characters of data and steps; longer data are compressed
 FOLDER = Path(__file__).with_name("page")
 SCRIPTS = ("room", "flows", "player")
 MOVES = {"first": "|◀", "previous": "◂", "play": "▶", "next": "▸", "last": "▶|"}
@@ -33,7 +33,7 @@ KEYS = (
     ("c", "next change of state"),
     ("s", "next stop-point"),
 )
-# What a step may be, and the words of the choice.
+# The units of a step that a reader can choose.
 UNITS = ("all", "op", "call", "depth", "phase", "batch")
 OF_THE_SCRIPT = (
     "step", "of", "play", "pause", "copied", "names", "name", "value", "new", "empty", "said",
@@ -44,17 +44,17 @@ OF_THE_SCRIPT = (
 
 
 class SideHtml(NamedTuple):
-    """What of one side stands in the page itself.
+    """The HTML of one side of the page.
 
     Attributes
     ----------
     title : dict of str to str or None
-        What tells it from the other side.
+        The title that distinguishes the two sides, or None.
     picture : Picture or None
     steps : list of str
-        What each step says.
+        The text of each step.
     style : str
-        The rules of its picture.
+        The CSS rules of its picture.
     """
 
     title: Text | None
@@ -71,21 +71,21 @@ def page_html(
     stops: Sequence[tuple[int, Text]],
     about: Text | None = None,
 ) -> str:
-    """Return the page.
+    """Return the page as HTML.
 
     Parameters
     ----------
     title : dict of str to str
     sides : sequence of SideHtml
-        One, or two.
+        One or two sides.
     data : dict
-        What the script plays.
+        The data for the script.
     moments : int
-        How many there are.
+        Number of moments.
     stops : sequence of (int, dict of str to str)
-        The moments of the stop-points, and what they are called.
+        The moments of the stop-points, and their titles.
     about : dict of str to str, optional
-        What the page says of itself: how much it shows, and what it leaves out.
+        A text about the page: the number of events, and of those that are left out.
     """
     said = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
     data = {"title": title, "say": said, "translated": {"zh": PAGE_WORDS}, "theme": "auto", **data}
@@ -117,7 +117,7 @@ def page_html(
 
 
 def _tool(english: str) -> str:
-    """Return what a tool of the page is called, in each language."""
+    """Return the text of a tool of the page, in each language."""
     return each({"en": english, "zh": PAGE_WORDS.get(english, english)})
 
 
@@ -130,7 +130,7 @@ def _about(about: Text | None) -> str:
 
 
 def style(sides: Sequence[SideHtml] = ()) -> str:
-    """Return the style sheet, without what only its reader needs."""
+    """Return the style sheet, without comments."""
     colors = "".join(
         page.color_rules(
             theme, {**page.colors(palette), **state_colors(palette), **flow_colors(palette)}
@@ -144,7 +144,7 @@ def style(sides: Sequence[SideHtml] = ()) -> str:
 
 
 def script(has_ladder: bool = False) -> str:
-    """Return the script, without what only its reader needs."""
+    """Return the script, without comments."""
     own = "".join(page.lean(_read(f"{name}.js")) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{page.scripts(has_ladder)}{own}}})();\n'
 
@@ -154,7 +154,7 @@ def _read(name: str) -> str:
 
 
 def each(text: Text) -> str:
-    """Return a text in each language, of which the style sheet shows one."""
+    """Return a text in all languages. The style sheet shows only one."""
     return "".join(
         f'<span class="in-{name}" lang="{TAGS[name]}">{escape(text[name])}</span>'
         for name in LANGUAGES
@@ -176,7 +176,7 @@ def _switch() -> str:
 
 
 def _unit(name: str) -> str:
-    """Return a choice of steps; the page's script writes it in the language that is shown."""
+    """Return an option for the unit of a step, with its text in both languages."""
     english, chinese = map(escape, WORDS[f"unit {name}"])
     data = f'value="{name}" data-en="{english}" data-zh="{chinese}"'
     return f"<option {data}>{english}</option>"
@@ -211,12 +211,12 @@ def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
 
 
 def _both(name: str) -> str:
-    """Return a word in both languages, for a name that no style sheet can choose."""
+    """Return a word in both languages, for attributes, where a style sheet cannot choose."""
     return " / ".join(dict.fromkeys(WORDS[name]))
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:
-    """Return the place where gates are asked, and all of them for who has no script."""
+    """Return the section that shows gates, and a list of all gates for pages without a script."""
     folded = "".join(
         f"<details><summary>{each(gate['ask'])}</summary><p>{each(gate['answer'])}</p></details>"
         for gate in gates
@@ -235,7 +235,7 @@ def _gate(gates: Sequence[dict[str, Any]]) -> str:
 
 
 def _side(number: int, side: SideHtml, has_svg: bool) -> str:
-    """Return one side; its picture is drawn by the script, or stands there for who has none."""
+    """Return one side. With `has_svg` it contains the picture, otherwise the script draws it."""
     title = f"<h2>{each(side.title)}</h2>\n" if side.title else ""
     steps = "".join(f"<li>{escape(step, quote=False)}</li>\n" for step in side.steps)
     return (
@@ -296,7 +296,7 @@ def _copy() -> str:
 
 
 def json_lines(data: Any) -> str:
-    """Return data as JSON that a `<script>` may hold, a line for each item of a longer list."""
+    """Return data as JSON for a `<script>`, with a line for each item of a longer list."""
     text = re.sub(r"<", r"\\u003c", _lines(data))
     return f"{text}\n"
 

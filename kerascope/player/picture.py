@@ -1,8 +1,8 @@
-"""The picture of a player: a graph with all its frames, whose boxes the page marks as it goes.
+"""The picture of a player: a graph with all its frames, whose boxes show their state.
 
-Rows are depths. Each box keeps room for a line that says how far it is, `▶ now`, so that the state
-is told by a sign, by words and by the frame, never by colour alone. The page draws it; without a
-script an SVG stands there that is made here.
+Rows are depths. Each box has a reserved line for its state, such as `▶ now`, so that the state is
+shown by a sign, by words and by the outline, and not by colour alone. The page draws the picture.
+Without a script, it shows the SVG that is made here.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from kerascope.viz.sheet import Group, Label, Mark, Sheet
 from kerascope.viz.theme import Palette
 from kerascope.viz.writers.svg import svg_of_sheet
 
-# --- how far each box is: to do, being done, done, gradient arrived -------------------------------
+# --- the states of boxes: to do, now, done, gradient, failed ------------------------------------
 
 
 TODO, NOW, DONE, GRADIENT, FAILED = range(5)
-# Spans with which a walk through the graph begins anew.
+# Spans that restart the walk through the graph.
 RUNS = (
     "build", "build_map", "depth_sort", "check_graph", "run_internal_graph", "gradients",
     "function",
@@ -49,31 +49,31 @@ RUNS = (
 CALLS = ("layer.call", "node")
 SPANS = (*CALLS, "map.visit", "grad.node", "op", "loss")
 INSTANTS = ("node.create", "map.depth", "depth.put", "tmap.set", "grad.op", "grad.accum")
-SOURCES = ("placeholder", "variable", "constant")  # kinds of boxes that are there from the start
-# What the box of one contribution of several to a gradient says.
+SOURCES = ("placeholder", "variable", "constant")  # kinds of boxes that are done from the start
+# The label of a box for one of several contributions to a gradient.
 CONTRIBUTION = re.compile(r"contribution \d+ \(from (?P<consumer>.+)\)")
 
 
 class BoxStates:
-    """The states of the boxes of a graph; `feed` moves on by one event.
+    """The states of the boxes of a graph. `feed` updates them with the next event.
 
     Parameters
     ----------
     graph : Graph
     boxes_of_nodes : mapping of str to str
-        The box of a node, by the node's name "dense_1_ib-0".
+        The box of a node, by the node's name, such as "dense_1_ib-0".
     made_by_calls : mapping of int to str, optional
-        Of `nodes_made`.
+        The result of `nodes_made`.
     owners : mapping of str to str, optional
         The box of the call that owns a variable, by the variable's name.
 
     Attributes
     ----------
     now : dict of str to int
-        By the ids of boxes, then of frames: that of a nested model is told of as a call. What is
-        told of no frame stays to be done; a page shows what lies in it.
+        The state of each box, then of each frame, by id. Only the frame of a nested model has a
+        state of its own. For other frames, a page shows the states of the boxes inside.
     focus : str
-        The box of which the last event speaks, or one before it if that speaks of none.
+        The box of the last event, or of an earlier one if the last event has none.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class BoxStates:
     True
     """
 
-    # Kinds of events that speak of a box.
+    # Kinds of events that have a box.
     spans: tuple[str, ...] = SPANS
     instants: tuple[str, ...] = INSTANTS
 
@@ -106,27 +106,27 @@ class BoxStates:
         self._made = made_by_calls or {}
         self._owners = owners or {}
         self.focus = ""
-        self._calls: list[str] = []  # names of the calls that are open in a run
-        self._open: list[tuple[Event, str]] = []  # spans that are open, with their boxes
-        self._flash: tuple[str, int] | None = None  # a box that an instant has touched
+        self._calls: list[str] = []  # names of the open calls in a run
+        self._open: list[tuple[Event, str]] = []  # open spans with their boxes
+        self._flash: tuple[str, int] | None = None  # a box with an event without duration
         self._contributions = _contributions_of(graph)
         self._inside = _inside_of(graph)
-        self._fed: dict[str, list[str]] = {}  # the inputs of nested models, which no event tells of
+        self._fed: dict[str, list[str]] = {}  # the inputs of nested models, which have no events
         for node in graph.nodes:
             if node.group and node.kind == "input":
                 self._fed.setdefault(node.group, []).append(node.id)
         outputs = [edge.source for edge in graph.edges if edge.target == LOSS]
         self._losses = {f"{layer_of(name).partition('@')[0]}_loss" for name in outputs}
-        self._swept = ""  # the op through which the sweep goes
-        self._sent: Counter[str] = Counter()  # how often it has sent something, by gradient
+        self._swept = ""  # the current op of the gradient sweep
+        self._sent: Counter[str] = Counter()  # its number of contributions, by gradient
 
     @property
     def arrows(self) -> Sequence[GraphEdge]:
-        """The arrows along which a call takes what others have made; nested models are calls."""
+        """The arrows between calls. A nested model is a call."""
         return _between_calls(self.graph)
 
     def feed(self, event: Event) -> None:
-        """Move on to the states at one more event."""
+        """Update the states with the next event."""
         if self._flash is not None:
             box, state = self._flash
             self.now[box], self._flash = state, None
@@ -146,7 +146,7 @@ class BoxStates:
     # --- spans ------------------------------------------------------------------------------------
 
     def _begin(self, event: Event) -> None:
-        if event.kind in RUNS and not self._calls:  # not that of a nested model
+        if event.kind in RUNS and not self._calls:  # not inside a nested model
             self._start_anew(event)
         box = self._box_of(event) if event.kind in self.spans else ""
         if box:
@@ -167,8 +167,8 @@ class BoxStates:
         if value_of_event(event, "error") is not None:
             self.now[box] = FAILED
             return
-        # Of two calls of a layer inside a nested model no event tells which it is: when the model
-        # is done, so is all in it.
+        # Events do not distinguish two calls of a layer in a nested model. So all of them are done
+        # when the model is done.
         for done in (box, *self._inside.get(box, ())):
             self.now[done] = self._state_after(event)
 
@@ -203,7 +203,7 @@ class BoxStates:
     # --- names ------------------------------------------------------------------------------------
 
     def _box_of(self, event: Event) -> str:
-        """Return the box of which an event speaks; "" if it is none of this picture."""
+        """Return the box of an event, or "" if the picture does not have it."""
         name = event.name
         if event.kind == "grad.accum":
             name = f"grad:{name}"
@@ -212,20 +212,20 @@ class BoxStates:
             name = self._made.get(event.t, name)
         if layer_of(name) != name:
             name = self._box_of_node(name)
-        is_whole = "library" in self.graph.attrs  # names there have all that lies around them
+        is_whole = "library" in self.graph.attrs  # its names already include the enclosing frames
         if event.kind in ("node", "layer.call", "tmap.set") and self._calls and not is_whole:
             name = "/".join([*self._calls, name])
         return self._drawn(name)
 
     def _owner_of(self, name: str) -> str:
-        """Return the box whose variable is meant: of "update/d/kernel/add", that of "d/kernel"."""
+        """Return the box that owns a variable, also for a name such as "update/d/kernel/add"."""
         name = name.removeprefix("update/")
         while name and name not in self._owners:
             name = name.rpartition("/")[0]
         return self._owners.get(name, "")
 
     def _drawn(self, name: str) -> str:
-        """Return the box itself, or the box of the loss."""
+        """Return the box with this name, or the box of the loss."""
         if name not in self.now and (name == LOSS or name in self._losses):
             name = LOSS
         return name if name in self.now else ""
@@ -239,10 +239,10 @@ class BoxStates:
         self._sent.clear()
 
     def _contribute(self, gradient: str) -> None:
-        """Mark the box of one contribution of several to a gradient: that of who sends it.
+        """Mark the box of one of several contributions to a gradient, by its sender.
 
-        Who sends it is an op or, in the picture of a model, a call. The number in the box's name
-        does not help: boxes are counted as the forward pass reads, events as the sweep goes.
+        The sender is an op, or a call in the picture of a model. The number in the box's name does
+        not identify it, because boxes are numbered in forward order, and events follow the sweep.
         """
         place = self._sent[gradient]
         self._sent[gradient] += 1
@@ -260,9 +260,9 @@ class BoxStates:
 
 
 def _inside_of(graph: Graph) -> dict[str, list[str]]:
-    """Return what lies in the frame of each call of a nested model: boxes, and frames of others.
+    """Return the boxes and frames inside the frame of each call of a nested model.
 
-    On a ladder such a call has a second frame, of its gradients.
+    On a ladder, such a call also has a frame for its gradients.
     """
     nested = [group for group in graph.groups if kind_of_group(group) in ("call", "gradients")]
     parents = {group.id: group.parent for group in graph.groups}
@@ -279,7 +279,7 @@ def _inside_of(graph: Graph) -> dict[str, list[str]]:
 
 
 def _between_calls(graph: Graph) -> list[GraphEdge]:
-    """Return the arrows of a graph, and those from and to the nested models that they cross."""
+    """Return the arrows of a graph, plus arrows from and to the nested models that they cross."""
     nested = {group.id for group in graph.groups if kind_of_group(group) == "call"}
     parents = {group.id: group.parent for group in graph.groups}
 
@@ -303,7 +303,7 @@ def _between_calls(graph: Graph) -> list[GraphEdge]:
 
 
 def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
-    """Return the boxes of contributions, by the box of the gradient and by who sends them."""
+    """Return the boxes of contributions, by the box of the gradient and the sender."""
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
         said = CONTRIBUTION.fullmatch(node.label)
@@ -314,7 +314,7 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
-    """Return which node each call of a layer is going to make, by the time at which it begins."""
+    """Return the node that each call of a layer will create, by the call's first time."""
     made: dict[int, str] = {}
     calls: list[Event] = []
     for event in events:
@@ -330,8 +330,8 @@ def nodes_made(events: Iterable[Event]) -> dict[int, str]:
 # --- the drawing ----------------------------------------------------------------------------------
 
 
-MOST_BOXES = 400  # of a picture that is drawn whole; larger ones are folded
-# How the frame of a box is drawn: its hue, its width, its dashes.
+MOST_BOXES = 400  # boxes of a picture without folding
+# The outline of a box in each state: its hue, its width, its dashes.
 LOOKS = {
     TODO: ("grey", 1.0, "4 3"),
     NOW: ("orange", 4.0, "none"),
@@ -339,8 +339,8 @@ LOOKS = {
     GRADIENT: ("blue", 2.4, "9 2"),
     FAILED: ("vermillion", 4.0, "2 2"),
 }
-WIDEST_WORDS = "gradient"  # what the line of a state keeps room for
-STATE_ROOM = {"state": "pending", "note": WIDEST_WORDS}  # attributes of a box with that line
+WIDEST_WORDS = "gradient"  # the longest text in the line for a state
+STATE_ROOM = {"state": "pending", "note": WIDEST_WORDS}  # attributes of a box with this line
 
 
 def _with_state(node: GraphNode) -> GraphNode:
@@ -349,12 +349,12 @@ def _with_state(node: GraphNode) -> GraphNode:
 
 @dataclass(frozen=True)
 class Picture:
-    """A graph, and which box each node of the engine is.
+    """A graph, and the box of each node of the engine.
 
     Attributes
     ----------
     whole : Graph
-        With all its frames.
+        The graph with all its frames.
     boxes_of_nodes : dict of str to str
     owners : dict of str to str
         The box of the call that owns a variable.
@@ -366,47 +366,47 @@ class Picture:
     boxes_of_nodes: dict[str, str]
     owners: dict[str, str] = field(default_factory=dict)
     closed: frozenset[str] = frozenset()
-    room = Room(_with_state, least=LEAST, beside=BESIDE)  # what the page keeps free
+    room = Room(_with_state, least=LEAST, beside=BESIDE)  # reserved by the page
 
     @cached_property
     def graph(self) -> Graph:
-        """What is drawn when the page opens."""
+        """The graph that is drawn when the page opens."""
         return View(self.whole, self.closed).shown
 
     @property
     def options(self) -> PictureOptions:
-        """How it is drawn."""
+        """The options for drawing."""
         has_depths = self.whole.attrs.get("level", "node") in ("node", "layer")
         return PictureOptions(depth_ranks=has_depths, theme="light")
 
     @property
     def folded(self) -> int:
-        """How many boxes are hidden in closed frames."""
+        """Number of boxes inside closed frames."""
         groups = {group.id for group in self.whole.groups}
         drawn = sum(node.id not in groups for node in self.graph.nodes)
         return len(self.whole.nodes) - drawn
 
     @property
     def svg(self) -> str:
-        """The picture, every box with room for its state."""
+        """The picture as SVG, with a place for the state in each box."""
         graph = replace(self.graph, nodes=tuple(map(self.room.widened, self.graph.nodes)))
         placed, measures = arrange(graph, self.options)
         return svg_with_states(graph_sheet(graph, self.options, roomy(placed), measures))
 
     @property
     def words(self) -> dict[str, str]:
-        """Each box in words, by its id, in the order of reading."""
+        """The text of each box by its id, in reading order."""
         return {node.id: tooltip(node) for node in reading_order(self.graph)}
 
 
 def svg_with_states(sheet: Sheet) -> str:
-    """Return the SVG of boxes with `STATE_ROOM`, each with a line into which a script writes."""
+    """Return the SVG of boxes with `STATE_ROOM`, each with a line for the script to write to."""
     marks = tuple(map(_with_state_line, sheet.marks))
     return svg_of_sheet(replace(sheet, marks=marks)).strip()
 
 
 def _with_state_line(mark: Mark) -> Mark:
-    """Return a mark with only the sign of a state: its middle stays when words are written."""
+    """Return a mark with only the sign of a state, centered, so that words can replace it."""
     if isinstance(mark, Group):
         return replace(mark, marks=tuple(map(_with_state_line, mark.marks)))
     if isinstance(mark, Label) and mark.look == "mark" and mark.text[1:] == f" {WIDEST_WORDS}":
@@ -419,19 +419,19 @@ def _with_state_line(mark: Mark) -> Mark:
 def picture_for(
     tape: Tape, events: list[Event], graph: Any, *, with_loss: bool = False
 ) -> Picture | None:
-    """Return the picture of a tape: of what was asked for, else of the model that it tells of.
+    """Return the picture for a tape: of the requested graph, or of the recorded model.
 
-    A picture of more than `MOST_BOXES` boxes is folded.
+    A picture with more than `MOST_BOXES` boxes is folded.
 
     Parameters
     ----------
     tape : Tape
     events : list of Event
-        Those that are shown.
+        The events that are shown.
     graph : optional
-        As in `Player`.
+        The same as for `Player`.
     with_loss : bool
-        Whether the loss is a box too, where one is computed.
+        Whether the loss is a box if it is computed.
     """
     if graph is False:
         return None
@@ -472,7 +472,7 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
         model = model_with_graph(model, "Player")
         calls = list(calls_in(model))
         names = {call.node.name: call.id for call in calls}
-        for call in reversed(calls):  # of a shared layer the first call counts
+        for call in reversed(calls):  # for a shared layer the first call counts
             layer = call.node.outbound_layer
             owners.update({weight.name: call.id for weight in layer.weights})
     if graph is None and model is not None:
@@ -490,7 +490,7 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
 
 
 def _view(graph: Any) -> View:
-    """Return a graph with nested models closed, or as it was drawn."""
+    """Return a graph with closed nested models, or as it was drawn."""
     if isinstance(graph, Drawing):
         return graph.view
     if isinstance(graph, Network):
@@ -499,20 +499,20 @@ def _view(graph: Any) -> View:
 
 
 def _check_names(graph: Graph) -> None:
-    """Refuse a picture of ops that have names in common: events tell of ops by their names."""
+    """Raise an error if ops in a picture share names, because events identify ops by name."""
     if graph.attrs.get("level") not in ("op", "gradient"):
         return
     for node in graph.nodes:
         if re.search(r"~\d+$|@\d+/", node.id):
             raise ArgumentError(
-                f"Player: the picture has several ops like {node.id!r}, and the tape does not tell "
-                "which is which. Name them apart, `with K.name_scope('first'):`; or draw the model "
+                f"Player: the picture has several ops like {node.id!r}, which events on the tape "
+                "do not distinguish. Name them, `with K.name_scope('first'):`, or draw the model "
                 "with a box for each call."
             )
 
 
 def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
-    """Return the box of each node, by the node's name, in the graph that a tape tells."""
+    """Return the box of each node by name, in the graph that is made from a tape."""
     created = [event.name for event in events if event.kind == "node.create"]
     visited = {event.name for event in events if event.kind == "map.visit"}
     calls: Counter[str] = Counter()
@@ -529,7 +529,7 @@ def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
 
 
 def picture_rules() -> str:
-    """Return how boxes look in their states; their colours are called `--state0` and so on."""
+    """Return the CSS rules for the states of boxes. Their colours are `--state0` and so on."""
     return "".join(
         f".box[data-state='{state}'] .line{{stroke:var(--state{state})!important;"
         f"stroke-width:{width:g}!important;stroke-dasharray:{dashes}!important}}\n"
@@ -538,12 +538,12 @@ def picture_rules() -> str:
 
 
 def state_colors(palette: Palette) -> dict[str, str]:
-    """Return the colours of the frames of boxes, by the names that the style sheet has for them."""
+    """Return the colours for the outlines of boxes, by their names in the style sheet."""
     return {f"state{state}": palette.mark(hue) for state, (hue, *_) in LOOKS.items()}
 
 
 def flow_colors(palette: Palette) -> dict[str, str]:
-    """Return the colours of what lies on the arrows, and of the frame of what is computed now."""
+    """Return the colours for the values on arrows and for the current box."""
     return {
         "now": palette.mark("orange"),
         "now-fill": palette.fill("orange"),

@@ -1,4 +1,4 @@
-"""`Player`: which events of a tape it shows, what its slider counts, and the page that plays it."""
+"""`Player`: selects the events of a tape, defines the moments of its slider, and makes the page."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from kerascope.viz.overlays.recorded import living_model
 
 
 LANES = ("build", "forward", "loss", "backward", "update", "commit")
-# The graph of the gradients is built, and so are the tuples of the updates: nothing runs backward
-# then, and no weight is written.
+# The graph of the gradients and the update tuples are built in lane "build", because nothing runs
+# backward and no weight is written then.
 _LANE_OF_PHASE = {
     "build_map": "build", "depth_sort": "build", "check_graph": "build",
     "gradients": "build", "get_updates": "build",
@@ -41,11 +41,11 @@ _LANE_OF_PHASE = {
     "loss": "loss", "metrics": "loss",
     "backward": "backward", "update": "update", "commit": "commit",
 }  # fmt: skip
-When = int | str  # a time of the tape, or what a breakpoint of the debugger can name
+When = int | str  # a time of the tape, or a name for a breakpoint of the debugger
 
 
 def lane_of(event: Event) -> str:
-    """Return in which lane an event lies; "" for what lies around all of them.
+    """Return the lane of an event, or "" for an event around the lanes.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def selected(
     level: str = "detail",
     lanes: Sequence[str] | None = None,
 ) -> list[Event]:
-    """Return the events that are shown.
+    """Return the events to show.
 
     Raises
     ------
     ArgumentError
-        There is nothing to show, or a word is unknown.
+        If there is nothing to show, or an argument is unknown.
     """
     if level not in GRAINS:
         raise ArgumentError(
@@ -87,7 +87,7 @@ def selected(
                 f"{did_you_mean(str(lane), LANES)}".rstrip()
             )
     if not len(tape):
-        raise ArgumentError("Player: the tape is empty; record inside `with ks.trace() as tape:`.")
+        raise ArgumentError("Player: the tape is empty. Record inside `with ks.trace() as tape:`.")
     first = 0 if from_ is None else time_of(tape, from_, "from_")
     last = len(tape) - 1 if until is None else end_of(tape, until, first)
     finest = GRAINS.index(level)
@@ -98,8 +98,8 @@ def selected(
     ]
     if not found:
         raise ArgumentError(
-            f"Player: no event is left from t={first} to t={last} at level {level!r}"
-            f"{f' in the lanes {tuple(lanes)}' if lanes is not None else ''}. Show more of them."
+            f"Player: found no event from t={first} to t={last} at level {level!r}"
+            f"{f' in the lanes {tuple(lanes)}' if lanes is not None else ''}. Select more of them."
         )
     if any(event.kind == FORGOTTEN for event in found):
         raise ArgumentError(
@@ -110,12 +110,12 @@ def selected(
 
 
 def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
-    """Return the time of the first event, from `start` on, that is meant.
+    """Return the time of the first matching event, from `start` on.
 
     Raises
     ------
     ArgumentError
-        There is none.
+        If no event matches.
     """
     if isinstance(when, bool) or not isinstance(when, (int, str)):
         raise ArgumentError(
@@ -125,7 +125,7 @@ def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
     if isinstance(when, int):
         if not 0 <= when < len(tape):
             raise ArgumentError(
-                f"Player: {where}: there is no t={when}; the tape goes from 0 to {len(tape) - 1}."
+                f"Player: {where}: expected a time from 0 to {len(tape) - 1}, got {when}."
             )
         return when
     selector = parsed(tape, when, where)
@@ -133,15 +133,15 @@ def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
         if selector.matches(event, tape):
             return int(event.t)
     raise ArgumentError(
-        f"Player: {where}: no event from t={start} on is meant by {when!r}. "
+        f"Player: {where}: no event from t={start} on matches {when!r}. "
         f"`print(tape.to_table())` shows all."
     )
 
 
 def parsed(tape: Tape, text: str, where: str) -> Selector:
-    """Return a selector: as in the debugger, but a phase may stand without the word.
+    """Return a selector, as in the debugger, except that a phase needs no prefix "phase:".
 
-    A misspelt name of a layer is refused with the one that was meant.
+    A misspelled name of a layer is an error that suggests the right name.
     """
     layers = {event.name for event in tape if event.kind in ("layer.call", "layer.init", "node")}
     if text in (*ACTS, *PHASES) and text not in layers:
@@ -150,7 +150,7 @@ def parsed(tape: Tape, text: str, where: str) -> Selector:
 
 
 def end_of(tape: Tape, when: When, start: int) -> int:
-    """Return the last time of what is meant: of a span that begins there, its end."""
+    """Return the last time for a selector: the end of a span that begins there, or the event."""
     t = time_of(tape, when, "until", start)
     event = tape[t]
     if isinstance(when, int) or event.ph != BEGIN:
@@ -164,14 +164,14 @@ def end_of(tape: Tape, when: When, start: int) -> int:
 # --- moments: what the slider counts --------------------------------------------------------------
 
 
-Stretch = tuple[str, int, int]  # what it is called, its first and its last moment
+LaneSpan = tuple[str, int, int]  # title, first and last moment
 
 
 def moments_of(sides: Sequence[Sequence[Event]]) -> list[list[int]]:
-    """Return which step each side shows at each moment.
+    """Return the step that each side shows at each moment.
 
-    Two sides walk together where their events are of the same kind and name. Where one has events
-    that the other lacks, the other stands still.
+    Two sides advance together if their events have the same kind and name. If one side has events
+    that the other lacks, the other side does not move.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def moments_of(sides: Sequence[Sequence[Event]]) -> list[list[int]]:
     """
     if len(sides) == 1:
         return [[step] for step in range(len(sides[0]))]
-    ours, theirs = ([_sight(event) for event in events] for events in sides)
+    ours, theirs = ([_step_key(event) for event in events] for events in sides)
     moments: list[list[int]] = []
     left = right = 0
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
@@ -195,19 +195,19 @@ def moments_of(sides: Sequence[Sequence[Event]]) -> list[list[int]]:
     return moments
 
 
-def _sight(event: Event) -> tuple[str, str, str, str]:
-    """Return by what two events on two tapes are the same step."""
+def _step_key(event: Event) -> tuple[str, str, str, str]:
+    """Return the key by which events on two tapes are the same step."""
     return event.kind, event.ph, event.name, event.phase
 
 
 def lanes_of(
     sides: Sequence[Sequence[Event]], moments: Sequence[Sequence[int]]
-) -> list[tuple[str, list[Stretch]]]:
-    """Return the lanes that are not empty, each with its stretches.
+) -> list[tuple[str, list[LaneSpan]]]:
+    """Return the non-empty lanes, each with its spans.
 
-    Of two sides that one counts which has moved; if both have, the first.
+    With two sides, the side that moves determines the lane; if both move, the first side.
     """
-    lanes: dict[str, list[Stretch]] = {lane: [] for lane in LANES}
+    lanes: dict[str, list[LaneSpan]] = {lane: [] for lane in LANES}
     before = None
     for moment, steps in enumerate(moments):
         last = moments[moment - 1] if moment else [-1] * len(steps)
@@ -232,22 +232,22 @@ def _word(lane: str, event: Event) -> str:
 # --- a stored player within a chapter's page, or a notebook ---------------------------------------
 
 
-HEIGHT = 900  # pixels, where no script says how high the player is
+HEIGHT = 900  # pixels, unless a script sets the height
 
 
 def frame(page: str, title: str, language: str = "en", height: int = HEIGHT) -> str:
-    """Return an element that holds a whole page, and asks for no other file.
+    """Return an element with a whole page inside, which needs no other file.
 
     Parameters
     ----------
     page : str
-        What `Player.save` wrote.
+        The page that `Player.save` has written.
     title : str
-        What a screen reader calls it.
+        The title for screen readers.
     language : {"en", "zh"}
-        In which it begins.
+        The language in which it opens.
     height : int
-        Pixels.
+        Height in pixels.
     """
     page = page.replace('<html lang="en">', f'<html lang="{language}">', 1)
     held = page.replace("&", "&amp;").replace('"', "&quot;")
@@ -258,12 +258,12 @@ def frame(page: str, title: str, language: str = "en", height: int = HEIGHT) -> 
 
 
 class ShownPlayer:
-    """A stored player, for a cell of a notebook.
+    """A stored player to display in a notebook.
 
     Parameters
     ----------
     path : path
-        What `Player.save` wrote.
+        A file that `Player.save` has written.
     title : str
     language : {"en", "zh"}
     """
@@ -274,7 +274,7 @@ class ShownPlayer:
         self.path = Path(path)
         if not self.path.is_file():
             raise ArgumentError(
-                f"ShownPlayer: there is no {self.path}; run the cell that saves it first."
+                f"ShownPlayer: there is no {self.path}. First run the cell that saves it."
             )
         self.title = title
         self.language = language
@@ -298,7 +298,7 @@ class Gate(NamedTuple):
     Attributes
     ----------
     at : int
-        The moment that stays hidden until then, from 0.
+        The moment that stays hidden until the question is answered, from 0.
     ask, answer : dict of str to str
     choices : tuple of dict of str to str
     """
@@ -310,51 +310,52 @@ class Gate(NamedTuple):
 
 
 class Player:
-    """A page that plays what a tape has recorded.
+    """A page that plays a recorded tape.
 
     Parameters
     ----------
     tape : Tape
-        From `with ks.trace() as tape:`.
+        A tape from `with ks.trace() as tape:`.
     title : dict or str
         `{"en": ..., "zh": ...}`.
     graph : optional
-        What is drawn: a model, tensors or a `Drawing`; by default the model of which the tape
-        tells; False for no picture.
+        The subject of the picture: a model, tensors or a `Drawing`. By default the recorded model.
+        False for no picture.
     from_, until : int or str, optional
-        First and last event: a time of the tape, or what a breakpoint of the debugger can name,
-        `"phase:forward"`, `"batch 0"`, `"dense_2"`, `"event:tmap.set"`. Of a span `until` means
-        its end.
+        First and last event: a time of the tape, or a name that a breakpoint of the debugger may
+        have, such as `"phase:forward"`, `"batch 0"`, `"dense_2"`, `"event:tmap.set"`. For a span,
+        `until` means its end.
     level : {"detail", "op", "node", "phase", "act"}
         The finest grain that is shown.
     lanes : sequence of {"build", "forward", "backward", "update"}, optional
-        Only events of these.
+        Only show events of these lanes.
     stops : sequence or mapping, optional
-        The stop-points, as `from_` names events; each event that is meant is one. A mapping gives
-        them titles. By default the beginnings of phases.
+        The stop-points, named as for `from_`. Each matching event is a stop-point. A mapping gives
+        titles. By default the beginnings of phases.
     gates : sequence of mapping
-        Questions: `{"at": ..., "ask": {...}, "answer": {...}}` and perhaps `"choices": [...]`. What
-        happens `at` that event is hidden until the reader has answered.
+        Questions: `{"at": ..., "ask": {...}, "answer": {...}}`, optionally with `"choices": [...]`.
+        The event `at` is hidden until the reader has answered.
     beside : Tape or Player, optional
-        Shown at the right side; steps of the same kind and name are shown together.
+        Shown at the right side. Steps of the same kind and name are shown together.
     names : pair of dict or str, optional
-        What the two sides are called: their models' names, or left and right, if nothing is said.
+        Titles of the two sides. By default the names of the models, or left and right.
     unit : {"all", "op", "call", "depth", "phase", "batch"}
-        What a step is until the reader chooses another.
+        The unit of a step when the page opens.
     with_loss : bool
-        Whether the loss is a box of the picture.
+        Whether the loss is a box in the picture.
     about : dict or str, optional
-        What the page says of itself below its title.
+        A text below the title of the page.
 
     Attributes
     ----------
     start : int
-        The moment at which the page opens, from 0. Earlier ones are to its left on the time line.
+        The moment at which the page opens, from 0. Earlier moments are to the left on the time
+        line.
 
     Raises
     ------
     ArgumentError
-        There is nothing to show, or a word is unknown.
+        If there is nothing to show, or an argument is unknown.
 
     Examples
     --------
@@ -410,7 +411,7 @@ class Player:
         self.gates.sort(key=lambda gate: gate.at)
 
     def _picture(self, graph: Any, with_loss: bool) -> Picture | None:
-        """Return the picture; of a step that is played, the ladder of the model that it trains."""
+        """Return the picture: the ladder of a training step, or the graph."""
         found = ladder_of(self._model, self.events) if with_loss else None
         if found is not None:
             return found
@@ -420,21 +421,21 @@ class Player:
 
     @property
     def sides(self) -> list[Player]:
-        """The player, and that beside it if there is one."""
+        """Both players, or only this one without a second side."""
         return [self] if self.beside is None else [self, self.beside]
 
     def _names(self, names: Sequence[Text | str] | None) -> list[Text | None]:
         if self.beside is None:
             if names is not None:
-                raise ArgumentError("Player: names are those of two sides; give beside= too.")
+                raise ArgumentError("Player: names= requires two sides. Give the second one, too.")
             return [None]
         given = names or self._names_of_models()
         if isinstance(given, str) or len(given) != 2:
-            raise ArgumentError(f"Player: names: expected two, one of each side, got {names!r}.")
+            raise ArgumentError(f"Player: names: expected two, one for each side, got {names!r}.")
         return [in_languages(name, "Player: names") for name in given]
 
     def _names_of_models(self) -> Sequence[Text | str]:
-        """Return what the two sides are called if nobody says it."""
+        """Return the default titles of the two sides."""
         names = [getattr(side._model, "name", "") for side in self.sides]
         if all(names) and names[0] != names[1]:
             return names
@@ -463,7 +464,7 @@ class Player:
         return [(self.moment_of(step), named[step]) for step in sorted(named)]
 
     def _steps_of(self, when: When, where: str) -> list[int]:
-        """Return the steps that are meant: all, if a name says which."""
+        """Return the matching steps: all of them for a name."""
         first = time_of(self.tape, when, where)
         if isinstance(when, int):
             found = [step for step, event in enumerate(self.events) if event.t == first]
@@ -472,7 +473,7 @@ class Player:
             found = [s for s, e in enumerate(self.events) if selector.matches(e, self.tape)]
         if not found:
             raise ArgumentError(
-                f"Player: {where}: {when!r} is cut out of what is shown, t={self.events[0].t} to "
+                f"Player: {where}: {when!r} is outside the shown events, t={self.events[0].t} to "
                 f"t={self.events[-1].t}. Change from_, until, level or lanes."
             )
         return found
@@ -487,11 +488,11 @@ class Player:
         missing = {"at", "ask", "answer"} - set(gate)
         if unknown or missing:
             raise ArgumentError(
-                f"{where}: expected 'at', 'ask', 'answer' and perhaps 'choices', got {list(gate)}."
+                f"{where}: expected 'at', 'ask', 'answer' and maybe 'choices', got {list(gate)}."
             )
         moment = self.moment_of(self._steps_of(gate["at"], f"gates[{place}]")[0])
         if not moment:
-            raise ArgumentError(f"{where}: it hides the first step; begin earlier with from_.")
+            raise ArgumentError(f"{where}: it hides the first step. Begin earlier with from_.")
         choices = tuple(in_languages(one, f"{where}: choices") for one in gate.get("choices", ()))
         ask, answer = (in_languages(gate[word], f"{where}: {word}") for word in ("ask", "answer"))
         return Gate(moment, ask, answer, choices)
@@ -499,15 +500,15 @@ class Player:
     # --- the page ---------------------------------------------------------------------------------
 
     @property
-    def lanes(self) -> list[tuple[str, list[Stretch]]]:
-        """The lanes of the time line: name, and stretches with their first and last moment."""
+    def lanes(self) -> list[tuple[str, list[LaneSpan]]]:
+        """The lanes of the time line: name, and spans with their first and last moment."""
         return lanes_of([side.events for side in self.sides], self.moments)
 
     @property
     def html(self) -> str:
-        """The page.
+        """The page as HTML.
 
-        What is long is packed in it: the reader's browser unpacks it.
+        Long data are compressed in it, and the reader's browser unpacks them.
         """
         parts = [_side(side, name) for side, name in zip(self.sides, self.names, strict=True)]
         kinds = {event.kind for side in self.sides for event in side.events}
@@ -538,7 +539,7 @@ class Player:
 
     @property
     def svg(self) -> str:
-        """One run of the model as an SVG that moves by itself, for a web page or a README."""
+        """One run of the model as an animated SVG, for a web page or a README."""
         return moving_svg(self._scene())
 
     @property
@@ -549,28 +550,28 @@ class Player:
     def _scene(self) -> Scene:
         if self.beside is not None:
             raise ArgumentError(
-                "Player: two sides are shown by a page alone; expected one side for an SVG. Leave "
-                "out beside=, or save a name like step.html."
+                "Player: expected one side for an SVG, got two. Omit one, or save a page: "
+                "step.html."
             )
         first, last = self.events[0].t, self.events[-1].t
-        everything = list(self.tape[: last + 1])  # of what the page leaves out, sentences tell
+        everything = list(self.tape[: last + 1])  # sentences also need events that are not shown
         return scene_of(everything[:first], everything[first:], self._model, self.picture)
 
     def save(self, path: str | PathLike[str], *, language: str = "en") -> None:
-        """Write one file that asks for nothing.
+        """Write the player to one file that needs no other files.
 
         Parameters
         ----------
         path : path
-            "step.html" is the page; "step.svg" is a picture that moves, without a script;
+            "step.html" is the page; "step.svg" is an animated picture without a script;
             "step.strip.svg" has still pictures side by side.
         language : {"en", "zh"}
-            Of an SVG; the page has both.
+            Language of an SVG. The page has both.
 
         Raises
         ------
         ArgumentError
-            The file's name ends in something else, or there is no such folder.
+            If the file name has another ending, or the folder does not exist.
         """
         path = Path(path)
         kind = kind_of_file(path)
@@ -597,12 +598,12 @@ class Player:
 
 
 def kind_of_file(path: str | PathLike[str]) -> str:
-    """Return what a player is written as, "html", "svg" or "strip.svg": the file's name tells.
+    """Return the format of a player file by its name: "html", "svg" or "strip.svg".
 
     Raises
     ------
     ArgumentError
-        It ends in something else.
+        If the name has another ending.
 
     Examples
     --------
@@ -614,14 +615,14 @@ def kind_of_file(path: str | PathLike[str]) -> str:
         if name.endswith(f".{kind}") and name != f".{kind}":
             return kind
     raise ArgumentError(
-        f"Player: save: expected a name like step.html (the page), step.svg (a picture that "
-        f"moves) or step.strip.svg (still pictures side by side), got {name!r}. A program that "
-        f"shows SVG makes PNG or PDF of it."
+        f"Player: save: expected a name like step.html (the page), step.svg (an animated picture) "
+        f"or step.strip.svg (still pictures side by side), got {name!r}. To make PNG or PDF, open "
+        f"the SVG in a program that shows it."
     )
 
 
 def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
-    """Return the model that a moving picture draws; None where something else was asked for."""
+    """Return the model that a moving picture draws, or None for another subject."""
     if graph is None:
         return living_model(tape, events)
     return graph if isinstance(graph, Network) else None
@@ -639,7 +640,7 @@ def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
 
 
 def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:
-    """Return what follows the tape for a picture: how far each box is, and the values on arrows."""
+    """Return the states of boxes and the values on arrows for a picture."""
     if picture is None:
         return None, Flows({})
     made = nodes_made(side.tape[: side.events[-1].t + 1])
@@ -650,7 +651,7 @@ def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None,
 
 
 def sight_text(event: Event) -> str:
-    """Return what a stop-point is called: kind, name and time."""
+    """Return the title of a stop-point: kind, name and time."""
     return f"{_name_of(event)} (t={event.t})"
 
 

@@ -1,6 +1,6 @@
-"""`kerascope.play`: one step of a model, or a tape, as the page or the picture that plays it.
+"""`kerascope.play`: a page or a picture that plays one step of a model, or a tape.
 
-What is too much for a page is left out from the finest grain on, and the page says so.
+If there are too many events for a page, the finest ones are left out, and the page says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.overlays.recorded import living_model
 
-MOST_STEPS = 3000  # events of one page
+MOST_STEPS = 3000  # number of events in one page
 
 
 def play(
@@ -40,49 +40,50 @@ def play(
     level: str | None = None,
     graph: Any = None,
 ) -> Player:
-    """Play one training step, or what a tape has recorded, in a page or in a picture.
+    """Play one training step, or a tape, in a page or in a picture.
 
-    The page is one file that asks for nothing: the graph with what flows along its arrows, a time
-    line, each step in a sentence, source, and the names at that moment. The picture is an SVG that
-    moves by itself, without a script: forward down one side, the loss, backward up the other, and
-    what is written in between.
+    The page is one file without other files. It has the graph with the values on its arrows, a time
+    line, a sentence for each step, the source, and the names at that moment. The picture is an
+    animated SVG without a script: the forward pass down one side, the loss, the backward pass up
+    the other side, and the updates in between.
 
     Parameters
     ----------
     subject : Model, path of a file of one, or Tape
-        Of a model one step is run, and all that it has changed is put back.
+        A model runs one step, and is then restored to its state before the step.
     x, y : optional
-        A batch for the model: what `train_on_batch` takes. Without `y` it predicts.
+        A batch for the model, as for `train_on_batch`. Without `y` the model only predicts.
     to : path, optional
-        Where it is saved, and as what: "step.html" is the page, "step.svg" the picture that moves,
+        A file to save to: "step.html" is the page, "step.svg" the animated picture, and
         "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
     beside : Model, path of a file of one, or Tape, optional
-        Played at the right side, linked in time; a model takes the same batch.
+        A second subject, shown at the right side and in sync. A model gets the same batch.
     names : pair of dict or str, optional
-        What the two sides are called: their models' names, or left and right, if nothing is said.
+        Titles of the two sides. By default the names of the models, or left and right.
     title : dict or str, optional
         `{"en": ..., "zh": ...}`.
     from_, until : int or str, optional
-        First and last event: a time of the tape, or what a breakpoint of the debugger can name.
-        Without `from_` the page has the building of the model, but opens at the forward pass.
+        First and last event: a time of the tape, or a name that a breakpoint of the debugger may
+        have. Without `from_`, the page includes the building of the model but opens at the forward
+        pass.
     level : {"detail", "op", "node", "phase", "act"}, optional
-        The finest grain that is shown; by default as fine as a page can hold.
+        The finest grain that is shown. By default as fine as fits in a page.
     graph : optional
-        What is drawn: a model, tensors or a `Drawing`; False for no picture.
+        The subject of the picture: a model, tensors or a `Drawing`. False for no picture.
 
     Returns
     -------
     Player
-        In a notebook it shows itself; `player.save("step.html")` keeps it, `player.svg` is the
-        moving picture.
+        It is displayed in a notebook. `player.save("step.html")` saves it, and `player.svg` is the
+        animated picture.
 
     Raises
     ------
     ArgumentError
-        It is neither a model nor a tape, there is no batch, or nothing to show; or `to` ends in
-        something else.
+        If the subject is neither a model nor a tape, the batch is missing, nothing is left to show,
+        or the file name `to` has an unknown ending.
     NotCompiledError
-        There is a `y`, and the model has no loss.
+        If `y` is given, and the model has no loss.
 
     Examples
     --------
@@ -127,14 +128,14 @@ def play(
     return player
 
 
-# --- what is played -------------------------------------------------------------------------------
+# --- what to play ---------------------------------------------------------------------------------
 
 
 def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
-    """Return the tape of one step, and what the page is called."""
+    """Return the tape of one step, and the title of the page."""
     if isinstance(subject, Tape):
         if x is not None or y is not None:
-            raise ArgumentError("play: a tape has its data already; leave out x and y.")
+            raise ArgumentError("play: a tape already contains its data. Leave out x and y.")
         return subject, {"en": "A trace, step by step", "zh": "一步步看跟踪"}
     if not isinstance(subject, Network):
         raise ArgumentError(
@@ -143,14 +144,14 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
         )
     model: Any = subject
     if x is None:
-        raise ArgumentError(f"play: a batch is needed: play(model, x, y). {model.name} got no x.")
+        raise ArgumentError("play: expected a batch, got none. Use play(model, x, y).")
     if y is None:
         with trace(model, history=None) as tape:
             model.predict_on_batch(x)
         return tape, {"en": f"{model.name}: forward", "zh": f"{model.name}：前向"}
     if getattr(model, "optimizer", None) is None:
         raise NotCompiledError(
-            f"play: {model.name} has no loss; compile it, model.compile('adam', 'mse'), or leave "
+            f"play: {model.name} has no loss. Compile it, model.compile('adam', 'mse'), or leave "
             f"out y to play the forward pass."
         )
     with trace(model, history=None) as tape, _PutBack(model):
@@ -159,7 +160,7 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
 
 
 def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
-    """Return what is played of a model of another library: its tape or our model, and its graph."""
+    """Return the tape of a model of another library, or its converted model, and its graph."""
     if adapter_of(subject, *fed(x, subject).values) is None:
         return subject, graph
     model = converted(subject)
@@ -167,15 +168,15 @@ def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
         return model, graph
     if x is None:
         raise ArgumentError(
-            f"play: {name_of(subject)} is recorded while it runs; expected what it is called on: "
-            f"play(model, x), several as play(model, (x, y))."
+            f"play: expected inputs to record {name_of(subject)} with, got none. Use "
+            f"play(model, x), or play(model, (x, y)) for several."
         )
     writer, _ = record(subject, x, loss=y)
     return writer.tape, writer.graph(name_of(subject)) if graph is None else graph
 
 
 class _PutBack:
-    """Puts back, at the end, whatever a training step of a model writes."""
+    """Restores, at its end, the variables that a training step of a model changes."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -193,9 +194,9 @@ class _PutBack:
 
 
 def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -> tuple[int, int]:
-    """Return the first and the last time that are shown: of a model's step, that step."""
+    """Return the first and last time to show. For a model that is its step."""
     if not len(tape):
-        raise ArgumentError("play: the tape is empty; record inside `with ks.trace() as tape:`.")
+        raise ArgumentError("play: the tape is empty. Record inside `with ks.trace() as tape:`.")
     first, last = 0, len(tape) - 1
     if isinstance(subject, Network):
         first = next((e.t for e in reversed(tape[:]) if _is_run(e)), 0)
@@ -207,23 +208,23 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
 
 
 def _start_of(player: Player) -> int:
-    """Return the first moment of the forward pass if the model is built before it, else 0."""
+    """Return the first moment of the forward pass if the model is built before it, otherwise 0."""
     first = next((t for t, event in enumerate(player.events) if event.phase == "forward"), 0)
     is_built = any(lane_of(event) == "build" for event in player.events[:first])
     return player.moment_of(first) if is_built else 0
 
 
 def _is_run(event: Event) -> bool:
-    """Tell whether a function is called here; that one is made is told by the same kind."""
+    """Return whether an event is the call of a function, and not its creation."""
     is_function = event.kind == "function" and event.ph == BEGIN
     return is_function and any(delta.name == "inputs" for delta in event.deltas)
 
 
 def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
-    """Return the first training steps on a tape as a tape of its own, and the model that lives.
+    """Return a tape of the first training steps, and the model if it still exists.
 
-    Of each model so many steps count, up to the first one too many; what comes behind it is not
-    executed again. If nothing is trained, that is the whole tape.
+    The tape ends after this many steps of each model, before the first additional step. Without
+    training it is the whole tape.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
 
 
 def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, int]:
-    """Return the finest grain of which a page can hold all events, and how many it leaves out."""
+    """Return the finest grain for which all events fit in a page, and how many are left out."""
     events = tape[first : last + 1]
     counts = [sum(event.grain == grain for event in events) for grain in GRAINS]
     if level is not None:
@@ -269,7 +270,7 @@ def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, 
 
 
 def html_of_tape(tape: Tape) -> str:
-    """Return what a notebook shows of a tape: its page, of a long one the first training steps.
+    """Return the HTML of a tape in a notebook: its page, or that of its first training steps.
 
     Examples
     --------
@@ -283,12 +284,12 @@ def html_of_tape(tape: Tape) -> str:
         if len(tape) > MOST_STEPS:
             tape, model = first_steps(tape, 1)
         return play(tape, graph=model)._repr_html_()
-    except ArgumentError as error:  # it has forgotten them
+    except ArgumentError as error:  # the events are forgotten
         return f"<p>{escape(str(error))}</p>"
 
 
 def _about(player: Player, left_out: int) -> Text:
-    """Return what the page says of itself."""
+    """Return the text about the page: its numbers of events and boxes."""
     en, zh = [f"{len(player.moments):,} events"], [f"{len(player.moments):,} 个事件"]
     if player.picture is not None:
         boxes = len(player.picture.graph.nodes)

@@ -1,6 +1,6 @@
-"""Room between the rows of a picture, for what lies on its arrows.
+"""Padding between the rows of a picture, for the values on its arrows.
 
-The layout of the house is kept; only the strips that no box reaches into are made higher.
+The layout stays the same. Only the strips between two rows of boxes become higher.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from kerascope.viz.layout.arrange import Path, Placed, Rect
 
-LEAST = 58.0  # height of a strip between two rows
-BESIDE = 70.0  # at the right side, for the numbers of a gradient
+LEAST = 58.0  # minimum height of a strip between two rows
+BESIDE = 70.0  # padding at the right side, for the numbers of a gradient
 
 
 def roomy(placed: Placed) -> Placed:
-    """Return a picture whose rows lie far enough apart.
+    """Return a picture with enough padding between its rows.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def roomy(placed: Placed) -> Placed:
 
 
 def _strips(placed: Placed) -> list[tuple[float, float]]:
-    """Return the heights between the first and the last box at which there is none."""
+    """Return the vertical strips between the boxes, without those above and below all boxes."""
     found = []
     reached: float | None = None
     for rect in sorted(placed.boxes.values(), key=lambda one: one.y):

@@ -1,7 +1,7 @@
 """The sentences of captions, in English and Chinese.
 
-`{0}`, `{1}`, ... are the words of a caption; what stands between stars is this step's own number
-and is shown bold.
+`{0}`, `{1}`, ... are the words of a caption. Text between stars is a number of this step, shown
+in bold.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from kerascope.player.words import KINDS, Text
 MEANINGS = KINDS
 
 SENTENCES: dict[str, tuple[str, str]] = {
-    "fed": ("The step begins with what is fed: *{0}*.", "这一步从喂入的数据开始：*{0}*。"),
+    "fed": ("The step begins with its inputs: *{0}*.", "这一步从喂入的数据开始：*{0}*。"),
     "runs": ("{0} is called.", "调用 {0}。"),
     "failed": ("{0} failed: *{1}*", "{0} 失败了：*{1}*"),
     "said": ("{0}", "{0}"),
@@ -29,7 +29,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
                     "{0} 让卷积核滑过 {1}，给出 *{2}*。"),
     "call.conv2d": ("{0} slides its kernels over {1} and gives *{2}*.",
                     "{0} 让卷积核滑过 {1}，给出 *{2}*。"),
-    "call.relu": ("{0} takes {1}, makes {2}, and relu gives *{3}*: what lies below 0 is silent.",
+    "call.relu": ("{0} takes {1}, makes {2}, and relu gives *{3}*: numbers below 0 are silent.",
                   "{0} 取 {1}，得到 {2}，经过 relu 变为 *{3}*：小于 0 的都沉默。"),
     "call.relu.many": ("{0} takes {1} and gives *{2}*: relu silences *{3}* of {4} numbers.",
                        "{0} 取 {1}，给出 *{2}*：relu 让 {4} 个数中的 *{3}* 个沉默。"),
@@ -65,7 +65,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "op.multiply.two": ("{0}: {1} times {2}, element by element, is *{3}*.",
                         "{0}：{1} 与 {2} 逐个相乘，得 *{3}*。"),
     "op.divide.two": ("{0}: {1} divided by {2} is *{3}*.", "{0}：{1} 除以 {2} 得 *{3}*。"),
-    "op.relu": ("relu keeps of {2} what lies above 0: *{3}*.",
+    "op.relu": ("relu keeps the numbers of {2} above 0: *{3}*.",
                 "relu 留下 {2} 中大于 0 的：*{3}*。"),
     "op.square": ("square: each number of {2} times itself is *{3}*.",
                   "square：{2} 各自平方得 *{3}*。"),
@@ -75,17 +75,17 @@ SENTENCES: dict[str, tuple[str, str]] = {
                    "softmax 由 {2} 得到 *{3}*：每行之和为 1。"),
     "op.log": ("log of {2} is *{3}*.", "log：{2} 的对数是 *{3}*。"),
     # --- the loss ---
-    "loss.begins": ("The loss compares what came out with what was wanted.",
+    "loss.begins": ("The loss compares the outputs with the targets.",
                     "损失：把得到的与想要的相比。"),
     "loss.done": ("The loss is *{0}*.", "损失是 *{0}*。"),
     # --- backward ---
     "backward.begins": ("Backward begins at the loss and goes the same arrows the other way.",
                         "反向从损失开始，沿同样的箭头往回走。"),
-    "backward.done": ("Backward is done: every weight that was asked for has its gradient.",
+    "backward.done": ("Backward is done: every weight to update has its gradient.",
                       "反向完成：每个要更新的权重都有了梯度。"),
     "slope.begins": ("The slope of {0} is about to be computed.", "即将计算 {0} 的斜率。"),
     "slope": ("Backward begins at {0}; its slope is *{1}*.", "反向从 {0} 开始，它的斜率是 *{1}*。"),
-    "slope.inner": ("The slope of {0} is ready; it goes on to what it was made of.",
+    "slope.inner": ("The slope of {0} is ready; it continues to the inputs of {0}.",
                     "{0} 的斜率有了，继续传给它的来源。"),
     "grad.begins": ("The gradient {1} has arrived at {0} and is about to go through it.",
                     "梯度 {1} 到了 {0}，即将穿过它。"),
@@ -96,7 +96,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
                     "梯度穿过 {0}，它没有要学的。"),
     "grad": ("{0} was sent the gradient {1}; from it come *{2}*.",
              "{0} 收到梯度 {1}，由它得到 *{2}*。"),
-    "grad.last": ("{0} was sent the gradient *{1}*; nothing before it asks for one.",
+    "grad.last": ("{0} was sent the gradient *{1}*; nothing before it needs one.",
                   "{0} 收到梯度 *{1}*；它之前没有谁需要梯度。"),
     "grad.zero": ("What arrives at {0} is exactly *0*: it, and all that only it would pass on, "
                   "learns nothing from this batch.",
@@ -104,7 +104,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "grad.dead": ("{0} was sent {1}, and yet the gradient of {2} is exactly *0*: it learns nothing "
                   "from this batch.",
                   "{0} 收到 {1}，但 {2} 的梯度恰好是 *0*：从这一批什么也学不到。"),
-    "grad.add": ("An Add hands its gradient on unchanged: *{1}* goes to each of {2}.",
+    "grad.add": ("An Add passes its gradient on unchanged: *{1}* goes to each of {2}.",
                  "Add 把梯度原样传出：*{1}* 传给 {2} 中的每一个。"),
     "grad.relu": ("In {0} relu lets *{1}* through and stops *{2}* where it was silent; so {3}.",
                   "在 {0} 里，relu 放行 *{1}*，在它沉默的地方拦住 *{2}*；于是 {3}。"),
@@ -134,18 +134,18 @@ SENTENCES: dict[str, tuple[str, str]] = {
     # --- update and commit ---
     "update.begins": ("The new value of {0} is about to be computed; its gradient is {1}.",
                       "即将计算 {0} 的新值，它的梯度是 {1}。"),
-    "update": ("With the gradient {3} and the rate {4}, {0} shall go from {1} to *{2}*.",
+    "update": ("With the gradient {3} and the rate {4}, {0} will change from {1} to *{2}*.",
                "梯度是 {3}，学习率是 {4}：{0} 将从 {1} 变为 *{2}*。"),
-    "update.many": ("{0} shall move by *{1}*, {2} of its own size, with the rate {3}.",
+    "update.many": ("{0} will change by *{1}*, {2} of its own size, with the rate {3}.",
                     "学习率是 {3}：{0} 将移动 *{1}*，是自身大小的 {2}。"),
-    "update.from_zero": ("{0} was all 0 and shall move by *{1}*, with the rate {3}.",
+    "update.from_zero": ("{0} was all 0 and will change by *{1}*, with the rate {3}.",
                          "{0} 原来全是 0；学习率是 {3}，将移动 *{1}*。"),
     "update.stays": ("{0} does *not move*: {1}.", "{0} *不变*：{1}。"),
     "update.stays.zero": ("With a gradient of 0, {0} *stays*: {1}.", "梯度是 0，{0} *不变*：{1}。"),
     "update.unknown": ("The new value of {0} is computed.", "算出 {0} 的新值。"),
     "commit": ("{0} is written: *{1}*.", "写入 {0}：*{1}*。"),
     "commit.from": ("{0} is written: {1} becomes *{2}*.", "写入 {0}：{1} 变为 *{2}*。"),
-    "commit.same": ("{0} is written, and stays what it was: {1}.", "写入 {0}，值没有变：{1}。"),
+    "commit.same": ("{0} is written, and keeps its value: {1}.", "写入 {0}，值没有变：{1}。"),
     "update.done": ("All new values are computed; not one variable has changed yet.",
                     "新值都算好了；还没有一个变量改变。"),
     "commit.begins": ("Commit: now, and only now, the variables take their new values.",

@@ -1,9 +1,9 @@
-"""A step of training on the ladder: forward down the left, backward up the right, cards between.
+"""A training step as a ladder: forward down the left, backward up the right, cards between.
 
-The picture is that of `draw(model, level="training")`, with room for values: on the arrows of both
-rails, and in each cell of a card. Which box an event means depends on its phase: in the backward
-pass the gradient of what a call gave, in the update the new value of a weight, in the commit the
-weight that is written.
+The picture is the same as in `draw(model, level="training")`, with places for values on the arrows
+of both rails and in the cells of cards. The phase of an event determines its box: the gradient of a
+call's output in the backward pass, the new value of a weight in the update, and the weight itself
+in the commit.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from kerascope.viz.layout.ladder import arrange_ladder, is_ladder
 from kerascope.viz.layout.measures import LINE_SIZE, text_width
 from kerascope.viz.sheet import Group, Label, Mark
 
-MOST_OPEN = 240  # boxes; of a larger ladder nested models are closed, then cards, then blocks
-VALUE_WIDTH = 64.0  # of the place for a value in a cell
-# What keeps that place: a text that is taken out again.
+MOST_OPEN = 240  # boxes; in a larger ladder nested models are closed, then cards, then blocks
+VALUE_WIDTH = 64.0  # width of the place for a value in a cell
+# A text that reserves this place, and is removed again.
 HELD = "\N{FULL BLOCK}" * round(VALUE_WIDTH / text_width("\N{FULL BLOCK}", LINE_SIZE))
-BETWEEN_ROWS, BESIDE = 46.0, 40.0  # room for what lies on the arrows of the rails
+BETWEEN_ROWS, BESIDE = 46.0, 40.0  # padding for the values on the arrows of the rails
 _SLOT = "slot:"
 _GRADIENT = "grad:"
 _NEW = "update:"
 
 
 def _is_mark(node: GraphNode) -> bool:
-    """Tell whether a cell is no more than the mark in the cell of a slot."""
+    """Return whether a cell is only the mark inside the cell of a slot."""
     return node.kind == "update" and node.attrs.get("column", "new") != "new"
 
 
 def _with_room(node: GraphNode) -> GraphNode:
-    """Return a box with room for its state, or, in a card, for its value."""
+    """Return a box with a place for its state, or in a card for its value."""
     if "line" not in node.attrs:
         return replace(node, attrs={**node.attrs, **STATE_ROOM})
     attrs = {key: value for key, value in node.attrs.items() if key != "output_shapes"}
@@ -57,7 +57,7 @@ def _with_room(node: GraphNode) -> GraphNode:
 
 
 class LadderPicture(Picture):
-    """The ladder of a step, with room for values."""
+    """The ladder of a training step, with places for values."""
 
     room = Room(
         _with_room,
@@ -69,12 +69,12 @@ class LadderPicture(Picture):
 
     @property
     def options(self) -> PictureOptions:
-        """How it is drawn."""
+        """The options for drawing."""
         return PictureOptions(theme="light")
 
     @property
     def svg(self) -> str:
-        """The picture; what keeps the places of values is taken out."""
+        """The picture as SVG, without the texts that reserve places for values."""
         graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
         placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
         placed = replace(placed, width=placed.width + BESIDE)
@@ -83,7 +83,7 @@ class LadderPicture(Picture):
 
 
 def _without_held(mark: Mark) -> Mark:
-    """Return a mark without `HELD`, neither drawn nor read aloud."""
+    """Return a mark without `HELD` in its text, label and tooltip."""
     if not isinstance(mark, Group):
         return mark
     marks = [one for one in mark.marks if not (isinstance(one, Label) and one.text == HELD)]
@@ -97,7 +97,7 @@ def _without_held(mark: Mark) -> Mark:
 
 
 def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
-    """Return the picture of a model's step; None where none is trained, or has no ladder."""
+    """Return the ladder of a model's training step, or None if there is none."""
     is_step = any(event.kind == "commit" and event.act == "function" for event in events)
     if not is_step or getattr(model, "optimizer", None) is None:
         return None
@@ -108,7 +108,7 @@ def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
     if not is_ladder(whole):
         return None
     names = {call.node.name: call.id for call in calls_in(model_with_graph(model, "Player"))}
-    is_small = len(whole.nodes) <= MOST_OPEN  # then nested models are open, too
+    is_small = len(whole.nodes) <= MOST_OPEN  # then nested models are open
     view = view_of(whole, "all" if is_small else None, most=MOST_OPEN)
     return LadderPicture(view.whole, names, {}, view.closed)
 
@@ -117,16 +117,16 @@ def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
 
 
 class LadderStates(BoxStates):
-    """The states of the boxes of a ladder; `feed` moves on by one event."""
+    """The states of the boxes of a ladder. `feed` updates them with the next event."""
 
     spans = (*BoxStates.spans, "update.param")
     instants = (*BoxStates.instants, "update.apply")
 
     def __init__(self, picture: Picture, made: Mapping[int, str] | None = None) -> None:
         super().__init__(picture.whole, picture.boxes_of_nodes, made)
-        self._arrived: list[str] = []  # gradients that the call gave through which the sweep goes
+        self._arrived: list[str] = []  # gradients computed by the current call of the backward pass
         self._senders: dict[str, list[str]] = {}
-        self._parts: dict[str, list[str]] = {}  # the contributions to a gradient, by its box
+        self._parts: dict[str, list[str]] = {}  # contributions to a gradient, by its box
         self._cells = {node.id for node in picture.whole.nodes if "line" in node.attrs}
         for node in picture.whole.nodes:
             if "via" in node.attrs or node.attrs.get("column") == "via":
@@ -134,11 +134,11 @@ class LadderStates(BoxStates):
                 self._parts.setdefault(node.id.rpartition("#")[0], []).append(node.id)
 
     def feed(self, event: Event) -> None:
-        """Move on to the states at one more event."""
+        """Update the states with the next event."""
         is_call_back = event.kind == "node" and event.phase == "backward"
         if is_call_back and event.ph == BEGIN:
             self._arrived = []
-        call = "/".join(self._calls)  # with the nested models around it
+        call = "/".join(self._calls)  # including the enclosing nested models
         super().feed(event)
         for delta in event.deltas:
             name = _box_of_delta(event, delta, self.now)
@@ -148,7 +148,7 @@ class LadderStates(BoxStates):
                 self._mark_done(f"{_NEW}{name.removeprefix(_SLOT)}")
                 if delta.name == "grads":
                     self._arrived.append(box)
-                for part in self._parts.get(box, ()):  # of a sum that is there
+                for part in self._parts.get(box, ()):  # of a finished sum
                     self._mark_done(part)
         if is_call_back and event.ph == END:
             for box in self._senders.get(call, ()):
@@ -158,12 +158,12 @@ class LadderStates(BoxStates):
 
     @property
     def arrows(self) -> list[GraphEdge]:
-        """Those of the forward pass from call to call."""
+        """The arrows between calls of the forward pass."""
         calls = {n.id for n in self.graph.nodes if n.attrs.get("rail") == "forward"}
         return [e for e in self.graph.edges if e.source in calls and e.target in calls]
 
     def _state_after(self, event: Event) -> int:
-        return DONE  # the gradient has a box of its own
+        return DONE  # gradients have separate boxes
 
     def _start_anew(self, event: Event) -> None:
         super()._start_anew(event)
@@ -181,7 +181,7 @@ class LadderStates(BoxStates):
         if event.kind == "update.param":
             return self._drawn(f"{_NEW}{name}")
         if event.kind == "update.apply":
-            slot = f"{_SLOT}{name}"  # or else it would be in the box of its weight
+            slot = f"{_SLOT}{name}"  # not the box of its weight
             return slot if slot in self.now else self._drawn(name)
         if event.kind != "node":
             return ""
@@ -191,7 +191,7 @@ class LadderStates(BoxStates):
         return self._drawn(path)
 
     def _drawn(self, name: str) -> str:
-        """Return the box of a name, or of what lies around it: "encoder" for "encoder/dense"."""
+        """Return the box for a name, or for its prefix: "encoder" for "encoder/dense"."""
         while name:
             if name in self.now:
                 return name
@@ -202,12 +202,12 @@ class LadderStates(BoxStates):
 
 
 def _sender(node: GraphNode) -> str:
-    """Return the call that sends a contribution: its label says which."""
+    """Return the call that sends a contribution, from its label."""
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 
 def _box_of_delta(event: Event, delta: Delta, boxes: Mapping[str, Any]) -> str:
-    """Return the box of what a delta tells that has been computed; "" if it is none."""
+    """Return the box of a value that a delta says was computed, or "" if there is none."""
     key = str(delta.key) if delta.key is not None else ""
     if not key or event.act in ("build", "compile"):
         return ""
@@ -235,10 +235,10 @@ class LadderFlows(Flows):
         shown = [node.id for node in picture.whole.nodes if not _is_mark(node)]
         super().__init__({*shown, *(group.id for group in picture.whole.groups)})
         self._tape = tape
-        self._weights: dict[str, Any] = {}  # as they are when the step begins
+        self._weights: dict[str, Any] = {}  # at the begin of the step
 
     def feed(self, event: Event) -> None:
-        """Move on to the values at one more event."""
+        """Update the values with the next event."""
         super().feed(event)
         if event.kind == "function" and event.ph == BEGIN:
             self._begin(event)
@@ -252,13 +252,13 @@ class LadderFlows(Flows):
                 self._put(key, FORWARD, delta.value)
 
     def _show_change(self, key: str, new: Any) -> None:
-        """Show the norm of the change where the page has only the norm of the new value."""
+        """Show the norm of a weight's change in place of the norm of its new value."""
         place, old = (self.box_of(f"{_NEW}{key}"), FORWARD), self._weights.get(key)
         if self.now.get(place, ["", ""])[1] == "b" and isinstance(old, np.ndarray):
             self.now[place] = [*spec_of(np.asarray(new) - old)[:1], *self.now[place][1:], "\u0394"]
 
     def _begin(self, event: Event) -> None:
-        """Put what is fed and what the weights are where they stand."""
+        """Add the inputs and the weights at the begin of a step."""
         weights = self._tape.names_at(event.t).get("weights", {})
         self._weights = weights if isinstance(weights, dict) else {}
         for name, value in self._weights.items():

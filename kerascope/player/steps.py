@@ -1,8 +1,7 @@
-"""From a tape to the data of one side of a player: its steps, and what changes at each.
+"""The data of one side of a player, made from a tape: its steps, and the changes at each step.
 
-The state at a step is not written down, only what changes: the script plays the changes from the
-beginning, and so it can go anywhere. All texts and values stand once in a list and are named by
-their numbers.
+Only the changes of the state are stored. The script applies them from the beginning, so that it can
+go to any step. Texts and values are stored once in a list, and are referred to by their numbers.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
 from kerascope.trace.tape_store import Tape, text_of
 
-# --- values: one line for a table, and more for who looks closer ----------------------------------
-# A small array is shown whole, a larger one by its figures and a corner. All numbers have at most
-# four digits, so that a stored player is the same on another machine.
+# --- values: one line for a table, and a longer text for details ----------------------------------
+# A small array is shown completely, a larger one by its statistics and a corner. Numbers have at
+# most four digits, so that a stored player is the same on another machine.
 
 
-FEW = 4  # numbers of an array that a line in a table has room for
-WHOLE = 12  # numbers of an array that is shown whole
-CORNER = 3  # rows and columns of a larger one
+FEW = 4  # numbers of an array that fit in a line of a table
+WHOLE = 12  # numbers of an array that is shown completely
+CORNER = 3  # rows and columns of the corner of a larger array
 LONGEST_LINE = 90  # characters of a line in a table
 
 
@@ -43,9 +42,9 @@ class Shown(NamedTuple):
     Attributes
     ----------
     short : str
-        One line.
+        The value in one line.
     full : str
-        What a closer look shows; empty if it is no more than `short`.
+        A longer text for details, or "" if it is not longer than `short`.
     """
 
     short: str
@@ -63,7 +62,7 @@ def shown_value(value: Any) -> Shown:
     Shown(short="('dense_1', None)", full='')
     """
     if isinstance(value, tuple) and len(value) == 2 and value[1] is None and _is_tensor(value[0]):
-        value = value[0]  # in tensor_map: a tensor, and that it has no mask
+        value = value[0]  # in tensor_map: a tensor without a mask
     if _is_numbers(value):
         return _shown_array(np.asarray(value))
     if isinstance(value, Statistics):
@@ -81,7 +80,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _number_text(value: Any) -> str | None:
-    """Return what is said of numbers within a line: of arrays only type and shape."""
+    """Return a number within a line as text. For an array only its dtype and shape."""
     if _is_numbers(value):
         return kind_of(value) if np.ndim(value) else figure(value)
     if isinstance(value, Statistics):
@@ -123,23 +122,23 @@ def _nested(words: np.ndarray, indent: str) -> str:
     return "[" + f"\n{indent} ".join(rows) + "]"
 
 
-# --- lines of source: of the script, and of kerascope ---------------------------------------------
-# Of a short script all lines are there, else the function around the line. Numbers of lines in
-# kerascope's own files are written as places, `kerascope/engine/node.py:93`, so that a stored
-# player still holds when something far above has moved them.
+# --- source lines of the script and of kerascope --------------------------------------------------
+# A short script is stored completely, otherwise the function around the line. Line numbers in
+# kerascope's own files are written like `kerascope/engine/node.py:93`, so that a stored player
+# stays valid if code above has moved the lines.
 
 
-MOST_LINES = 40  # of one piece
-AROUND = 8  # lines before and behind, of a longer one
+MOST_LINES = 40  # lines of one piece
+AROUND = 8  # lines before and after, in a longer piece
 
 
 class Sources:
-    """Pieces of source, each once.
+    """Pieces of source code, each stored once.
 
     Attributes
     ----------
     pieces : list of dict
-        Each with its lines and the place of the first one.
+        The lines of each piece, and the place of its first line.
     """
 
     def __init__(self) -> None:
@@ -148,7 +147,7 @@ class Sources:
         self._found: dict[tuple[str, int], tuple[int, int] | None] = {}
 
     def place(self, file: str, line: int) -> tuple[int, int] | None:
-        """Return the number of a piece and which of its lines, from 0; None if there is none."""
+        """Return the number of a piece and the index of the line in it, or None without source."""
         if not file or not line:
             return None
         if (file, line) not in self._found:
@@ -169,7 +168,7 @@ class Sources:
 
 
 def _extent(lines: list[str], line: int) -> tuple[int, int]:
-    """Return the first and the last line to show around one, counted from 1."""
+    """Return the first and the last line to show around a line, counted from 1."""
     if len(lines) <= MOST_LINES:
         return 1, len(lines)
     first, last = function_around("".join(lines), line) or (1, len(lines))
@@ -181,22 +180,22 @@ def _extent(lines: list[str], line: int) -> tuple[int, int]:
 # --- steps ----------------------------------------------------------------------------------------
 
 
-LONGEST = 110  # characters of what a step says
-NAMES = ""  # the table of names that hold no container
+LONGEST = 110  # characters in the text of a step
+NAMES = ""  # the table of names that are not containers
 FRACTION = re.compile(r"\d\.\d|\de")
 SIGNS = {"B": "▸", "E": "◂", "I": "·"}  # about to happen, done, at once
 HIDDEN = ("_keras_history",)
 
 
 class Pool:
-    """Texts, each once, and their numbers."""
+    """Texts with numbers, each stored once."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self._numbers: dict[Any, int] = {}
 
     def number(self, item: Any) -> int:
-        """Return the number of an item; it gets one if it is new."""
+        """Return the number of an item, after adding it if it is new."""
         if item not in self._numbers:
             self._numbers[item] = len(self.items)
             self.items.append(item)
@@ -204,21 +203,21 @@ class Pool:
 
 
 class Tables:
-    """The names at a time as tables, and what has changed in them."""
+    """The names at a time as tables, and their changes."""
 
     def __init__(self) -> None:
         self.names = Pool()
         self.keys = Pool()
         self.values = Pool()
         self._last: dict[int, dict[int, int]] = {}
-        self._rows: dict[int, dict[Any, Any]] = {}  # what each table was made of
-        self._texts: dict[int, tuple[Any, int]] = {}  # by id; the value is kept alive beside it
+        self._rows: dict[int, dict[Any, Any]] = {}  # the rows of each table
+        self._texts: dict[int, tuple[Any, int]] = {}  # by id, with the value to keep it alive
 
     def changes(self, names: dict[str, Any]) -> list[list[int]]:
-        """Return what must be done to the tables before so that they are those of these names.
+        """Return the patch that turns the previous tables into those of these names.
 
-        `[table, key, value]` sets, `[table, key]` removes, `[table]` removes a table, and
-        `[table, -1, -1]` makes an empty one.
+        `[table, key, value]` sets a value, `[table, key]` removes it, `[table]` removes a table,
+        and `[table, -1, -1]` creates an empty one.
         """
         now = self._tables(names)
         found: list[list[int]] = []
@@ -262,8 +261,8 @@ class Tables:
     def _number_of(self, value: Any) -> int:
         """Return the number of a value.
 
-        Values with the same text are one, but not if there are fractions in it: whether two such
-        texts are the same depends on the machine, and a stored player shall hold on others too.
+        Values with the same text share a number, unless the text contains fractions. Whether two
+        such texts are equal depends on the machine, and a stored player must be the same on all.
         """
         known = self._texts.get(id(value))
         if known is None:
@@ -274,7 +273,7 @@ class Tables:
 
 
 def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
-    """Tell whether two tables hold the same objects by the same keys: most do at most steps."""
+    """Return whether two tables have the same objects for the same keys, as at most steps."""
     if before is None or len(rows) != len(before):
         return False
     return all(map(is_, rows.values(), before.values())) and rows.keys() == before.keys()
@@ -283,17 +282,17 @@ def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
 def side_data(
     tape: Tape, events: Sequence[Event], states: BoxStates | None, flows: Flows
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the data of one side, as JSON knows it, and what each step says.
+    """Return the data of one side for JSON, and the text of each step.
 
     Parameters
     ----------
     tape : Tape
     events : sequence of Event
-        Those that are shown, in order.
+        The events to show, in order.
     states : BoxStates or None
-        Of the picture, fed with nothing yet; None if there is no picture.
+        The states of the picture's boxes before the first event, or None without a picture.
     flows : Flows
-        What lies on the arrows, fed with nothing yet, too.
+        The values on the arrows before the first event.
     """
     tables, sources, words = Tables(), Sources(), Pool()
     first = events[0]
@@ -338,10 +337,10 @@ def side_data(
 
 
 def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, int]:
-    """Return the user's line: where a layer was called, not where it was made.
+    """Return the user's line of an event: where a layer was called, not where it was created.
 
-    The two differ where a function of the user's makes layers. `calls` keeps the lines by the
-    names of events, for the way back.
+    The two differ if a function of the user creates layers. `calls` keeps the lines by the names of
+    events, for the backward pass.
     """
     where, made = event.where, event.where.made
     if made is not None and made.called_from and made.role.startswith("made "):
@@ -352,7 +351,7 @@ def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, i
 
 
 def _own_line(event: Event) -> tuple[str, int]:
-    """Return the op's own line, where the event tells of one; else the engine's."""
+    """Return the line of the op's own code if the event has it, otherwise the engine's line."""
     made = event.where.made
     if event.kind in ("op", "node") and made is not None and made.code[0]:
         return made.code[0], made.code[1]
@@ -360,16 +359,16 @@ def _own_line(event: Event) -> tuple[str, int]:
 
 
 class _Boxes:
-    """Feeds what follows a tape event by event, and tells what has changed.
+    """Feeds the observers of a tape event by event, and returns the changes.
 
     Attributes
     ----------
     caption : list of str
-        Of the last event that was fed.
+        The caption of the last event.
     """
 
     def __init__(self, tape: Tape, states: BoxStates | None, flows: Flows) -> None:
-        # As the page counts: boxes, then frames.
+        # In the order of the page: boxes, then frames.
         self._places = {name: place for place, name in enumerate(states.now)} if states else {}
         self._flows = flows
         self._flowed: dict[tuple[str, int], Spec] = {}
@@ -381,9 +380,9 @@ class _Boxes:
         self._fed = 0
 
     def changes_until(self, t: int) -> list[list[int]]:
-        """Return [box, state] for each box whose state is another before `t` than when asked last.
+        """Return [box, state] for each box whose state has changed since the last call.
 
-        At the beginning every box is to be done.
+        The events before `t` are fed. At the beginning every box is in the state "to do".
         """
         for event in self._tape[self._fed : t]:
             self.caption = self._narrator.tell(event)
@@ -404,11 +403,11 @@ class _Boxes:
 
     @property
     def focus(self) -> int:
-        """The number of the box of which the last event speaks; -1 if there is none yet."""
+        """The number of the box of the last event, or -1 if there is none yet."""
         return self._places.get(self._states.focus, -1) if self._states else -1
 
     def flows(self) -> list[list[Any]]:
-        """Return what is new on the arrows: box, way and how it is shown; without it, nothing."""
+        """Return the changes on the arrows: box, direction and value, or no value to remove it."""
         now, before = self._flows.now, self._flowed
         found: list[list[Any]] = [
             [self._places[b], way] for b, way in before if (b, way) not in now
@@ -421,7 +420,7 @@ class _Boxes:
 
 
 def _around(tape: Tape, event: Event) -> list[Event]:
-    """Return the spans that are open around an event."""
+    """Return the open spans around an event."""
     spans = tape.spans_at(event.t)
     return spans[:-1] if event.ph == "B" else spans
 

@@ -1,4 +1,4 @@
-"""What the player says, in English and Chinese."""
+"""The texts of the player, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kerascope.lessons.lesson import LANGUAGES
 
 Text = dict[str, str]
 
-# What the page says: labels in its HTML, and words of its script.
+# The labels of the page, and the words of its script.
 WORDS: dict[str, tuple[str, str]] = {
     "step": ("Step", "步"),
     "of": ("of", "/"),
@@ -85,7 +85,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
 }
 
-# What the tools and the panel of the page of a picture say, which has it in English.
+# The texts of the tools and panels of a picture's page, in Chinese by the English text.
 PAGE_WORDS: dict[str, str] = {
     "Search": "搜索",
     "name, class, shape": "名字、类、形状",
@@ -150,7 +150,7 @@ PAGE_WORDS: dict[str, str] = {
     "next stop-point": "下一个停点",
 }  # fmt: skip
 
-# What kinds of events mean.
+# The meaning of each kind of event.
 KINDS: dict[str, tuple[str, str]] = {
     "build": ("A model is being built.", "正在构建模型。"),
     "layer.init": ("A layer is made; it has no weights yet.", "造出一个层，它还没有权重。"),
@@ -158,12 +158,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "layer.call": ("The layer is called on tensors.", "在张量上调用层。"),
     "node.create": ("The call is recorded: a Node.", "这次调用被记下：一个 Node。"),
     "op.create": ("A symbolic op is made; nothing is computed.", "造出一个符号运算，什么都没算。"),
-    "weight.create": ("A weight comes into being.", "一个权重诞生。"),
+    "weight.create": ("A weight is created.", "一个权重诞生。"),
     "weight.set": ("A weight is given numbers.", "给权重赋值。"),
     "build_map": ("The graph is walked from the outputs to the inputs.", "从输出往输入走遍图。"),
     "map.visit": ("A node is visited, then all before it.", "访问一个结点，再访问它前面的。"),
     "map.mark": ("The node is marked as in progress.", "标记：这个结点正在处理。"),
-    "map.skip": ("The node is known already.", "这个结点已经见过。"),
+    "map.skip": ("The node was visited before.", "这个结点已经见过。"),
     "depth_sort": ("Every node gets its depth.", "每个结点得到深度。"),
     "map.depth": ("The longest way to an output counts.", "取到输出的最长路。"),
     "check_graph": ("Is every input there when it is needed?", "用到时，输入都有了吗？"),
@@ -181,10 +181,10 @@ KINDS: dict[str, tuple[str, str]] = {
     "metrics": ("The metrics.", "评价。"),
     "metric.value": ("A metric has its value.", "一项评价有了值。"),
     "rng.draw": ("Random numbers are drawn.", "抽取随机数。"),
-    "mask": ("A mask goes along with its tensor.", "掩码随张量走。"),
-    "override": ("You have given a name another value.", "你给一个名字换了值。"),
+    "mask": ("A mask is passed with its tensor.", "掩码随张量走。"),
+    "override": ("You have changed the value of a name.", "你给一个名字换了值。"),
     "event": ("Something happened.", "发生了一件事。"),
-    "update.dup": ("This variable has a tuple already; the first one holds.",
+    "update.dup": ("This variable already has a tuple; the first one is used.",
                    "这个变量已有更新元组，以第一个为准。"),
     "function": ("A function is made or called.", "造出或调用一个函数。"),
     "get_updates": ("Tuples (variable, new value) are made; no variable changes.",
@@ -197,17 +197,17 @@ KINDS: dict[str, tuple[str, str]] = {
                    "一份梯度到了，多份就相加。"),
     "grad.none": ("No gradient arrives here.", "这里没有梯度。"),
     "opt.param": ("The optimizer makes the new value of a weight.", "优化器造出权重的新值。"),
-    "slot.create": ("The optimizer makes a memory of its own.", "优化器造出自己的记忆。"),
+    "slot.create": ("The optimizer creates a slot variable.", "优化器造出自己的记忆。"),
     "update.pair": (
-        "One tuple (variable, new value) is noted.",
+        "One tuple (variable, new value) is recorded.",
         "记下一个更新元组（变量，新值）。",
     ),
     "fit": ("The model is trained.", "训练模型。"),
     "epoch": ("Once through all data.", "一轮：把数据过一遍。"),
     "batch": ("One batch.", "一批。"),
-    "callbacks": ("Callbacks are told.", "通知回调。"),
-    "callback": ("A callback is told.", "通知一个回调。"),
-    "evaluate": ("The model is measured.", "评估模型。"),
+    "callbacks": ("Callbacks are called.", "通知回调。"),
+    "callback": ("A callback is called.", "通知一个回调。"),
+    "evaluate": ("The model is evaluated.", "评估模型。"),
     "predict": ("The model predicts.", "模型预测。"),
     "forward": ("The forward pass.", "前向传播。"),
     "backward": ("The values of the gradients are computed.", "算出梯度的值。"),
@@ -222,12 +222,12 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 def in_languages(text: str | Text, where: str) -> Text:
-    """Return a text in each language; one that is given once is the same in all.
+    """Return a text in each language. A single string is used for all languages.
 
     Raises
     ------
     ArgumentError
-        A language is missing.
+        If a language is missing.
 
     Examples
     --------
@@ -243,12 +243,12 @@ def in_languages(text: str | Text, where: str) -> Text:
 
 
 def words_for_script() -> dict[str, Text]:
-    """Return the words that the script writes."""
+    """Return the words that the page's script writes, by language."""
     return {name: _text(texts) for name, texts in WORDS.items()}
 
 
 def kinds_for_script(kinds: Iterable[str]) -> dict[str, Text]:
-    """Return what some kinds of events mean."""
+    """Return the meanings of some kinds of events, by language."""
     return {kind: _text(KINDS[kind]) for kind in sorted(set(kinds)) if kind in KINDS}
 
 

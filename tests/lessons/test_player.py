@@ -399,10 +399,10 @@ def test_stop_points_are_the_phases_or_what_the_author_names(trained):
         ({"lanes": ["foward"]}, "Did you mean 'forward'?"),
         ({"from_": "phase:comit"}, "Did you mean 'commit'?"),
         ({"from_": "bothh"}, "Did you mean 'both'?"),
-        ({"from_": 10**6}, "there is no t=1000000"),
+        ({"from_": 10**6}, "got 1000000"),
         ({"until": 2.5}, "expected a time such as 17"),
         ({"from_": "batch 7"}, "no event from t=0 on"),
-        ({"stops": ["y"], "until": 2}, "is cut out"),
+        ({"stops": ["y"], "until": 2}, "is outside the shown events"),
         ({"gates": [{"ask": "?"}]}, r"gates\[0\]: expected 'at', 'ask', 'answer'"),
         ({"gates": [{**GATE, "at": 0}]}, "it hides the first step"),
         ({"gates": [{**GATE, "answer": {"en": "x"}}]}, r"gates\[0\]: answer"),
@@ -928,5 +928,5 @@ def test_the_notebook_shows_it_and_the_terminal_says_how_to_open_it(chapter, mon
     text = lesson_text(lesson.lessons["en"])
     assert "[Player, to be stepped through in a browser: A step of training" in text
     assert "out/a.html]" in text.replace("\n", " ")
-    with pytest.raises(ArgumentError, match="run the cell that saves it first"):
+    with pytest.raises(ArgumentError, match="First run the cell that saves it"):
         ShownPlayer("out/nowhere.html")

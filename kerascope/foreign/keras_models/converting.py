@@ -269,7 +269,7 @@ def as_configured(subject: Any) -> Any:
     except KerascopeError:
         return None
     if reason and model.outputs:
-        warn(f"shown from its configuration. {reason}")
+        warn(f"Shown from its configuration. {reason}")
     return model if model.outputs else None
 
 

@@ -189,5 +189,5 @@ class _Probes:
 
 
 _RUN_DIFFERS = (
-    "record: the model makes other calls when it runs again, so its gradients are unknown:"
+    "record: expected the model to make the same calls when it runs again for its gradients, but"
 )

@@ -1,4 +1,4 @@
-"""What lies on an arrow of a moving picture: a few numbers as cells, others as dots or in words."""
+"""The labels for values on the arrows of a moving picture: cells with numbers, dots, or text."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from kerascope.viz.layout.measures import text_width
 from kerascope.viz.sheet import Label, Mark, Rectangle
 from kerascope.viz.theme import OKABE_ITO, Palette, mixed
 
-CHIP_HEIGHT = 18.0
-SIZE = 10.5  # of its text
+LABEL_HEIGHT = 18.0
+SIZE = 10.5  # font size of the text
 LEAST_CELL, PADDING = 26.0, 5.0
-MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # of dots
+MOST_ACROSS, MOST_ALONG = 150.0, 32.0  # size of a label with dots
 DOT = 6.0
-STEPS = 4  # shades of a colour
+STEPS = 4  # number of shades of a colour
 MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
-class Chip:
-    """A value as cells in rows; `cells` are pairs of a text and a level from -9 to 9."""
+class ValueLabel:
+    """A value as rows of cells. Each cell is a text and a level from -9 to 9."""
 
     rows: tuple[tuple[tuple[str, int], ...], ...]
     width: float
     height: float
 
     def around(self, middle: Point) -> Rect:
-        """Return the rectangle that it takes around a point."""
+        """Return the label's rectangle around a point."""
         x, y = middle
         return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
 
     def marks(self, middle: Point) -> Iterator[Mark]:
-        """Yield its cells around a point."""
+        """Yield the label's cells around a point."""
         rect = self.around(middle)
         high = rect.height / len(self.rows)
         for row, cells in enumerate(self.rows):
@@ -47,14 +47,14 @@ class Chip:
                     yield Label(left, y + high / 2 + 3.7, text, SIZE, look="chip-text")
 
 
-def chip_of(spec: Spec) -> Chip:
-    """Return what lies on an arrow for a value, told as `flows.spec_of` tells it.
+def value_label_of(spec: Spec) -> ValueLabel:
+    """Return the label for a value, from the specification of `flows.spec_of`.
 
     Examples
     --------
-    >>> chip_of([5.0, "c", "3", "4"]).rows
+    >>> value_label_of([5.0, "c", "3", "4"]).rows
     ((('3', 7), ('4', 9)),)
-    >>> chip_of([8.1, "b", "(32, 64)"]).rows
+    >>> value_label_of([8.1, "b", "(32, 64)"]).rows
     ((('(32, 64) ‖·‖ 8.1', 0),),)
     """
     size, kind, *rest = spec
@@ -64,18 +64,18 @@ def chip_of(spec: Spec) -> Chip:
         cells = tuple((word.replace("-", MINUS), _level(float(word) / most)) for word in words)
         widths = [text_width(word, SIZE) for word, _ in cells]
         wide = max(LEAST_CELL, max(widths, default=0.0) + PADDING)
-        return Chip((cells,), wide * len(cells), CHIP_HEIGHT)
+        return ValueLabel((cells,), wide * len(cells), LABEL_HEIGHT)
     if kind == "h":
         columns, letters = int(rest[0]), str(rest[1])
         rows = [letters[i : i + columns] for i in range(0, len(letters), columns)]
         if columns * DOT <= MOST_ACROSS and len(rows) * DOT <= MOST_ALONG:
             dots = tuple(tuple(("", LEVELS.index(one) - MIDDLE) for one in row) for row in rows)
-            return Chip(dots, columns * DOT, len(rows) * DOT)
+            return ValueLabel(dots, columns * DOT, len(rows) * DOT)
         rest = [f"{len(letters)} numbers"]
     sign = rest[1] if kind == "b" and len(rest) > 1 else "\N{MIDDLE DOT}"
     told = f"{rest[0]} \N{DOUBLE VERTICAL LINE}{sign}\N{DOUBLE VERTICAL LINE} {size or 0:.4g}"
     told = told if size is not None else f"{rest[0]} NaN/Inf!"
-    return Chip((((told, 0),),), text_width(told, SIZE) + 2 * PADDING, CHIP_HEIGHT)
+    return ValueLabel((((told, 0),),), text_width(told, SIZE) + 2 * PADDING, LABEL_HEIGHT)
 
 
 def _level(share: float) -> int:
@@ -85,14 +85,14 @@ def _level(share: float) -> int:
 
 
 def _shade(level: int) -> str:
-    """Return the class of a cell: its sign, and its size in a few steps."""
+    """Return the CSS class of a cell: the sign and the size of its level."""
     if not level:
         return "none"
     return f"{'up' if level > 0 else 'down'}{max(1, round(abs(level) / 9 * STEPS))}"
 
 
-def chip_rules(palette: Palette) -> Iterator[str]:
-    """Yield how cells look; the number or the outline tells what the colour does."""
+def value_label_rules(palette: Palette) -> Iterator[str]:
+    """Yield the CSS rules for cells. Text or outline also shows what the colour shows."""
     yield f".chip{{stroke:{palette.edge};stroke-width:.8;fill:{palette.background}}}"
     yield f".chip-text{{fill:{palette.text};font-size:{SIZE}px}}"
     for step in range(1, STEPS + 1):
