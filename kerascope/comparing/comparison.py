@@ -32,7 +32,6 @@ from kerascope.viz.overlays import marking
 _TABLES = "kerascope.comparing.tables"  # imports rich, so it is only loaded to show a comparison
 _DRAW = "kerascope.viz.draw"
 SEED = 0
-REMEDY_OF_DRAWN = "The input was random. Give your own: compare(a, b, x), or --input x.npy."
 REASONS_DRAWN = 2  # number of reasons under the title of a picture
 
 
@@ -228,7 +227,8 @@ def compare(
             found.append(run_side(side, given, word))
         except ArgumentError as error:
             if was_drawn:
-                raise ArgumentError(f"{error} {REMEDY_OF_DRAWN}") from error
+                remedy = "Give your own: compare(a, b, x), or --input x.npy."
+                raise ArgumentError(f"{error} The input was random. {remedy}") from error
             raise
         if found[-1].note:
             notes.append(f"{word}: {found[-1].note}")

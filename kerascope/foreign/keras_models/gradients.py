@@ -177,7 +177,10 @@ class _Probes:
         for array in call.outputs:
             is_float = next(self._is_float, None)
             if is_float is None:
-                raise ArgumentError(f"{_RUN_DIFFERS} {call.name or call.layer.name!r} is new.")
+                name = call.name or call.layer.name
+                raise ArgumentError(
+                    f"record: expected the same calls in both runs, got a new {name!r}."
+                )
             new.append(array + next(self._added) if is_float else array)
         return new
 
@@ -185,9 +188,6 @@ class _Probes:
         """Raise ArgumentError if the model made fewer calls than before."""
         missing = len(list(self._is_float))
         if missing:
-            raise ArgumentError(f"{_RUN_DIFFERS} {missing} arrays were not computed again.")
-
-
-_RUN_DIFFERS = (
-    "record: expected the model to make the same calls when it runs again for its gradients, but"
-)
+            raise ArgumentError(
+                f"record: expected the same calls in both runs, {missing} are missing."
+            )
