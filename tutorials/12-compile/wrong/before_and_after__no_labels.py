@@ -1,7 +1,7 @@
 """The labels are not fed.
 
-en: loss_of(...) stopped at line 19 with DisconnectedGraphError: function: 'dense_3_target' is needed by subtract(dense_3/add, dense_3_target) -> dense_3_loss/subtract but is not fed; inputs are: input_3. Add it to the inputs.
-zh: loss_of(...) 中途出错（第 19 行）：DisconnectedGraphError: function: 'dense_3_target' is needed by subtract(dense_3/add, dense_3_target) -> dense_3_loss/subtract but is not fed; inputs are: input_3. Add it to the inputs.
+en: loss_of(...) stopped at line 19 with DisconnectedGraphError: function: 'dense_3_target' is needed by subtract(dense_3/add, dense_3_target) -> dense_3_loss/subtract but is not fed. Add it to the inputs, which are: input_3.
+zh: loss_of(...) 中途出错（第 19 行）：DisconnectedGraphError: function: 'dense_3_target' is needed by subtract(dense_3/add, dense_3_target) -> dense_3_loss/subtract but is not fed. Add it to the inputs, which are: input_3.
 """
 
 from keras import backend as K

@@ -1,7 +1,7 @@
 """NumPy is asked for the sum of symbols.
 
-en: total_loss(...) stopped at line 15 with DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor holds none. Use the function of K: K.sum if there is one.
-zh: total_loss(...) 中途出错（第 15 行）：DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor holds none. Use the function of K: K.sum if there is one.
+en: total_loss(...) stopped at line 15 with DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor has none. Use the K function instead: K.sum if it exists.
+zh: total_loss(...) 中途出错（第 15 行）：DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor has none. Use the K function instead: K.sum if it exists.
 """
 
 import numpy as np

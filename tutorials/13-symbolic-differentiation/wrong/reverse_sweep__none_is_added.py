@@ -1,7 +1,7 @@
 """A term that is None is added too.
 
-en: gradients(...) stopped at line 20 with DtypeError: tensor: None, of type NoneType, cannot become float64; expected a tensor, an array or a number. (stop_gradient sends None to its input: there is nothing to add)
-zh: gradients(...) 中途出错（第 20 行）：DtypeError: tensor: None, of type NoneType, cannot become float64; expected a tensor, an array or a number.（stop_gradient 送给输入的是 None：没有什么可加）
+en: gradients(...) stopped at line 20 with DtypeError: tensor: expected a tensor, an array or a number, got None, of type NoneType, which cannot become float64. (stop_gradient sends None to its input: there is nothing to add)
+zh: gradients(...) 中途出错（第 20 行）：DtypeError: tensor: expected a tensor, an array or a number, got None, of type NoneType, which cannot become float64.（stop_gradient 送给输入的是 None：没有什么可加）
 """
 
 from keras import backend as K
