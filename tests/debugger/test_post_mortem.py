@@ -150,7 +150,7 @@ def test_data_that_do_not_fit_fail_between_two_runs(monkeypatch, capsys, script)
     looked = ["c", "p model.name", "rs", "w", "info weights", "rc", "p t", "q"]
     code, out = debug_script(monkeypatch, capsys, script(BAD_DATA), *looked)
     assert code == 1
-    assert "expected (None, 3)." in "".join(answer(out, "c"))
+    assert "expected an array of shape (None, 3)" in "".join(answer(out, "c"))
     assert answer(out, "c")[-1].startswith("--- the program has ended: ")
     assert answer(out, "p model.name") == ["'sequential_1'"]
     assert answer(out, "rs")[-1].startswith("--Return-- fit")
