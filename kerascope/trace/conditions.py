@@ -170,9 +170,9 @@ def _pieces(piece: str) -> tuple[str, str, str]:
     name = read[1] if read else piece.strip()
     if read is None or name not in DEFAULTS:
         listed = ", ".join(str(condition) for condition in DEFAULTS.values())
-        told = f"unknown condition {name!r}. {did_you_mean(name, DEFAULTS)}" if name else ""
-        told += "" if name else "a condition is missing. "
-        raise ArgumentError(f"catch: {told}Use some of: {listed}.")
+        text = f"unknown condition {name!r}. {did_you_mean(name, DEFAULTS)}" if name else ""
+        text += "" if name else "a condition is missing. "
+        raise ArgumentError(f"catch: {text}Use some of: {listed}.")
     return name, read[2] or "", read[3] or ""
 
 
@@ -448,11 +448,11 @@ def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
     found = []
     for name, value in _fed(event):
         if count(value):
-            told = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
+            part = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
             if isinstance(value, np.ndarray) and value.ndim:
                 rows = [row for row, numbers in enumerate(value) if count(numbers)]
-                told += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"
-            found.append(told)
+                part += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"
+            found.append(part)
     for name, value in _variables(event):
         if count(value):
             found.append(f"the variable {name}: {_how_many(value, count)}")
@@ -509,14 +509,14 @@ def _exploding(event: Event, events: History, below: float, above: float) -> str
     first = next((pair for pair in [*this, *arrived] if pair[1] > 0), None)
     greatest = max(pass_before, key=lambda pair: _finite(pair[1]), default=None)
     for name, size in arrived:
-        for told, reference in (
+        for which, reference in (
             ("the first", first),
             ("the greatest of the pass before", greatest),
         ):
             if reference and reference[1] > 0 and size > above * reference[1]:
                 times = figure(size / reference[1])
                 return (
-                    f"|gradient| of {name} is {figure(size)}, {times} times {told}: "
+                    f"|gradient| of {name} is {figure(size)}, {times} times {which}: "
                     f"{figure(reference[1])} at {reference[0]}"
                 )
     return ""

@@ -96,8 +96,8 @@ class Made(NamedTuple):
     @property
     def words(self) -> str:
         """The relation of the user's line to the op: "gradient of dense_1/dot, made dense_1"."""
-        told = f"gradient of {self.gradient_of}" if self.gradient_of else ""
-        return ", ".join(filter(None, (told, self.role)))
+        origin = f"gradient of {self.gradient_of}" if self.gradient_of else ""
+        return ", ".join(filter(None, (origin, self.role)))
 
 
 class Where(NamedTuple):

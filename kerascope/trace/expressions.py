@@ -188,16 +188,16 @@ def weights_written(events: NamedEvents, t: int) -> Mapping[str, Any] | None:
     All weights are written at once, so the first event has the values of all. But each update has
     an event of its own: weights whose update was not recorded yet keep their old values here.
     """
-    told: dict[str, Any] = {}
+    done: dict[str, Any] = {}
     for event in before(events, t + 1):
         if event.phase != "commit" or event.kind == FORGOTTEN:
             return None
         if event.kind == "commit":
-            if event.ph != BEGIN or not told:
+            if event.ph != BEGIN or not done:
                 return None
-            return {**events.names_at(event.t).get("weights", {}), **told}
+            return {**events.names_at(event.t).get("weights", {}), **done}
         if event.kind == "update.apply":
-            told.setdefault(event.name, value_of_event(event, "new"))
+            done.setdefault(event.name, value_of_event(event, "new"))
     return None
 
 
@@ -336,8 +336,8 @@ def parse_expression(text: str, where: str) -> Expression:
             code = compile(tree, "<expression>", "eval")
             names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        told = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
-        raise ArgumentError(f"{where}: {text!r} is not a Python expression: {told}.") from None
+        why = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
+        raise ArgumentError(f"{where}: {text!r} is not a Python expression: {why}.") from None
     return Expression(text.strip(), frozenset(names), code, tensors)
 
 

@@ -48,11 +48,11 @@ def begin_of(event: Event, events: History) -> Event | None:
 
 def value_of_span(event: Event, events: History, name: str) -> Any:
     """Return the value of a name in an event, or else in the start of the span that it ends."""
-    told = value_of_event(event, name)
-    if told is None and event.ph == END:
+    value = value_of_event(event, name)
+    if value is None and event.ph == END:
         begin = begin_of(event, events)
-        told = value_of_event(begin, name) if begin else None
-    return told
+        value = value_of_event(begin, name) if begin else None
+    return value
 
 
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
@@ -74,8 +74,8 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
 
 def event_or_mark(events: History, t: int) -> Event:
     """Return the event at a time, or the mark of skipped batches without executing them again."""
-    told = getattr(events, "told", None)
-    return events[t] if told is None else told(t)
+    get = getattr(events, "told", None)
+    return events[t] if get is None else get(t)
 
 
 # --- landmarks ------------------------------------------------------------------------------------

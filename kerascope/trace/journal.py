@@ -445,17 +445,17 @@ class Journal:
         self._note_sets()
         copies = (dict(self._unseen), set(self._was_set), set(self._known), list(self._breaks))
         values = self.recorder.memory.values
-        heard = [v for v in (*info.reads, *info.writes) if values.get(v) is v.room]
+        shared = [v for v in (*info.reads, *info.writes) if values.get(v) is v.room]
         pending = dict(self._pending)
-        return (*copies, pending, self._is_in_step, self._next_checkpoint, heard)
+        return (*copies, pending, self._is_in_step, self._next_checkpoint, shared)
 
     def _set_state(self, state: tuple[Any, ...]) -> None:
         self._unseen, self._was_set, self._known, self._breaks, self._pending, *rest = state
-        self._is_in_step, self._next_checkpoint, heard = rest
+        self._is_in_step, self._next_checkpoint, shared = rest
         self._writes = LOCKS.writes
         self._checkpoints.pop(len(self.rows), None)
         # A program moves its variables to its own arrays.
-        self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in heard)
+        self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in shared)
 
     def learn(self, function: Function) -> None:
         """Add the variables of a function to those that checkpoints copy."""

@@ -97,11 +97,11 @@ class LayerCallRecorder(StageRecorder):
             self._record_node(node, begun)
 
     def _record_ops(self, node: Node) -> None:
-        told = self.memory.recorded_ops
+        seen = self.memory.recorded_ops
         for apply in applies_in_order(node.output_tensors, fed=node.input_tensors):
-            if apply.outputs[0] in told:
+            if apply.outputs[0] in seen:
                 continue
-            told.add(apply.outputs[0])
+            seen.add(apply.outputs[0])
             made = tuple(self.ref(y) for y in apply.outputs)
             result = made[0] if len(made) == 1 else made
             op = apply.op.name
@@ -313,12 +313,12 @@ class WalkRecorder(MapRecorder):
         if isinstance(event, NodeFinished):
             return self._visits.pop()
         names, snapshot, node = self.stage.names, self.memory.describer.snapshot, event.node
-        told = {name: names[name] for name in AT_A_VISIT if name in names}
+        kept = {name: names[name] for name in AT_A_VISIT if name in names}
         if isinstance(event, NodeVisited):
-            told["tensor_index"] = event.tensor._keras_history.tensor_index
-        if "mark" in told:  # in Keras 1 an id, here the node's name
-            told["mark"] = str(told["mark"]).replace(str(id(node)), node.name)
-        described = {name: snapshot(value) for name, value in told.items()}
+            kept["tensor_index"] = event.tensor._keras_history.tensor_index
+        if "mark" in kept:  # in Keras 1 an id, here the node's name
+            kept["mark"] = str(kept["mark"]).replace(str(id(node)), node.name)
+        described = {name: snapshot(value) for name, value in kept.items()}
         if isinstance(event, NodeVisited):
             self._visits.append(described)
         return described

@@ -38,13 +38,13 @@ class CompileRecorder(StageRecorder):
         if isinstance(event, LossTerm):
             function = getattr(event.function, "__name__", type(event.function).__name__)
             total_loss, loss = ref(self.stage.names["total_loss"]), ref(event.loss)
-            told = (
+            deltas = (
                 *named(total_loss=total_loss, output_loss=loss),
                 Delta("loss_list", len(self.terms), loss),
                 *named(function=str(function), weight=event.weight),
             )
             where = self._made_by_ops_of(event.loss)
-            self.recorder.record("loss.term", event.output_name, where, told)
+            self.recorder.record("loss.term", event.output_name, where, deltas)
             self.terms.append(event)
         elif isinstance(event, PenaltyTerm):
             total = ref(self.stage.names["total_loss"])

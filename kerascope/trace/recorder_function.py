@@ -477,8 +477,8 @@ def record_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
         own = [slot for slot in planned.step.inputs if slot in spoilt]
         constants = {tensors[slot].name: memory.payload(spoilt[slot]) for slot in own}
         if constants:
-            told: tuple[Delta, ...] = (*planned.deltas, *named(constants=constants))
-            planned.deltas = told
+            more: tuple[Delta, ...] = (*planned.deltas, *named(constants=constants))
+            planned.deltas = more
 
 
 def names_of_group(

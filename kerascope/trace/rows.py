@@ -151,13 +151,13 @@ class BatchAt(NamedTuple):
         first = rows[0]
         if len(rows) == self.size > 1:
             return f"all {self.size} rows of batch {self.number}"
-        told = f"row {first} of batch {self.number}"
+        text = f"row {first} of batch {self.number}"
         if len(rows) > 1:
             more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
             listed = ", ".join(map(str, rows[:4]))
-            told = f"rows {listed}{more} of batch {self.number}; row {first}"
-            return told + (f" = sample {self.samples[first]}" if self.samples is not None else "")
-        return told + (f" = sample {self.samples[first]}" if self.samples is not None else "")
+            text = f"rows {listed}{more} of batch {self.number}; row {first}"
+            return text + (f" = sample {self.samples[first]}" if self.samples is not None else "")
+        return text + (f" = sample {self.samples[first]}" if self.samples is not None else "")
 
 
 def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:

@@ -83,8 +83,8 @@ def _piece(
     """Return events as lines below a header, and write their arrays into the `.npz` file."""
     encoder = Encoder()
     places: dict[Where, int] = {}
-    told: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by id of the facts
-    lines = list(_lines(events, encoder, places, told))
+    shared: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by id of the facts
+    lines = list(_lines(events, encoder, places, shared))
     parts = _Parts()
     shortened = [parts.shortened(_fields(where)) for where in places]
     header: dict[str, Any] = {
@@ -96,8 +96,8 @@ def _piece(
         "parts": parts.written,
         "where": shortened,
     }
-    if told:
-        header["facts"] = [dict(facts) for _, facts in told.values()]
+    if shared:
+        header["facts"] = [dict(facts) for _, facts in shared.values()]
     if encoder.arrays:
         arrays_file = swaps.enter_context(replacing(beside))
         with open(arrays_file, "wb") as stream:
@@ -188,7 +188,7 @@ def _beside_piece(path: Path, piece: int) -> Path:
 
 def _lines(
     events: list[Event], encoder: Encoder, places: dict[Where, int],
-    told: dict[int, tuple[int, Mapping[str, Any]]],
+    shared: dict[int, tuple[int, Mapping[str, Any]]],
 ) -> Iterator[str]:  # fmt: skip
     guess = _Guess(VERSION)
     for event in events:
@@ -209,7 +209,7 @@ def _lines(
         if deltas:
             fields["deltas"] = deltas
         if event.facts:
-            fields["facts"], _ = told.setdefault(id(event.facts), (len(told), event.facts))
+            fields["facts"], _ = shared.setdefault(id(event.facts), (len(shared), event.facts))
         guess.learn(event.ph, event.kind, event.name, own)
         fields = {SHORT[field]: value for field, value in fields.items()}
         yield json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -314,11 +314,11 @@ def _events_below(
         )
     decoder = Decoder(_arrays(path, beside, header))
     places = [Where(*where) for where in header["where"]] or [Where()]
-    told = header.get("facts", [])
+    shared = header.get("facts", [])
     guess = _Guess(header["version"])
     for number, line in enumerate(raw[first + 1 : -1], start=first + 2):
         try:
-            event = _event(t, json.loads(line), guess, decoder, places, told)
+            event = _event(t, json.loads(line), guess, decoder, places, shared)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}".rstrip(".")
             raise ConfigError(f"{name}, line {number}: not an event ({reason}).") from None
@@ -328,7 +328,7 @@ def _events_below(
 
 def _event(
     t: int, fields: dict[str, Any], guess: _Guess, decoder: Decoder, places: list[Where],
-    told: list[dict[str, Any]],
+    shared: list[dict[str, Any]],
 ) -> Event:  # fmt: skip
     if not isinstance(fields, dict):
         raise TypeError(f"A line: expected an object, got {fields!r}.")
@@ -347,7 +347,7 @@ def _event(
         Delta(_text(word), decoder.decode(key[0]) if key else None, decoder.decode(value))
         for word, *key, value in fields.pop("deltas", ())
     )
-    own = told[decoder.whole_number(fields.pop("facts"))] if "facts" in fields else NO_FACTS
+    own = shared[decoder.whole_number(fields.pop("facts"))] if "facts" in fields else NO_FACTS
     facts = guess.facts(ph, kind)
     unknown = set(fields) - set(facts)
     if unknown:
@@ -366,10 +366,10 @@ def _event(
 
 def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
     """Return the last time of a forgotten run, after checking its mark."""
-    told = {delta.name: delta.value for delta in deltas}
-    spans, scopes = told["spans"], told["scopes"]
-    if type(last) is not int or last < t or told["first"] != t or deltas[0].name != "first":
-        raise ValueError(f"A forgotten run: expected its times, got {told['first']!r} to {last!r}.")
+    mark = {delta.name: delta.value for delta in deltas}
+    spans, scopes = mark["spans"], mark["scopes"]
+    if type(last) is not int or last < t or mark["first"] != t or deltas[0].name != "first":
+        raise ValueError(f"A forgotten run: expected its times, got {mark['first']!r} to {last!r}.")
     if not all(isinstance(span, Event) for span in spans) or len(scopes) != len(spans) + 1:
         raise ValueError("A forgotten run: expected its spans.")
     if not all(isinstance(scope, dict) for scope in scopes):
@@ -528,8 +528,8 @@ class Encoder:
             return [self.encode(item) for item in value]
         if isinstance(value, Event):
             *facts, where, deltas, own = value
-            told = [[d.name, self.encode(d.key), self.encode(d.value)] for d in deltas]
-            return {"e": [*facts, _fields(where), told, *([dict(own)] if own else [])]}
+            pairs = [[d.name, self.encode(d.key), self.encode(d.value)] for d in deltas]
+            return {"e": [*facts, _fields(where), pairs, *([dict(own)] if own else [])]}
         if isinstance(value, tuple):
             return {"t": [self.encode(item) for item in value]}
         if isinstance(value, dict):
@@ -599,8 +599,8 @@ class Decoder:
             return REMOVED
         if tag == "e":
             own = content.pop() if isinstance(content[-1], dict) else NO_FACTS
-            *facts, where, told = content
-            deltas = (Delta(name, self.decode(k), self.decode(v)) for name, k, v in told)
+            *facts, where, pairs = content
+            deltas = (Delta(name, self.decode(k), self.decode(v)) for name, k, v in pairs)
             return Event._make([*facts, _checked_where(where), tuple(deltas), own])
         return self._decode_numbers(tag, content)
 

@@ -99,9 +99,9 @@ class Scopes:
 
     def _restore(self, mark: Event) -> None:
         """Restore the scopes from the mark of a forgotten run."""
-        told = {delta.name: delta.value for delta in mark.deltas}
-        self.spans = list(told["spans"])
-        self._scopes = [dict(scope) for scope in told["scopes"]]
+        facts = {delta.name: delta.value for delta in mark.deltas}
+        self.spans = list(facts["spans"])
+        self._scopes = [dict(scope) for scope in facts["scopes"]]
         self._owned = [set() for _ in self._scopes]
         self._ended = False
 

@@ -200,7 +200,7 @@ class Tape:
         if self.settle is not None:
             self.settle()
         if self.expands_all and t.__class__ is slice:
-            self._record_all()
+            self._expand_all()
         found = self._events[t]
         if self._events.has_skipped:
             if t.__class__ is slice:
@@ -245,17 +245,17 @@ class Tape:
             self._fold(t)
         return events
 
-    def _record_all(self) -> None:
+    def _expand_all(self) -> None:
         """Replace all marks of skipped calls by their events."""
         if not self._events.has_skipped:
             return
         self.expands_all = False  # marks are read here
         try:
-            told = self.whole()
+            events = self.whole()
         finally:
             self.expands_all = True
         self._events = EventList()
-        for event in told:
+        for event in events:
             self._events.append(event)
         self._counted = Budget(self._counted.limit)
         self._next_to_count = 0
@@ -452,7 +452,7 @@ class Tape:
         if self.settle is not None:
             self.settle()
         if self.expands_all:
-            self._record_all()
+            self._expand_all()
         if self._next_to_count < len(self._events.kept):
             self._count()
         return iter(self._events)
@@ -580,8 +580,8 @@ class Tape:
     @staticmethod
     def _weights_set(mark: Event) -> Iterator[tuple[str, np.ndarray]]:
         run, begin, end = mark.deltas[1].value
-        told: Iterator[tuple[str, np.ndarray]] = run.weights_set(begin, end)
-        return told
+        found: Iterator[tuple[str, np.ndarray]] = run.weights_set(begin, end)
+        return found
 
     def _remember(self, t: int, scopes: Scopes) -> None:
         if len(self._checkpoints) > 2 * MOST_CHECKPOINTS:
@@ -1077,7 +1077,7 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
     said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
             for e in (one, two)]  # fmt: skip
     if None not in said and len(said[0] or ()) != len(said[1] or ()):
-        said = [tuple(d for d in told or () if d[0] not in OF_ARRAYS) for told in said]
+        said = [tuple(d for d in one or () if d[0] not in OF_ARRAYS) for one in said]
     results = [next((v for name, _, v in s or () if name == "result"), None) for s in said]
     if None not in [said[0], said[1]] and not any(r is None for r in results):
         return results[0], results[1]
@@ -1090,5 +1090,5 @@ def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[An
         [d.value for e in events for d in e.deltas if d.name == "total_loss"]
         for events in (first, second)
     ]
-    mine, theirs = ([x for x in told if x is not None][-1:] for told in losses)
+    mine, theirs = ([x for x in one if x is not None][-1:] for one in losses)
     return {"total_loss": (*mine, *theirs)} if mine and theirs and not same(mine, theirs) else {}

@@ -386,10 +386,10 @@ def patched(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] 
         return replaced(value, (np.ndarray, np.generic), lambda x: new if x is old else x)
 
     deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
-    told = {delta[:2] for delta in deltas}
+    taken = {delta[:2] for delta in deltas}
     if event.ph != BEGIN and any(_has(delta.value, new) for delta in deltas):
-        told.update(delta[:2] for delta in further if delta.name == OVERRIDDEN)
-    further = tuple(delta for delta in further if delta[:2] not in told)
+        taken.update(delta[:2] for delta in further if delta.name == OVERRIDDEN)
+    further = tuple(delta for delta in further if delta[:2] not in taken)
     return event._replace(deltas=(*deltas, *further))
 
 
@@ -402,25 +402,25 @@ def _deltas_of(
 ) -> tuple[Delta, ...]:
     """Return the deltas that give all names of a slot another array."""
     tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})
-    told: list[Delta] = []
+    found: list[Delta] = []
     key = plan.keys.get(tensor)
     if key is not None:
-        told.append(Delta("tensor_map", key, (array, tensor_map.get(key, (None, None))[1])))
+        found.append(Delta("tensor_map", key, (array, tensor_map.get(key, (None, None))[1])))
     if isinstance(tensor, Variable):
-        told.append(Delta("weights", tensor.name, array))
+        found.append(Delta("weights", tensor.name, array))
         optimizer = getattr(plan.facts.model, "optimizer", None) if plan.facts is not None else None
         if "lr" in names and getattr(optimizer, "lr", None) is tensor:
-            told.append(Delta("lr", None, array))
+            found.append(Delta("lr", None, array))
     brings = [one for p in plan.steps for one in p.brings if p.step.outputs[one[2]] == slot]
     for name, own_key, _ in brings:
         if name == "mask" and own_key in tensor_map:
-            told.append(Delta("tensor_map", own_key, (tensor_map[own_key][0], array)))
+            found.append(Delta("tensor_map", own_key, (tensor_map[own_key][0], array)))
         elif name not in ("mask", "tensor_map"):
-            told.append(Delta(name, own_key, array))
+            found.append(Delta(name, own_key, array))
     in_update = slots_in_update(plan, event)
-    told += [Delta(name, None, array) for name in in_update if in_update[name] == slot]
-    by_key = [delta for delta in told if delta.key is not None]
-    alone = [delta for delta in told if delta.key is None and delta.name in names]
+    found += [Delta(name, None, array) for name in in_update if in_update[name] == slot]
+    by_key = [delta for delta in found if delta.key is not None]
+    alone = [delta for delta in found if delta.key is None and delta.name in names]
     return (*by_key, Delta(OVERRIDDEN, name_of(plan, slot), array), *alone)
 
 
@@ -474,9 +474,9 @@ def restored(
     for event in _inside(again, call.begin):
         if event.t >= len(tape):
             break
-        told = tape[event.t]
-        facts = told[:8] == event[:8] and len(told.deltas) == len(event.deltas)
-        if not facts or not all(map(_is_the_same, told.deltas, event.deltas)):
+        old = tape[event.t]
+        facts = old[:8] == event[:8] and len(old.deltas) == len(event.deltas)
+        if not facts or not all(map(_is_the_same, old.deltas, event.deltas)):
             raise ArgumentError(
                 f"{where}: the call at t={call.begin} was run again, but {event.name} differs at "
                 f"t={event.t}, so its arrays are not shown. Something has changed that is not on "
@@ -502,10 +502,10 @@ def history_of_call(tape: Tape, call: Call) -> int | None:
     return max(tape.history, min(3 * size, MOST_RECALLED))
 
 
-def _is_the_same(told: Delta, again: Delta) -> bool:
-    if told.name == "error":
+def _is_the_same(old: Delta, again: Delta) -> bool:
+    if old.name == "error":
         return again.name == "error"
-    return told[:2] == again[:2] and same(without_arrays(told.value), without_arrays(again.value))
+    return old[:2] == again[:2] and same(without_arrays(old.value), without_arrays(again.value))
 
 
 def initial_values(
@@ -659,10 +659,10 @@ def _values_by_name(
     values = {v: weights.get(v.name) for v in variables_of(call.function)}
     twins = dict.fromkeys(memory.twins(call.function))
     if twins:
-        told = memory.twin_values(call.function, call.begin)
-        if not told:
+        kept = memory.twin_values(call.function, call.begin)
+        if not kept:
             raise ArgumentError(_same_name(call, where))
-        values.update(told)
+        values.update(kept)
     if not all(_is_array(value) for value in values.values()):
         raise ArgumentError(_arrays_gone(call.begin, where))
     # Scalar arrays became plain numbers, but variables need arrays.

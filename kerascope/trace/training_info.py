@@ -404,10 +404,10 @@ def sweep_again(facts: TrainingInfo) -> None:
     The sweep is made again. Its tensors are computed like those of the function, op by op, so each
     has a twin there. Tensors without a twin are left out.
     """
-    heard = copy(facts)
-    heard.arrivals, heard.reached_at, heard.contributions = [], {}, {}
+    fresh = copy(facts)
+    fresh.arrivals, fresh.reached_at, fresh.contributions = [], {}, {}
     stage = gradient_stage(facts.model.total_loss, [update.param for update in facts.updates])
-    sweep = Sweep(heard)
+    sweep = Sweep(fresh)
     for event in stage:
         if isinstance(event, Seeded):
             sweep.seed(event)
@@ -418,13 +418,13 @@ def sweep_again(facts: TrainingInfo) -> None:
         for new, update in zip(stage.result, facts.updates, strict=True)
         if new is not None
     )
-    facts.reached_at = heard.reached_at
+    facts.reached_at = fresh.reached_at
     facts.contributions = {
         x: [(apply, found[term]) for apply, term in terms if term in found]
-        for x, terms in heard.contributions.items()
+        for x, terms in fresh.contributions.items()
     }
     facts.arrivals += [
-        Arrival(x, found[gradient], False) for x, gradient, _ in heard.arrivals if gradient in found
+        Arrival(x, found[gradient], False) for x, gradient, _ in fresh.arrivals if gradient in found
     ]
 
 
