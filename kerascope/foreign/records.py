@@ -137,7 +137,8 @@ class Call(NamedTuple):
     buffers: Mapping[str, Recorded] = {}
 
 
-# Built from a tuple, because the constructor with names takes twice the time, and there is one
+# Built from a tuple, because the constructor with names takes twice the time, and each call needs
+# several records.
 new_value: Callable[[Iterable[Any]], Value] = partial(tuple.__new__, Value)
 new_recorded: Callable[[Iterable[Any]], Recorded] = partial(tuple.__new__, Recorded)
 new_call: Callable[[Iterable[Any]], Call] = partial(tuple.__new__, Call)

@@ -212,8 +212,8 @@ class StepTimeline:
             by_card.setdefault(cards.get(beat.boxes[0], beat.boxes[0]), []).append(beat)
         for node in self.whole.nodes:  # updates made by a layer itself, such as moving averages
             if node.kind == "update" and node.id not in self._told:
-                told = ["update.unknown", str(node.attrs["line"])]
-                own = Beat("update", (self.shown(node.id),), told)
+                caption = ["update.unknown", str(node.attrs["line"])]
+                own = Beat("update", (self.shown(node.id),), caption)
                 by_card.setdefault(cards[node.id], []).append(own)
         lines = {node.id: str(node.attrs.get("line", "")) for node in self.whole.nodes}
         lanes["update"] = [

@@ -58,7 +58,7 @@ class Narrator:
             fed = value_of_event(event, "inputs")
             names = value_of_event(event, "feed_names")
             pairs = zip(names or (), fed or (), strict=False)
-            words = [f"{name} = {said(x)}" for name, x in pairs if not _is_hidden(name)]
+            words = [f"{name} = {as_text(x)}" for name, x in pairs if not _is_hidden(name)]
             return ["fed", _listed(words)] if words else ["runs", event.name]
         if event.kind == "node" and event.phase == "forward":
             return ["call.begins", event.name, self._inputs_of(self._box_of(event), event)]
@@ -67,12 +67,12 @@ class Narrator:
             if arrived is None:
                 is_call = value_of_event(event, "layer") is not None
                 return ["grad.begins.unknown" if is_call else "slope.begins", event.name]
-            return ["grad.begins", event.name, said(arrived)]
+            return ["grad.begins", event.name, as_text(arrived)]
         if event.kind == "op" and event.phase in RUNNING:
-            return ["op.begins", _short(event.name), _kind_of(event), _inputs_said(event)]
+            return ["op.begins", _short(event.name), _kind_of(event), _inputs_text(event)]
         if event.kind == "update.param":
             grad = value_of_event(event, "g")
-            return ["update.begins", event.name, said(grad)]
+            return ["update.begins", event.name, as_text(grad)]
         if event.kind in RUNNING and event.act not in ("build", "compile"):
             return ["kind.update.alone"] if event.kind == "update" else [f"{event.kind}.begins"]
         return _meaning(event)
@@ -87,10 +87,10 @@ class Narrator:
     def _inputs_of(self, name: str, begin: Event) -> str:
         values = self._state.values
         words = [
-            f"{source} = {said(values[source])}" if source in values else source
+            f"{source} = {as_text(values[source])}" if source in values else source
             for source in self._sources.get(name, ())
         ]
-        return _listed(words) or _inputs_said(begin)  # for a call inside a box of the picture
+        return _listed(words) or _inputs_text(begin)  # for a call inside a box of the picture
 
     # --- ends of spans ----------------------------------------------------------------------------
 
@@ -105,9 +105,9 @@ class Narrator:
             return self._updated(event, span)
         if event.kind == "loss":
             is_known = self._state.loss is not None and event.act != "compile"
-            return ["loss.done", said(self._state.loss)] if is_known else _meaning(event)
+            return ["loss.done", as_text(self._state.loss)] if is_known else _meaning(event)
         if event.kind == "function" and self._state.loss is not None and self._state.gradients:
-            return ["step.done", said(self._state.loss)]
+            return ["step.done", as_text(self._state.loss)]
         if event.kind in RUNNING and event.act not in ("build", "compile"):
             return [f"{event.kind}.done"]
         return _meaning(event)
@@ -116,18 +116,18 @@ class Narrator:
         name, result = event.name, first_of(value_of_event(event, "result"))
         box = self._box_of(event)
         self._state.values.setdefault(box, result)  # no other event has it inside a nested model
-        inputs, gives = self._inputs_of(box, span.begin), said(result)
+        inputs, gives = self._inputs_of(box, span.begin), as_text(result)
         kind = getattr(value_of_event(span.begin, "layer"), "kind", "")
         last, before, _ = span.ops[-1] if span.ops else ("", None, None)
         first = _first(before)
         if last == "relu" and _is_known(first) and _is_known(result):
             silent = int((np.asarray(result) <= 0).sum())
             if np.size(result) <= FEW:
-                return ["call.relu", name, inputs, said(first), gives]
+                return ["call.relu", name, inputs, as_text(first), gives]
             return ["call.relu.many", name, inputs, gives, f"{silent:,}", f"{np.size(result):,}"]
         if last in SQUASHING and _is_known(first):
             key = "call.softmax" if last == "softmax" else "call.squashed"
-            return [key, name, inputs, said(first), last, gives]
+            return [key, name, inputs, as_text(first), last, gives]
         if kind in SENTENCES_OF_LAYERS and _is_known(result):
             zeros = int((np.asarray(result) == 0).sum())
             key = SENTENCES_OF_LAYERS[kind]
@@ -138,14 +138,14 @@ class Narrator:
 
     def _computed(self, event: Event, span: RunSpan) -> Caption:
         kind, result = _kind_of(event), value_of_event(event, "result")
-        reads, gives = _inputs_said(span.begin), said(result)
+        reads, gives = _inputs_text(span.begin), as_text(result)
         made = event.where.made
         if event.phase == "backward" and made is not None and made.gradient_of:
             if kind == "multiply" and made.gradient_of.endswith("relu"):
                 grad, slope = _pair(value_of_event(span.begin, "inputs"))
-                told = _stopped(grad, slope)
-                if told:
-                    return [f"op.relu.back{_missing(told)}", *told, gives]
+                split = _stopped(grad, slope)
+                if split:
+                    return [f"op.relu.back{_missing(split)}", *split, gives]
             named = [name for name, _ in span.arrived]
             named += [str(d.key) for d in event.deltas if d.name == "grads" and d.key is not None]
             if named:
@@ -153,34 +153,34 @@ class Narrator:
             return ["op.back", kind, made.gradient_of, gives]
         inputs = value_of_event(span.begin, "inputs") or ()
         if f"op.{kind}.two" in SENTENCES and len(inputs) == 2:
-            return [f"op.{kind}.two", kind, *map(said, inputs), gives]
+            return [f"op.{kind}.two", kind, *map(as_text, inputs), gives]
         key = f"op.{kind}" if f"op.{kind}" in SENTENCES else "op"
         return [key, _short(event.name), kind, reads, gives]
 
     def _went_back(self, event: Event, span: RunSpan) -> Caption:
         name, kind = event.name, getattr(value_of_event(span.begin, "layer"), "kind", "")
         arrived = self._state.gradients.get(name)
-        parts = [f"d {key} = {said(value)}" for key, value in span.arrived if key != name]
+        parts = [f"d {key} = {as_text(value)}" for key, value in span.arrived if key != name]
         if kind == "" and arrived is None:
             return ["slope", name, _listed(parts)] if parts else ["slope.inner", name]
         if arrived is not None and _is_zero(arrived):
             return ["grad.zero", name]
         weights = [(key, value) for key, value in span.arrived if "/" in key]
         if kind == "Add" and arrived is not None:
-            return ["grad.add", name, said(arrived), _listed(self._sources.get(name, ()))]
-        told = None
+            return ["grad.add", name, as_text(arrived), _listed(self._sources.get(name, ()))]
+        split = None
         for op, reads, _ in span.ops:
             if op == "multiply":
-                told = told or _stopped(*_pair(reads))
+                split = split or _stopped(*_pair(reads))
         slopes = any(op == "relu_slope" for op, _, _ in span.ops)
-        if told and slopes:
+        if split and slopes:
             key = "grad.relu" + ("" if parts else ".last")
-            return [f"{key}{_missing(told)}", name, *told, _listed(parts)]
+            return [f"{key}{_missing(split)}", name, *split, _listed(parts)]
         if arrived is None:
             return ["grad.weights", name, _listed(parts)] if parts else ["grad.passed", name]
         if weights and all(_is_zero(value) for _, value in weights):
-            return ["grad.dead", name, said(arrived), _listed(key for key, _ in weights)]
-        return ["grad" if parts else "grad.last", name, said(arrived), _listed(parts)]
+            return ["grad.dead", name, as_text(arrived), _listed(key for key, _ in weights)]
+        return ["grad" if parts else "grad.last", name, as_text(arrived), _listed(parts)]
 
     def _updated(self, event: Event, span: RunSpan) -> Caption:
         old, new = value_of_event(span.begin, "p"), value_of_event(event, "new_p")
@@ -189,9 +189,9 @@ class Narrator:
             return ["update.unknown", event.name]
         change = norm_of(np.asarray(new, "float64") - np.asarray(old, "float64"))
         if not change:
-            return [_zero("update.stays", grad), event.name, said(old)]
+            return [_zero("update.stays", grad), event.name, as_text(old)]
         if np.size(old) <= FEW:
-            return ["update", event.name, said(old), said(new), said(grad), self._rate()]
+            return ["update", event.name, *map(as_text, (old, new, grad)), self._rate()]
         share = f"{figure(100 * change / norm_of(old), digits=2)} %" if norm_of(old) else ""
         key = "update.many" if share else "update.from_zero"
         return [key, event.name, figure(change), share, self._rate()]
@@ -206,10 +206,10 @@ class Narrator:
         if new is None:
             new = next((d.value for d in event.deltas if d.key == event.name), None)
         if old is None or new is None:
-            return ["commit", event.name, said(new)]
+            return ["commit", event.name, as_text(new)]
         if _is_known(old) and _is_known(new) and np.array_equal(old, new):
-            return ["commit.same", event.name, said(new)]
-        return ["commit.from", event.name, said(old), said(new)]
+            return ["commit.same", event.name, as_text(new)]
+        return ["commit.from", event.name, as_text(old), as_text(new)]
 
 
 # The templates for layers that are not described by an op.
@@ -231,12 +231,12 @@ def sources_of(edges: Sequence[Any]) -> dict[str, list[str]]:
     return found
 
 
-def said(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a value as text: a few numbers, or the shape and the norm of a larger array.
 
     Examples
     --------
-    >>> said(np.array([[1.5, 3.0]])), said(np.zeros((32, 20))), said(2.0)
+    >>> as_text(np.array([[1.5, 3.0]])), as_text(np.zeros((32, 20))), as_text(2.0)
     ('[1.5, 3]', '(32, 20) ‖·‖ 0', '2')
     """
     value = first_of(value)
@@ -326,9 +326,9 @@ def _some(numbers: np.ndarray) -> str:
     return ", ".join(_number(number) for number in numbers)
 
 
-def _missing(told: list[str]) -> str:
+def _missing(split: list[str]) -> str:
     """Return the suffix of the template: whether all, some or no numbers were stopped."""
-    through, held = told
+    through, held = split
     return "" if through and held else ".all" if through else ".none"
 
 
@@ -342,8 +342,8 @@ def _kind_of(event: Event) -> str:
     return str(value_of_event(event, "op") or event.kind)
 
 
-def _inputs_said(event: Event) -> str:
-    return _listed(said(x) for x in value_of_event(event, "inputs") or ()) or "—"
+def _inputs_text(event: Event) -> str:
+    return _listed(as_text(x) for x in value_of_event(event, "inputs") or ()) or "—"
 
 
 def _short(name: str) -> str:

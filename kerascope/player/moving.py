@@ -615,7 +615,7 @@ def _seconds(beats: list[Beat], language: str) -> list[float]:
 def _document(
     scene: Scene, width: float, height: float, rules: list[str], lines: list[str], language: str
 ) -> str:
-    told = "; ".join(
+    description = "; ".join(
         f"{_word(beat.lane, language)}: {''.join(word for word, _ in sentence_of(beat, language))}"
         for beat in scene.step.beats
     )
@@ -625,7 +625,7 @@ def _document(
         f'height="{number(height)}" viewBox="0 0 {size}" role="img" '
         f"aria-label={attribute(scene.title)}>",
         element("title", scene.title),
-        element("desc", told),
+        element("desc", description),
         f"<style>{style_sheet(scene.after, PictureOptions())}",
         *rules,
         "</style>",

@@ -87,8 +87,8 @@ def page_html(
     about : dict of str to str, optional
         A text about the page: the number of events, and of those that are left out.
     """
-    said = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
-    data = {"title": title, "say": said, "translated": {"zh": PAGE_WORDS}, "theme": "auto", **data}
+    words = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
+    data = {"title": title, "say": words, "translated": {"zh": PAGE_WORDS}, "theme": "auto", **data}
     alone = " alone" if len(sides) == 1 else ""
     stored = json_lines(data)
     body = packed = "".join(_side(number, side, False) for number, side in enumerate(sides))

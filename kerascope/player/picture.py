@@ -306,10 +306,10 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
     """Return the boxes of contributions, by the box of the gradient and the sender."""
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
-        said = CONTRIBUTION.fullmatch(node.label)
-        if said:
+        match = CONTRIBUTION.fullmatch(node.label)
+        if match:
             gradient = node.id.rpartition("#")[0]
-            found.setdefault((gradient, said["consumer"]), []).append(node.id)
+            found.setdefault((gradient, match["consumer"]), []).append(node.id)
     return found
 
 
@@ -481,12 +481,12 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
         view = _view(graph)
         _check_names(view.whole)
         return Picture(view.whole, names, owners, view.closed)
-    told = list(tape[: events[-1].t + 1])
+    recorded = list(tape[: events[-1].t + 1])
     try:
-        found = graph_of_tape(told)
+        found = graph_of_tape(recorded)
     except KerascopeError:
         return None
-    return Picture(found, _boxes_of_nodes(told, {node.id for node in found.nodes}))
+    return Picture(found, _boxes_of_nodes(recorded, {node.id for node in found.nodes}))
 
 
 def _view(graph: Any) -> View:

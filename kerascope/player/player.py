@@ -630,13 +630,13 @@ def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
 
 def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
     picture: Picture | None = side.picture
-    facts, told = side_data(side.tape, side.events, *_followers(side, picture))
+    facts, texts = side_data(side.tape, side.events, *_followers(side, picture))
     if picture is None:
-        return SideHtml(name, None, told), facts
+        return SideHtml(name, None, texts), facts
     facts["graph"], style = data_and_style(
         picture.whole, picture.options, picture.closed, picture.room
     )
-    return SideHtml(name, picture, told, style), facts
+    return SideHtml(name, picture, texts, style), facts
 
 
 def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:

@@ -333,7 +333,7 @@ def side_data(
         "values": [[short, full] if full else [short] for short, full, _ in tables.values.items],
         "steps": steps,
     }
-    return data, [_told(event) for event in events]
+    return data, [_step_text(event) for event in events]
 
 
 def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, int]:
@@ -425,7 +425,7 @@ def _around(tape: Tape, event: Event) -> list[Event]:
     return spans[:-1] if event.ph == "B" else spans
 
 
-def _told(event: Event) -> str:
+def _step_text(event: Event) -> str:
     deltas = {(d.name, d.key): d for d in event.deltas if d.name != "result"}
     text = f"{SIGNS[event.ph]} {sentence(event._replace(deltas=tuple(deltas.values())))}"
     for delta in event.deltas:

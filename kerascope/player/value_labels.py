@@ -73,9 +73,9 @@ def value_label_of(spec: Spec) -> ValueLabel:
             return ValueLabel(dots, columns * DOT, len(rows) * DOT)
         rest = [f"{len(letters)} numbers"]
     sign = rest[1] if kind == "b" and len(rest) > 1 else "\N{MIDDLE DOT}"
-    told = f"{rest[0]} \N{DOUBLE VERTICAL LINE}{sign}\N{DOUBLE VERTICAL LINE} {size or 0:.4g}"
-    told = told if size is not None else f"{rest[0]} NaN/Inf!"
-    return ValueLabel((((told, 0),),), text_width(told, SIZE) + 2 * PADDING, LABEL_HEIGHT)
+    text = f"{rest[0]} \N{DOUBLE VERTICAL LINE}{sign}\N{DOUBLE VERTICAL LINE} {size or 0:.4g}"
+    text = text if size is not None else f"{rest[0]} NaN/Inf!"
+    return ValueLabel((((text, 0),),), text_width(text, SIZE) + 2 * PADDING, LABEL_HEIGHT)
 
 
 def _level(share: float) -> int:

@@ -1,4 +1,4 @@
-// What flows along the arrows of a picture, and the frame around what is computed now.
+// The values on the arrows of a picture, and the frame around the current box.
 
 const LETTERS = "zyxwvutsr0123456789"; // the shades of cells, from the least number to the greatest
 
@@ -14,7 +14,7 @@ class Flows {
     this.bind();
   }
 
-  /** Begin anew in a picture in which something has opened. */
+  /** Start again after a frame was opened or closed. */
   bind() {
     const { picture, root, showing } = this.viewer;
     this.back?.remove();
@@ -39,15 +39,15 @@ class Flows {
     }
   }
 
-  /** Draw again what was shown last. */
+  /** Draw the last values again. */
   again() {
     this.bind();
     this.draw(...this.last);
   }
 
-  // --- on which arrows ---------------------------------------------------------------------------
+  // --- places on arrows --------------------------------------------------------------------------
 
-  /** Return the arrows on which lies what a box gives; of a ladder's gradient what brings it. */
+  /** Return the arrows for the value of a box. For a gradient of a ladder: the incoming arrows. */
   linesOf(number) {
     if (!this.lines.has(number)) this.lines.set(number, this._findLines(number));
     return this.lines.get(number);
@@ -69,7 +69,7 @@ class Flows {
     return this.graph.boxes[number].attributes.line !== undefined;
   }
 
-  /** Tell whether a value is seen: at its box, or on the arrows that leave the frame around it. */
+  /** Return whether a value is visible: at its box, or on the arrows from an enclosing frame. */
   _isSeen(number, way, flows) {
     const { showing, picture } = this.viewer;
     const stand = showing.boxFor(number);
@@ -77,7 +77,7 @@ class Flows {
     return !flows.has(`${stand}.${way}`) && this.linesOf(number).length > 0;
   }
 
-  /** A gradient that several arrows bring: what each brings is not known; the sum stands above. */
+  /** Return whether a gradient has several incoming arrows. Then only the sum is known. */
   _isSum(number) {
     const lines = this.linesOf(number);
     return this.graph.isLadder && lines.length > 1 && isBack(lines[0]);
@@ -88,7 +88,7 @@ class Flows {
     return picture.rectOf(showing.boxFor(number));
   }
 
-  /** Return where in a cell of a ladder its value stands; nothing for other boxes. */
+  /** Return the place for the value in a ladder's cell, or null for other boxes. */
   _area(number) {
     if (!this._isCell(number)) return null;
     const { cellPadding, markWidth } = LAYOUT.ladder;
@@ -99,7 +99,7 @@ class Flows {
     return { x: left, y: y + 2, width, height: height - 4 };
   }
 
-  /** Return the middle of a value: on the first arrow that leaves its box; below it, if none. */
+  /** Return the middle of a value: on the first arrow from its box, or below the box. */
   _place(number) {
     const [path] = this.linesOf(number);
     const { x, y, width, height } = this._area(number) || this._rect(number);
@@ -113,12 +113,12 @@ class Flows {
 
   // --- sizes -------------------------------------------------------------------------------------
 
-  /** With what a size is compared: those of its column, or those on the same way. */
+  /** Return the group of sizes to compare with: the same column, or the same direction. */
   _scale(number, way) {
     return this._isCell(number) ? this.graph.boxes[number].attributes.column : way;
   }
 
-  /** Sizes are compared over all steps, so that an arrow is as wide at one as at another. */
+  /** Compare sizes over all steps, so that the widths of arrows are comparable between steps. */
   compare(steps) {
     for (const { flows } of steps) {
       for (const [number, way, spec] of flows) {
@@ -192,7 +192,7 @@ class Flows {
     this.front.append(...this.marks);
   }
 
-  /** Return where what is computed now stands; of a frame that is open, where its title does. */
+  /** Return the rectangle of the current box, or of the title of an open frame. */
   _focusRect() {
     if (this.focus < 0) return null;
     const { boxes, frames } = this.viewer.picture.places;
@@ -202,7 +202,7 @@ class Flows {
     return { ...frame, width: Math.min(wide + 16, frame.width), height: high + 10 };
   }
 
-  /** The whole picture if it can be read so; else what is computed now in the middle. */
+  /** Show the whole picture if it is readable, otherwise the current box in the middle. */
   look(isMoving = false) {
     const { view } = this.viewer;
     const { clientWidth: wide, clientHeight: high } = view.canvas;
@@ -210,7 +210,7 @@ class Flows {
     if (!wide || !high) return;
     const { isLadder } = this.graph;
     const across = wide / width;
-    // All of a ladder's width, if that can be read: its two rails belong together.
+    // The whole width of a ladder if readable, because its two rails belong together.
     const whole = isLadder && across >= 0.7 ? Math.min(across, 1) : Math.min(across, high / height);
     const least = this.isInside ? Math.min(1, across) : whole > 0.7 && isLadder ? 0.7 : 0.9;
     const rect = this._focusRect();
@@ -280,7 +280,7 @@ class Flows {
     return 64;
   }
 
-  /** A few numbers themselves, some as shades, all others as a bar of their size. */
+  /** Show a few numbers as text, more as shades, and larger arrays as a bar for their norm. */
   _cells(front, at, spec, way, isFresh, number) {
     const [size, kind, ...rest] = spec;
     const look = ["cells", `way${way}`, isFresh && "fresh", size === 0 && "zero"];

@@ -1,4 +1,4 @@
-// Plays the steps of one trace, or of two side by side. The step stands in the address: #step=12.
+// Plays the steps of one trace, or of two side by side. The address contains the step: #step=12.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const root = document.querySelector(".player");
@@ -6,7 +6,7 @@ const one = (name, place = root) => place.querySelector(name);
 const all = (name, place = root) => [...place.querySelectorAll(name)];
 const SIGNS = ["○", "▶", "●", "◂", "✗"];
 const [TODO, NOW, , , FAILED] = SIGNS.keys();
-// Boxes that are there before anything runs: a frame is not further because of them.
+// Boxes that are done from the start. They do not affect the state of a frame.
 const THERE = ["placeholder", "variable", "constant", "slot", "input"];
 const ORDER = { tensor_map: 0, grads: 1, updates: 2, weights: 8, "": 9 };
 const INFO = { tensor_map: "tensors", grads: "grads", updates: "updates", weights: "weights",
@@ -60,7 +60,7 @@ class Side {
     this.closed = new Set(["", "weights"]);
     this.reset();
   }
-  // The picture: drawn by the page, moved by the steps.
+  // The picture, which the page draws and the steps update.
   newViewer(place) {
     const { graph: stored } = this.facts, frame = one(".canvas", place), old = one("svg", frame);
     frame.classList.add("moving");
@@ -69,19 +69,19 @@ class Side {
     const graph = readGraph(stored);
     this.moving = this.movingBoxes(graph);
     return new Viewer(graph, place, {
-      // Rows that run sideways are far enough apart.
+      // Horizontal layouts already have enough padding.
       widen: (places, rankdir) =>
         roomy(places, rankdir === "LR" ? { ...graph.room, least: 0 } : graph.room),
       updated: () => this.opened(),
       selected: (number) => { if (number >= 0) this.pin(graph.boxes[number].id, undefined, true); },
     });
   }
-  // Which boxes of the graph come further at some step, beside those that are there at first.
+  // The boxes whose state changes at some step, without those that are done from the start.
   movingBoxes({ boxes }) {
     const found = new Set(this.steps.flatMap(({ states }) => states.map(([number]) => number)));
     return boxes.map(({ number, style }) => found.has(number) && !THERE.includes(style.kind));
   }
-  // Something has opened or closed: boxes are others, and lie elsewhere.
+  // A frame was opened or closed, so boxes have changed and moved.
   opened() {
     if (!this.flowing) return;
     this.listBoxes();
@@ -109,7 +109,7 @@ class Side {
     }
     one(".listed", this.viewer.panel.parentElement).replaceChildren(...lines);
   }
-  // The line in which a box keeps room for the words of its state: its middle stays.
+  // The line of a box for the words of its state. Its middle does not move.
   stateLine(words) {
     if (words.classList.contains("state")) return words;
     const middle = +words.getAttribute("x") + +words.getAttribute("textLength") / 2;
@@ -126,7 +126,7 @@ class Side {
     this.flows = new Map();
     this.apply(this.facts.startTables, this.facts.startStates, this.facts.startFlows);
   }
-  // What a change says: [table, key, value], [table, key] to remove, [table] to remove it all.
+  // Changes: [table, key, value] sets, [table, key] removes, [table] removes the table.
   apply(changes, states, flows) {
     for (const [table, key, value] of changes) {
       if (key === undefined) { this.tables.delete(table); continue; }
@@ -140,7 +140,7 @@ class Side {
       else this.flows.delete(`${box}.${way}`);
     }
   }
-  // What has come after the step `since` is new.
+  // Values that changed after the step `since` are marked as new.
   go(step, since) {
     const near = Math.abs(step - this.at) < 40;
     this.since = since;
@@ -151,7 +151,7 @@ class Side {
     }
     this.show(near);
   }
-  // The sentence of a step: what stands between stars is bold.
+  // The sentence of a step. Text between stars is bold.
   tell(place, lane) {
     const [key, ...words] = this.steps[this.at].caption;
     const word = (_, i) => (words[i] ?? "").replaceAll("*", "∗");
@@ -203,8 +203,8 @@ class Side {
       mark(element, "aria-label", label(words));
     }
   }
-  // How far closed frames are: as far as what they hide. While only some of it is done, it is the
-  // frame's turn; a card, whose lines wait for each other, is as far as the furthest.
+  // The states of closed frames, from those inside: "now" while only some are done. A card,
+  // whose lines depend on each other, has the state of its most advanced line.
   framesNow() {
     const { graph, showing } = this.viewer, held = new Map(), found = new Map();
     this.states.forEach((state, number) => {
@@ -220,13 +220,13 @@ class Side {
     }
     return found;
   }
-  // Only what has changed is made anew: of a large net there are thousands of rows.
+  // Only changed rows are made again, because a large net has thousands of rows.
   showTables() {
     const place = this.one(".tables"), { tables, keys, values } = this.facts;
     const held = document.activeElement.dataset.key;
     const rank = (number) => ORDER[tables[number]] ?? 5;
     const order = [...this.tables.keys()].sort((a, b) => rank(a) - rank(b) || a - b);
-    // Where the reader has scrolled to; what was new is shown for its step alone.
+    // Restore the scroll position of the reader. New values only stay in view for one step.
     const before = place.scrollTop === this.scrolled?.to ? this.scrolled.from : place.scrollTop;
     const looks = { newest: "", lastName: "", pinned: "" };
     for (const [number, { folded }] of this.drawn) {
@@ -358,7 +358,7 @@ function go(wanted, silent) {
 }
 data.laneOf = (moment) => (data.lanes.find(([, stretches]) =>
   stretches.some(([, from, to]) => from <= moment && moment <= to)) || [""])[0];
-// What a step may be: an op or a call that is done, a depth, a phase, a batch.
+// The units of a step: a finished op or call, a depth, a phase, a batch.
 const GRAIN = { act: 0, phase: 1, node: 2, op: 3, detail: 4 };
 const grain = (step) => GRAIN[data.grains[step.kind]] ?? 4;
 const UNITS = {
@@ -508,7 +508,7 @@ function speak(wanted) {
 for (const radio of all("[name=language]")) {
   radio.addEventListener("change", () => { speak(radio.value); go(now); });
 }
-// A moment that was linked to, or reloaded, is shown: its gates have been passed.
+// A moment from a link or a reload is shown without its gates.
 function recall() {
   const [, step, named] = /(?:step=(\d+))?&?(en|zh)?$/.exec(location.hash);
   if (step) {
@@ -518,7 +518,7 @@ function recall() {
   return named || (step && "en");
 }
 addEventListener("hashchange", () => speak(recall() || language));
-// A chapter on paper shows the moment; a player by itself shows everything.
+// A printed chapter shows the moment. A printed player shows everything.
 if (!isInside) addEventListener("beforeprint", () => { for (const fold of all("details")) fold.open = true; });
 root.classList.add("runs");
 for (const fold of all("details")) fold.open = false;
@@ -527,7 +527,7 @@ addEventListener("resize", () => { for (const { flowing } of sides) flowing?.loo
 speak(recall() || (liked === "zh" && !isInside ? liked : page));
 if (!isInside) return;
 root.classList.add("inside");
-// The page around may have begun to listen only now: whenever it speaks, it is told the height.
+// The enclosing page may listen late, so each of its messages is answered with the height.
 const tell = () => parent.postMessage({ height: root.offsetHeight }, "*");
 addEventListener("message", ({ source, data: { language: wanted } }) => {
   if (source !== parent || !data.title[wanted]) return;

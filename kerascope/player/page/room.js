@@ -1,6 +1,6 @@
-// Room between the rows of a picture, for what lies on its arrows: player/room.py, in JavaScript.
+// Padding between the rows of a picture, for values on its arrows: player/room.py in JavaScript.
 
-/** Return places whose rows lie far enough apart; those of a ladder do so already. */
+/** Return places with enough padding between rows. A ladder already has it. */
 function roomy(places, { least, beside }) {
   const strips = stripsOf(places.boxes).filter(([top, bottom]) => bottom - top < least);
   let before = 0;
@@ -30,7 +30,7 @@ function roomy(places, { least, beside }) {
   };
 }
 
-/** Return the heights between the first and the last box at which there is none. */
+/** Return the vertical strips between the boxes. */
 function stripsOf(boxes) {
   const found = [];
   let reached = Infinity;
