@@ -562,7 +562,7 @@ def test_in_dialect_2_configurations_of_optimizers_are_those_of_keras_2():
 
 
 def test_a_flavour_that_is_none_is_refused():
-    with pytest.raises(ArgumentError, match="flavour is '4'; expected '2' or '3'"):
+    with pytest.raises(ArgumentError, match="flavour: expected '2' or '3', got '4'"):
         optimizers.SGD(flavour="4")
 
 

@@ -173,7 +173,7 @@ def test_restarts_begin_at_the_top_however_late():
                 assert float(K.eval(schedule(K.constant(start - 1)))) < 1e-4
             start, length = start + length, length * growth
     for wrong in ({"t_mul": 0.5}, {"first_decay_steps": 0}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*; expected a number"):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} : expected a number"):
             optimizers.schedules.CosineDecayRestarts(
                 **{"initial_learning_rate": 0.1, "first_decay_steps": 4, **wrong}
             )
@@ -188,12 +188,12 @@ def test_schedule_is_kept_in_the_configuration():
 def test_features_of_keras_3_that_are_off_may_be_given_and_others_are_refused():
     optimizers.Adam(0.1, use_ema=False, loss_scale_factor=None, gradient_accumulation_steps=None)
     for option in ({"use_ema": True}, {"gradient_accumulation_steps": 4}):
-        with pytest.raises(KerascopeError, match="of Keras 3 does not exist here"):
+        with pytest.raises(KerascopeError, match="is not supported. Leave it out"):
             optimizers.Adam(0.1, **option)
 
 
 def test_rate_that_follows_a_schedule_cannot_be_set():
     optimizer = optimizers.SGD(optimizers.schedules.CosineDecay(0.1, 10))
-    with pytest.raises(KerascopeError, match="its learning rate follows CosineDecay"):
+    with pytest.raises(KerascopeError, match="the learning rate follows CosineDecay"):
         optimizer.lr = 0.5
     assert float(K.get_value(optimizer.lr)) == pytest.approx(0.1)

@@ -197,7 +197,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Make `InputPlace`s from the dicts that stand for them in a configuration's argument."""
+    """Convert the dicts for `InputPlace`s in a configuration's argument to `InputPlace`s."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:

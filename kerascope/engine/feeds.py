@@ -448,7 +448,7 @@ def read_first(source: Any) -> tuple[Any, Any]:
     Raises
     ------
     DataError
-        There is no batch.
+        The source has no batches.
     """
     if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
         return source[numbers_of_a_pass(source, shuffle=False)[0]], source

@@ -149,7 +149,7 @@ def serialized(value: Any, where: str) -> Any:
     Raises
     ------
     ConfigError
-        There is no such form.
+        The value has no such form.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

@@ -180,7 +180,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         Raises
         ------
         UnknownNameError
-            There is no such optimizer, loss or metric.
+            The name of an optimizer, loss or metric is unknown.
         ArgumentError
             The arguments do not fit the outputs. The model is not changed.
         """

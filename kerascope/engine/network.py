@@ -429,7 +429,7 @@ class Network(Layer, NetworkOfKeras1):
         Raises
         ------
         ArgumentError
-            There is no such layer. The message suggests a similar name.
+            No layer has this name or index. The message suggests a similar name.
         """
         if index is not None:
             if not -len(self.layers) <= index < len(self.layers):
@@ -470,7 +470,7 @@ class Network(Layer, NetworkOfKeras1):
         Raises
         ------
         ArgumentError
-            There is no such call. The message suggests a similar id.
+            No call has this id. The message suggests a similar id.
 
         Examples
         --------

@@ -59,7 +59,7 @@ class Node:
         that is one of `input_tensors`.
     begins : bool
         Whether the node has no parents: the node of an InputLayer, or the first node of a network,
-        which stands for the network's own graph and not for a call.
+        which represents the network's own graph and not a call.
 
     Attributes
     ----------

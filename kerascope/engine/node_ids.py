@@ -79,7 +79,7 @@ def find_call(model: Any, node_id: str) -> Node:
     Raises
     ------
     ArgumentError
-        There is no such call. The message suggests a similar id.
+        No call has this id. The message suggests a similar id.
     """
     ids: dict[str, Node] = {call.id: call.node for call in calls_in(model)}
     if node_id in ids:

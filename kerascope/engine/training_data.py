@@ -270,7 +270,7 @@ def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) ->
     Raises
     ------
     DataError
-        The numbers of samples differ, or there are no samples.
+        The numbers of samples differ or are 0.
     """
     for what, arrays in (("x", x), ("y", y), ("sample_weight", weights)):
         lengths = sorted({int(a.shape[0]) for a in arrays})

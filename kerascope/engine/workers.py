@@ -635,7 +635,7 @@ class SequenceEnqueuer:
         Raises
         ------
         WorkerError
-            There are no workers.
+            The workers are not running.
         """
         raise NotImplementedError(f"{type(self).__name__}: write the method get.")
 
@@ -675,7 +675,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
         Raises
         ------
         WorkerError
-            There are no workers.
+            The workers are not running.
         DataError
             The sequence is empty; raised when the iterator is first used.
         """

@@ -1,11 +1,11 @@
-"""Optimizers: how a weight's new value follows from its gradient.
+"""Optimizers: the rules by which a weight's new value is computed from its gradient.
 
-`model.compile("rmsprop")` finds them by name through `get`. Files: `base` (what all share),
-`update_rules` (the optimizers), `schedules` (learning rates that change with the number of the
-step). Keras keeps them in `keras.optimizers`.
+`model.compile("rmsprop")` looks an optimizer up by its name with `get`. Files: `base` (the base
+classes), `update_rules` (the optimizers), `schedules` (learning rates that depend on the number of
+the step), `applying` (steps with gradients computed elsewhere). In Keras: `keras.optimizers`.
 """
 
-# ruff: noqa: F403, F405 (each module's __all__ says which names it has)
+# ruff: noqa: F403, F405 (each module has an __all__)
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def serialize(optimizer: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
-    """Return an optimizer from a configuration; capitals in a name do not matter.
+    """Return an optimizer from a configuration. Names are not case-sensitive.
 
     Raises
     ------
     UnknownNameError
-        No optimizer has this name; the message suggests the nearest one.
+        No optimizer has this name. The message suggests a similar one.
     """
     if isinstance(config, dict) and "class_name" in config:
         config = {**config, "class_name": _known_name(config["class_name"])}
@@ -68,19 +68,19 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Op
 
 
 def optimizer_from_config(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
-    """Return an optimizer from `{"class_name", "config"}`: Keras 1's name of `deserialize`."""
+    """Return an optimizer from `{"class_name", "config"}` (Keras 1's name of `deserialize`)."""
     return deserialize(config, custom_objects)
 
 
 def get(identifier: Any) -> Optimizer:
-    """Return an optimizer by name, configuration or object; capitals in a name do not matter.
+    """Return an optimizer by name, configuration or object. Names are not case-sensitive.
 
     Raises
     ------
     UnknownNameError
-        No optimizer has this name; the message suggests the nearest one.
+        No optimizer has this name. The message suggests a similar one.
     ArgumentError
-        `identifier` is no optimizer at all.
+        `identifier` is neither a name, nor a configuration, nor an optimizer.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def get(identifier: Any) -> Optimizer:
 
 
 def _known_name(name: str) -> str:
-    """Return the class's name that differs from this one by capitals only, else the name."""
+    """Return the class's name in its own case; an unknown name is returned as it is."""
     by_small_letters = {known.lower(): known for known in _registry.names()}
     return by_small_letters.get(name.lower(), name)
 

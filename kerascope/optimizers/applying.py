@@ -1,7 +1,7 @@
-"""Applying gradients that were computed elsewhere: `optimizer.apply(grads, variables)` of Keras 3.
+"""Steps with gradients that were computed elsewhere: Keras 3's `optimizer.apply(grads, variables)`.
 
-A rule here makes update pairs from a loss. The sum of each variable times a constant is a loss
-whose gradient is that constant, so the rule is used as it is: no optimizer says its step twice.
+The rules of the optimizers make update pairs from a loss. The sum of the variables, each times a
+placeholder for its gradient, is a loss with exactly these gradients. So the same rules can be used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Step = Callable[[list[Any]], Any]
 
 
 def step_for(optimizer: Any, variables: Sequence[Variable]) -> Step:
-    """Return the function that takes a gradient for each variable and writes the new values."""
+    """Return a function that takes a gradient for each variable and writes the new values."""
     for variable in variables:
         if not isinstance(variable, Variable):
             raise DtypeError(
@@ -47,18 +47,18 @@ def checked_gradients(optimizer: Any, grads: Iterable[Any], variables: Sequence[
     where, given = f"{type(optimizer).__name__}.apply", list(grads)
     if len(given) != len(variables):
         raise ArgumentError(
-            f"{where}: expected {len(variables)} gradients, one a variable, got {len(given)}."
+            f"{where}: expected {len(variables)} gradients, one per variable, got {len(given)}."
         )
     for grad, variable in zip(given, variables, strict=True):
         if isinstance(grad, Tensor) and not isinstance(grad, Variable):
             raise DtypeError(
-                f"{where}: the gradient for {variable.name} is symbolic; expected an array. "
+                f"{where}: expected an array as gradient of {variable.name}, got a symbol. "
                 "Compute it with K.function, or give compile the loss."
             )
         if grad is None or np.shape(grad) != tuple(variable.shape):
             got = "None" if grad is None else f"an array of shape {np.shape(grad)}"
             raise ArgumentError(
-                f"{where}: the gradient for {variable.name} is {got}; expected an array of shape "
-                f"{tuple(variable.shape)}. Leave out variables that have no gradient."
+                f"{where}: expected an array of shape {tuple(variable.shape)} as gradient of "
+                f"{variable.name}, got {got}. Leave out variables that have no gradient."
             )
     return [np.asarray(grad) for grad in given]

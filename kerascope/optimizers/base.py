@@ -1,9 +1,9 @@
-"""What all optimizers share: hyperparameters, gradients, slots, and the stage of the updates.
+"""The base classes of all optimizers: hyperparameters, gradients, slots, and updates.
 
-Read `Optimizer` first: `get_updates` is the story. `DecayingOptimizer` has the loop that applies a
-rule to every parameter, and a learning rate: a number, a number that falls, or a schedule; and
-weight decay. Then come the gradients on their way into an optimizer, and the arguments of Keras 3
-that may be given as off.
+Read `Optimizer.get_updates` first. `DecayingOptimizer` contains the loop that applies a rule to
+each parameter, the learning rate (a constant, a decaying number, or a schedule) and weight decay.
+The functions below them check and clip gradients, and remove Keras 3's arguments for features that
+are switched off.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ Updates = Generator[Any, Any, list[Pair]]
 
 
 class ParameterUpdate(NamedTuple):
-    """The event that the new value of one parameter has been written down.
+    """The event that the update of one parameter was built.
 
     Attributes
     ----------
     param : Variable
     gradient : Tensor
-        d loss / d param, clipped if the optimizer clips.
+        d loss / d param, after clipping.
     pairs : tuple of (Variable, Tensor)
-        The parameter's and its slots' new values, in the order in which they follow from each
-        other.
+        The pairs of a variable and its new value, for the slots and the parameter, in the order of
+        computation.
     """
 
     param: Variable
@@ -62,9 +62,9 @@ class ParameterUpdate(NamedTuple):
 
 
 class UpdatesStage(Stage):
-    """`get_updates`, paused at a parameter: shows the slots and new values by their formula names.
+    """The stage of `get_updates`, which shows slots and new values by their names in the formula.
 
-    For Adam these are `m`, `v`, `new_m` and `new_v`, beside the loop's own `p`, `g` and `new_p`.
+    For Adam these are `m`, `v`, `new_m` and `new_v`, in addition to the loop's `p`, `g`, `new_p`.
     """
 
     @property
@@ -72,15 +72,15 @@ class UpdatesStage(Stage):
         """The local variables of the loop, and the arguments and results of `step`."""
         names = super().names
         shared, own = names.get("shared", {}), names.get("own", {})
-        new_slots = zip(own, names.get("new_slots", ()), strict=False)  # none at the gradients
+        new_slots = zip(own, names.get("new_slots", ()), strict=False)  # empty during the gradients
         return {**names, **shared, **own, **{f"new_{name}": value for name, value in new_slots}}
 
 
 class SavedState(NamedTuple):
-    """The state that an optimizer had in a file, until the slots exist that it belongs to.
+    """The state of an optimizer from a file, before its slots exist.
 
-    Making the slots takes the gradients of the whole model, so a model that is only looked at, or
-    predicts, does without.
+    Making the slots requires the gradients of the whole model. So they are made only when they are
+    needed, not for a model that only predicts.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class SavedState(NamedTuple):
 
 
 def accepts_spellings(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor of an optimizer take `learning_rate=` for `lr=`, and follow the dialect."""
+    """Decorate an optimizer's constructor: accept `learning_rate=`, use the dialect's defaults."""
     constructor = default_by_dialect(constructor)
 
     @functools.wraps(constructor)
@@ -106,12 +106,12 @@ def accepts_spellings(constructor: Callable[..., None]) -> Callable[..., None]:
 
 
 def constrained(constraints: Constraints, p: Variable, new_p: Tensor) -> Tensor:
-    """Return the new value of a parameter after its constraint, if it has one."""
+    """Apply the constraint of a parameter, if it has one, to its new value."""
     return constraints[p](new_p) if p in constraints else new_p
 
 
 def naming(p: Variable) -> AbstractContextManager[Any]:
-    """Name the ops of a parameter's update after it: `update/dense_1/kernel/square`."""
+    """Return the name scope of a parameter's update: `update/dense_1/kernel/square`."""
     return K.name_scope(f"update/{p.name}")
 
 
@@ -121,40 +121,40 @@ class Optimizer(Configured):
     Parameters
     ----------
     clipnorm : float, optional
-        Scale all gradients together so that the norm of all of them is at most this; with flavour
-        "3" each gradient by itself.
+        Greatest norm: all gradients are scaled together if their common norm is greater. With
+        flavour "3" each gradient is scaled separately.
     clipvalue : float, optional
-        Cut each element of a gradient off at plus and minus this.
+        Limit each element of a gradient to the range from -clipvalue to clipvalue.
     global_clipnorm : float, optional
-        Scale all gradients together, with either flavour.
+        Greatest common norm of all gradients, with either flavour.
     weight_decay : float, optional
-        Share of a parameter that is taken away at each step, times the learning rate; apart from
-        the gradient, as in AdamW. None or 0 is no decay.
+        Share of a parameter that is subtracted in each step, times the learning rate. It does not
+        enter the gradient, as in AdamW. None or 0 means no decay.
     flavour : {"2", "3"}, optional
-        Whether `clipnorm`, and epsilon in RMSprop and Adagrad, are those of Keras 2 or Keras 3. By
-        default the dialect says: "3" in dialect "3", else "2".
+        Whether `clipnorm`, and epsilon in RMSprop and Adagrad, work as in Keras 2 or in Keras 3.
+        Default: "3" in dialect "3", otherwise "2".
 
     Attributes
     ----------
     iterations : Variable, int64
-        Number of train steps so far; the model counts it up.
+        Number of train steps so far; the train function increases it.
     updates : list of (Variable, Tensor)
-        What the last `get_updates` returned.
+        The result of the last `get_updates`.
 
     Notes
     -----
-    Assigning a number to a hyperparameter sets the number in its variable, so `optimizer.lr =
-    0.001` takes effect in a model that is compiled already. Those that are no variables, such as
-    `clipnorm` and `epsilon`, need another `compile`; a warning says so.
+    Assigning a number to a hyperparameter sets the value of its variable, so `optimizer.lr = 0.001`
+    takes effect in a compiled model. Hyperparameters that are not variables, such as `clipnorm` and
+    `epsilon`, need a new `compile`; there is a warning.
 
     To write an optimizer of your own, derive it from `DecayingOptimizer` and define `slots` and
-    `step` as the ones here do. Keras 2's way, a method `get_updates(loss, params)` that returns a
-    list of pairs, works too.
+    `step`, as in `update_rules.py`. As in Keras 2, you may also define `get_updates(loss, params)`,
+    which returns a list of pairs.
     """
 
     epsilon: float
-    _depends_on_flavour = False  # whether `_updates` does
-    _is_updating = False  # whether `get_updates` runs now
+    _depends_on_flavour = False  # whether `_updates` depends on the flavour
+    _is_updating = False  # whether `get_updates` is running
     _saved_state: SavedState | None = None
     _applied: tuple[list[Variable], Step]
 
@@ -172,16 +172,16 @@ class Optimizer(Configured):
                 )
             if value is not None and not value >= 0:
                 raise ArgumentError(
-                    f"{type(self).__name__}: {name} is {value!r}; expected a number >= 0."
+                    f"{type(self).__name__}: {name}: expected a number >= 0, got {value!r}."
                 )
         if kwargs.get("clipnorm") is not None and kwargs.get("global_clipnorm") is not None:
             raise ArgumentError(
-                f"{type(self).__name__}: clipnorm and global_clipnorm both bound the norm of "
+                f"{type(self).__name__}: clipnorm and global_clipnorm both limit the norm of "
                 f"gradients. Leave one out."
             )
         self.clipnorm: float | None = kwargs.get("clipnorm")
         self.global_clipnorm: float | None = kwargs.get("global_clipnorm")
-        if self.flavour == "2" and self.clipnorm is None:  # two words for one thing
+        if self.flavour == "2" and self.clipnorm is None:  # in Keras 2 they mean the same
             self.clipnorm, self.global_clipnorm = self.global_clipnorm, None
         self.clipvalue: float | None = kwargs.get("clipvalue")
         self.weight_decay: float | None = kwargs.get("weight_decay")
@@ -203,14 +203,14 @@ class Optimizer(Configured):
             super().__setattr__(name, value)
 
     def _fixed(self) -> list[str]:
-        """Return the hyperparameters that are written into the updates as they are now."""
+        """Return the hyperparameters whose values are constants in the updates."""
         own = configured_names(type(self))
         names = (*own, "clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "flavour")
         return [name for name in names if not isinstance(vars(self).get(name), Variable)]
 
     @property
     def learning_rate(self) -> Any:
-        """The variable `lr`, by its name in Keras 3; what a schedule says now is a number."""
+        """Keras 3's name of `lr`. With a schedule, the current learning rate as a number."""
         schedule = vars(self).get("schedule")
         return self.lr if schedule is None else K.eval(schedule(K.constant(plain(self.iterations))))
 
@@ -220,7 +220,7 @@ class Optimizer(Configured):
 
     @property
     def variables(self) -> list[Variable]:
-        """The count of steps, the learning rate (unless it follows a schedule) and the slots."""
+        """The variables: `iterations`, the learning rate if it has no schedule, and the slots."""
         first, *slots = self.weights
         rate = getattr(self, "lr", None)
         return [first, *([rate] if type(rate) is Variable else []), *slots]
@@ -228,7 +228,7 @@ class Optimizer(Configured):
     # --- gradients --------------------------------------------------------------------------------
 
     def get_gradients(self, loss: Tensor, params: Sequence[Variable]) -> list[Tensor]:
-        """Return d loss / d param for each parameter, clipped as `clipnorm` and `clipvalue` say.
+        """Return d loss / d param for each parameter, clipped by `clipnorm` and `clipvalue`.
 
         Parameters
         ----------
@@ -242,12 +242,12 @@ class Optimizer(Configured):
         Raises
         ------
         GradientError
-            A parameter gets no gradient; the message says why.
+            A parameter has no gradient. The message says why.
 
         Notes
         -----
-        `clipnorm` looks at the norm over all gradients together (with flavour "3" at that of each
-        one), then `clipvalue` cuts what is left.
+        First `clipnorm` limits the common norm of all gradients (with flavour "3" the norm of
+        each), then `clipvalue` limits the elements.
         """
         return Stage("gradients", self._gradients(loss, params), loss).run()
 
@@ -276,36 +276,36 @@ class Optimizer(Configured):
     def get_updates(
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> list[Pair]:
-        """Return the pairs (variable, new value) of one train step; nothing is computed yet.
+        """Return the pairs (variable, new value) of one train step, as symbols.
 
         Parameters
         ----------
         loss : Tensor, scalar
         params : list of Variable
         constraints : dict of Variable to callable, optional
-            Keras 1's; a parameter's own `constraint` applies without it. Keras 1's order of
-            arguments, `get_updates(params, constraints, loss)`, is understood.
+            Keras 1's argument: replaces a parameter's own `constraint`. Keras 1's order of
+            arguments, `get_updates(params, constraints, loss)`, works too.
 
         Returns
         -------
         list of (Variable, Tensor)
-            Without the pair of `iterations`, which the model adds.
+            The pairs without that of `iterations`, which the model adds.
 
         Raises
         ------
         GradientError
-            A parameter gets no gradient.
+            A parameter has no gradient.
 
         Notes
         -----
-        Each call makes fresh slots (`weights`); those of an earlier call are left alone.
+        Each call makes new slots (`weights`); the slots of an earlier call are not changed.
         """
         return self.updates_stage(loss, params, constraints).run()
 
     def updates_stage(
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> Stage:
-        """Return `get_updates` as a stage: the gradients' stage, then `ParameterUpdate`s."""
+        """Return `get_updates` as a stage: the stage of the gradients, then `ParameterUpdate`s."""
         around = resuming_in(current_scope().origin or origin_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
@@ -317,7 +317,7 @@ class Optimizer(Configured):
         return UpdatesStage("get_updates", events, self, around=around)
 
     def _updating(self, events: Updates) -> Updates:
-        """Let a rule of one's own change hyperparameters: what it writes down follows them."""
+        """Allow a user's `get_updates` to change hyperparameters without a warning."""
         self._is_updating = True
         try:
             return (yield from events)
@@ -325,51 +325,52 @@ class Optimizer(Configured):
             self._is_updating = False
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return what happens to each new value; a `DecayingOptimizer` adds its weight decay."""
+        """Return the functions applied to new values; a `DecayingOptimizer` adds weight decay."""
         return constraints
 
     def _updates(
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
     ) -> Updates:
         raise NotImplementedError(
-            f"optimizer {type(self).__name__} defines neither _updates nor get_updates"
+            f"{type(self).__name__}: write the method get_updates, or _updates."
         )
 
     def _overrides(self, method: str) -> bool:
-        """Tell whether a subclass, or an assignment, replaces a method of `Optimizer`."""
+        """Return whether a subclass, or an assignment, replaces a method of `Optimizer`."""
         return getattr(getattr(self, method), "__func__", None) is not getattr(Optimizer, method)
 
     # --- gradients from elsewhere -----------------------------------------------------------------
 
     def build(self, variables: Any) -> None:
-        """Make the slots for these variables; `apply` without variables then means them.
+        """Make the slots for these variables, and use them in `apply` by default.
 
         Warns
         -----
         KerascopeWarning
-            There are slots of another step, such as that of `fit`: the new ones begin anew.
+            There are slots already, such as those of `fit`. The new slots start at their first
+            values.
         """
         if len(self.weights) > 1:
             warn(
-                f"{type(self).__name__}: slots, such as moments, were made for another step. "
-                "This one has slots of its own, which begin anew."
+                f"{type(self).__name__}: slots, such as moments, were made for another step. This "
+                "step has its own slots, which start at their first values."
             )
         wanted = list(variables)
         self._applied = (wanted, step_for(self, wanted))
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> None:
-        """Take one step with gradients that were computed elsewhere, arrays of numbers.
+        """Take one step with gradients that were computed elsewhere, as arrays.
 
         Parameters
         ----------
         grads : list of ndarray
         trainable_variables : list of Variable, optional
-            By default those that `build` or the last call was given.
+            Default: the variables of `build` or of the last call.
 
         Raises
         ------
         ArgumentError
-            The gradients do not fit the variables; nothing is written.
+            The gradients do not fit the variables. No variable has changed.
         DtypeError
             A gradient is symbolic.
 
@@ -384,7 +385,7 @@ class Optimizer(Configured):
         known: Any = vars(self).get("_applied")
         if trainable_variables is None and known is None:
             raise ArgumentError(
-                f"{type(self).__name__}.apply: expected trainable_variables, or build(variables) "
+                f"{type(self).__name__}.apply: pass trainable_variables, or call build(variables) "
                 "before."
             )
         wanted = known[0] if trainable_variables is None else list(trainable_variables)
@@ -413,16 +414,16 @@ class Optimizer(Configured):
         number = np.asarray(value)
         if number.ndim or number.dtype.kind not in "fiu":
             raise ArgumentError(
-                f"{type(self).__name__}: {name} is {value!r}; expected a number. "
-                f"A rate that changes with time: see kerascope.optimizers.schedules."
+                f"{type(self).__name__}: {name}: expected a number, got {value!r}. For a rate that "
+                f"changes with time use kerascope.optimizers.schedules."
             )
         return K.variable(number, name=name)
 
     def _make_slots(self, word: str, params: Sequence[Variable]) -> dict[Variable, Variable]:
         """Return the slot of each parameter that has one: a variable of its shape and dtype.
 
-        It starts at 0, or for a slot "accumulator" at the optimizer's `initial_accumulator_value`,
-        if there is one.
+        It starts at 0; a slot "accumulator" starts at `initial_accumulator_value` if the optimizer
+        has this attribute.
         """
         first = getattr(self, f"initial_{word}_value", 0.0)
         return {
@@ -432,17 +433,17 @@ class Optimizer(Configured):
         }
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether `p` has a slot of this kind, if any parameter has."""
+        """Return whether `p` has a slot of this kind; a subclass may exclude parameters."""
         return True
 
     def _root(self, square: Tensor) -> Tensor:
-        """Return the root of `square`, to divide by; with flavour "3" epsilon is under it."""
+        """Return the root of `square` plus epsilon; with flavour "3", of the sum of both."""
         if self.flavour == "3":
             return K.sqrt(square + self.epsilon)
         return K.sqrt(square) + self.epsilon
 
     def _keep(self, slots: Sequence[Variable], pairs: list[Pair]) -> list[Pair]:
-        """Remember the slots and pairs of this `get_updates`; return the pairs."""
+        """Store the slots and pairs of this `get_updates`; return the pairs."""
         self.weights = [self.iterations, *slots]
         self.updates = pairs
         return pairs
@@ -457,12 +458,12 @@ class Optimizer(Configured):
     def weights(self) -> list[Variable]:
         """`iterations`, then the slots that the last `get_updates` made.
 
-        Before the first one it is only `iterations`; but if a state from a file waits, its slots
-        are made.
+        Before the first `get_updates`, only `iterations`. But if there is a saved state from a
+        file, the slots are made first.
         """
         if self._saved_state is not None:
             self._saved_state.make_slots()
-        return vars(self)["weights"]  # under this name, as pickles of older editions have it
+        return vars(self)["weights"]  # this name, because older pickles contain it
 
     @weights.setter
     def weights(self, variables: Sequence[Variable]) -> None:
@@ -472,27 +473,27 @@ class Optimizer(Configured):
             state.restore()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for `pickle` and `copy`; slots that wait for a state are made."""
+        """Return the attributes for `pickle` and `copy`. Slots of a saved state are made first."""
         weights = self.weights
         state = {**vars(self), "weights": weights, "_saved_state": None}
-        state.pop("_applied", None)  # a copy makes its own step
+        state.pop("_applied", None)  # a copy makes its own
         return state
 
     def get_weights(self) -> list[np.ndarray]:
-        """Return the numbers in `weights`: the count of steps, then the slots."""
+        """Return the values of `weights`: the count of steps, then the slots."""
         return K.batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the numbers in `weights`; the count of iterations, which comes first, may be missing.
+        """Set the values of `weights`. The first one, the count of iterations, may be missing.
 
-        Keras 2 stores none for RMSprop, Adagrad and Adadelta: then it stays as it is.
+        Then it is not changed. (Keras 2 stores no count for RMSprop, Adagrad and Adadelta.)
 
         Raises
         ------
         ArgumentError
-            There are too few arrays or too many; nothing is changed.
+            There are too few or too many arrays. No variable has changed.
         ShapeError
-            An array has another shape than its variable; nothing is changed.
+            An array has another shape than its variable. No variable has changed.
         """
         variables = self.weights
         slots = variables[1:]
@@ -500,9 +501,9 @@ class Optimizer(Configured):
             variables = slots
         if len(weights) != len(variables):
             raise ArgumentError(
-                f"{type(self).__name__}.set_weights: {len(weights)} arrays; expected "
-                f"{len(self.weights)}: iterations and the slots. The slots exist once the model's "
-                f"train function is made."
+                f"{type(self).__name__}.set_weights: expected {len(self.weights)} arrays, for "
+                f"iterations and the slots, got {len(weights)}. Make the model's train function "
+                f"first: it makes the slots."
             )
         K.batch_set_value(zip(variables, weights, strict=True))
 
@@ -524,27 +525,27 @@ def _checked_flavour(optimizer: Optimizer, flavour: str | None) -> str:
     flavour = flavour or dialect_options().optimizer_flavour
     if flavour not in ("2", "3"):
         raise ArgumentError(
-            f"{type(optimizer).__name__}: flavour is {flavour!r}; expected '2' or '3'."
+            f"{type(optimizer).__name__}: flavour: expected '2' or '3', got {flavour!r}."
         )
     return flavour
 
 
 @boundary
 def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:
-    """Make a generator of a plain method: it yields nothing and returns the method's result."""
+    """Wrap a plain method in a generator that yields nothing and returns its result."""
     yield from ()
     return method(*arguments)
 
 
 def _in_order(loss: Any, params: Any, constraints: Any) -> tuple[Tensor, list[Variable], dict]:
-    """Bring Keras 1's `(params, constraints, loss)` and `(params, loss)` into today's order."""
+    """Return loss, params and constraints, also from the orders of arguments in Keras 1."""
     if isinstance(constraints, Tensor):
         loss, params, constraints = constraints, loss, params
     elif isinstance(params, Tensor):
         loss, params = params, loss
     if not isinstance(loss, Tensor) or not all(isinstance(p, Variable) for p in params):
         raise ArgumentError(
-            f"get_updates: expected a loss tensor and a list of variables; "
+            f"get_updates: expected a loss tensor and a list of variables, "
             f"got {loss!r}, {params!r}."
         )
     return loss, list(params), dict(constraints or {})
@@ -554,12 +555,12 @@ def _in_order(loss: Any, params: Any, constraints: Any) -> tuple[Tensor, list[Va
 
 
 class DecayingOptimizer(Optimizer):
-    """An optimizer with a learning rate `lr` that falls with time as `decay` says.
+    """An optimizer with a learning rate `lr`, which may decay with the number of the step.
 
     Notes
     -----
-    lr at step t (counted from 0) is lr / (1 + decay * t). A `LearningRateSchedule` in the place of
-    the number says itself how it changes; the variable `lr` then holds its first value.
+    The rate at step t (counted from 0) is lr / (1 + decay * t). `lr` may also be a
+    `LearningRateSchedule`; then the variable `lr` contains its first value.
 
     A subclass names its slots and computes one step::
 
@@ -573,13 +574,13 @@ class DecayingOptimizer(Optimizer):
     Attributes
     ----------
     slots : dict of str to str
-        Name of a slot in the formula -> last word in the name of its variable.
+        Name of a slot in the formula -> last part of its variable's name.
     slots_by_parameter : bool
-        Whether `weights` has all slots of a parameter together; otherwise all slots of a kind.
+        Whether `weights` is ordered by parameter; otherwise by kind of slot.
     step : callable
         `step(p, g, **shared, **slots)` returns the new values of the slots, in the order of
-        `slots`, then that of the parameter. A slot that the parameter has not (see `has_slot`) is
-        not given.
+        `slots`, and then of the parameter. A slot that a parameter does not have (see `has_slot`)
+        is not passed.
     """
 
     slots: Mapping[str, str] = {}
@@ -598,7 +599,7 @@ class DecayingOptimizer(Optimizer):
         self.initial_decay = plain(self.decay)
 
     def _fixed(self) -> list[str]:
-        """Return what cannot change in the updates: `decay` too, if there was none."""
+        """Return the constant hyperparameters of the updates, including `decay` if it is 0."""
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
 
     def _updates(
@@ -626,14 +627,14 @@ class DecayingOptimizer(Optimizer):
         return self._keep(kept, updates)
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return what all steps of a call share, by the names of `step`'s arguments.
+        """Return values that all parameters share, by the names of `step`'s arguments.
 
-        A variable that belongs to no parameter is updated by a pair that is appended to `updates`.
+        The update pair of a variable that belongs to no parameter is appended to `updates`.
         """
         return {"lr": lr}
 
     def _rate(self) -> Tensor:
-        """Return the learning rate of this step; without `decay` it has nothing to do with time."""
+        """Return the learning rate of this step, by the schedule or by `lr` and `decay`."""
         if self.schedule is not None:
             return self.schedule(K.cast(self.iterations, K.floatx()))
         self.initial_decay = plain(self.decay)
@@ -642,7 +643,7 @@ class DecayingOptimizer(Optimizer):
         return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return what happens to each new value: the decay of the old one, then constraints."""
+        """Return the functions applied to new values: weight decay, then constraints."""
         if not self.weight_decay:
             return constraints
         share = self._rate() * self.weight_decay
@@ -654,7 +655,7 @@ class DecayingOptimizer(Optimizer):
         return {p: decayed(p) for p in params}
 
     def get_config(self) -> dict[str, Any]:
-        """Return the hyperparameters as plain numbers, a schedule by its class and arguments."""
+        """Return the hyperparameters as plain numbers; a schedule by class and arguments."""
         config = super().get_config()
         if self.schedule is not None:
             config["lr"] = {
@@ -664,7 +665,7 @@ class DecayingOptimizer(Optimizer):
 
 
 class _FollowedRate(Variable):
-    """The variable `lr` of an optimizer with a schedule: nobody reads it, so nobody may set it."""
+    """The variable `lr` of an optimizer with a schedule. It is not used, so setting it raises."""
 
     __slots__ = ("schedule",)
 
@@ -673,7 +674,7 @@ class _FollowedRate(Variable):
         self.schedule = schedule
 
     def _checked(self, value: Any) -> NoReturn:
-        """Refuse every value.
+        """Raise for any value.
 
         Raises
         ------
@@ -681,19 +682,19 @@ class _FollowedRate(Variable):
             Always.
         """
         raise ArgumentError(
-            f"optimizer: its learning rate follows {self.schedule}, so it cannot be set to "
-            f"{value!r}. Make the optimizer with a number to change it by hand or by a callback."
+            f"optimizer: the learning rate follows {self.schedule}, so it cannot be set to "
+            f"{value!r}. To change it, make the optimizer with a number as learning rate."
         )
 
 
 def _schedule_of(lr: Any) -> LearningRateSchedule | None:
-    """Return a schedule that was given in the place of the learning rate, or its configuration."""
+    """Return the schedule if `lr` is a schedule or its configuration; otherwise None."""
     if isinstance(lr, dict):
         return schedules.deserialize(lr)
     return lr if isinstance(lr, LearningRateSchedule) else None
 
 
-# --- gradients: none is missing, and clipping -----------------------------------------------------
+# --- gradients: missing ones, and clipping --------------------------------------------------------
 
 
 def all_present(
@@ -701,7 +702,7 @@ def all_present(
 ) -> list[Tensor]:
     """Return the gradients; if one is None, raise a GradientError that says why.
 
-    With `by_zeros` a parameter on which the loss does not depend has zeros, as in Keras 3.
+    With `by_zeros`, parameters on which the loss does not depend have gradients of zeros (Keras 3).
     """
     present = []
     for p, g in zip(params, grads, strict=True):
@@ -715,13 +716,13 @@ def all_present(
 
 
 def _no_gradient(loss: Tensor, p: Variable) -> GradientError:
-    """Return the error for a parameter without gradient; it says what stands in the way."""
+    """Return the error for a parameter without gradient, with the reason."""
     blocks = blocking_ops(loss, p)
     if blocks:
         listed = ", ".join(f"'{apply.name}' = {apply!r}" for apply in blocks)
         reason = f"It stops at {listed}. Use an op that has a derivative."
     elif applies_between([p], [loss]):
-        reason = "It enters an op only as an argument for which there is no derivative."
+        reason = "It is only used as an op's argument that has no derivative."
     else:
         reason = (
             "The loss does not depend on it. Use it in the loss, or freeze it (trainable=False)."
@@ -736,7 +737,7 @@ def _no_gradient(loss: Tensor, p: Variable) -> GradientError:
 def clipped(
     grads: Sequence[Tensor], clipnorm: float | None, clipvalue: float | None
 ) -> list[Tensor]:
-    """Return gradients whose common norm is at most `clipnorm`, then each cut at `clipvalue`."""
+    """Limit the common norm of the gradients to `clipnorm`, and their elements to `clipvalue`."""
     grads = list(grads)
     if clipnorm and grads:
         squares = [K.sum(K.square(g)) for g in grads]
@@ -748,7 +749,7 @@ def clipped(
 
 
 def clip_norm(g: Tensor, c: float, n: Tensor) -> Tensor:
-    """Return `g` times `c / n` if the norm `n` is greater than `c`, else `g`; 0 means no bound.
+    """Return `g` times `c / n` if the norm `n` is greater than `c`, otherwise `g` (also if c is 0).
 
     Examples
     --------
@@ -758,9 +759,9 @@ def clip_norm(g: Tensor, c: float, n: Tensor) -> Tensor:
     return g * (c / K.maximum(n, c)) if c > 0 else g
 
 
-# --- arguments of Keras 3 for features that are not here ------------------------------------------
+# --- arguments of Keras 3 for unsupported features ------------------------------------------------
 
-# The values that turn each of them off.
+# Argument -> the values that switch its feature off.
 _OFF: dict[str, tuple[Any, ...]] = {
     "use_ema": (False, None),
     "ema_momentum": (0.99, None),
@@ -773,20 +774,20 @@ _OFF: dict[str, tuple[Any, ...]] = {
 
 
 def without_neutral(where: str, own: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments without those of features that are off.
+    """Remove Keras 3's arguments of unsupported features that are switched off.
 
     Parameters
     ----------
     where : str
-        The optimizer.
+        The optimizer's name, for errors.
     own : sequence of str
-        Arguments that it has itself.
+        Arguments that the optimizer supports.
     kwargs : dict
 
     Raises
     ------
     RefusedError
-        A feature is on.
+        An unsupported feature is switched on.
 
     Examples
     --------
@@ -796,6 +797,6 @@ def without_neutral(where: str, own: Sequence[str], kwargs: dict[str, Any]) -> d
     for name, off in _OFF.items():
         if name in kwargs and name not in own and kwargs[name] not in off:
             raise RefusedError(
-                f"{where}: {name}={kwargs[name]!r} of Keras 3 does not exist here. Leave it out."
+                f"{where}: Keras 3's {name}={kwargs[name]!r} is not supported. Leave it out."
             )
     return {name: value for name, value in kwargs.items() if name in own or name not in _OFF}

@@ -1,7 +1,8 @@
-"""Learning rates that change with the number of the step: `Adam(ExponentialDecay(0.1, 100, 0.9))`.
+"""Learning rates that depend on the number of the step: `Adam(ExponentialDecay(0.1, 100, 0.9))`.
 
-A schedule is a function from the step, counted from 0, to the learning rate; both are tensors, so
-the rate follows the optimizer's `iterations` inside the train function. They came with tf.keras.
+A schedule is a function from the step, counted from 0, to the learning rate. Both are tensors, so
+the rate is computed from the optimizer's `iterations` inside the train function. Schedules were
+introduced by tf.keras.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _registry = Registry("learning rate schedule")
 
 
 class LearningRateSchedule(Configured):
-    """Base of the schedules; one of your own writes `__call__(step)`."""
+    """Base of all schedules. For a schedule of your own, define `__call__(step)`."""
 
     def __call__(self, step: Tensor) -> Tensor:
         """Return the learning rate of a step.
@@ -42,7 +43,7 @@ class LearningRateSchedule(Configured):
         step : Tensor, scalar, float
             Counted from 0.
         """
-        raise NotImplementedError(f"schedule {type(self).__name__} does not define __call__")
+        raise NotImplementedError(f"{type(self).__name__}: write the method __call__.")
 
 
 def _floor(x: Tensor) -> Tensor:
@@ -51,7 +52,7 @@ def _floor(x: Tensor) -> Tensor:
 
 @_registry.register
 class ExponentialDecay(LearningRateSchedule):
-    """Multiplies the rate by `decay_rate` every `decay_steps` steps.
+    """Exponential decay: the rate is multiplied by `decay_rate` every `decay_steps` steps.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class ExponentialDecay(LearningRateSchedule):
     decay_steps : int
     decay_rate : float
     staircase : bool
-        Whether it falls in jumps, or a little at each step.
+        Whether the rate changes only every `decay_steps` steps, instead of at each step.
     name : str, optional
 
     Notes
@@ -96,7 +97,7 @@ class ExponentialDecay(LearningRateSchedule):
 
 @_registry.register
 class InverseTimeDecay(LearningRateSchedule):
-    """Divides the rate by 1 + `decay_rate` * step / `decay_steps`.
+    """Inverse decay: the rate is divided by 1 + `decay_rate` * step / `decay_steps`.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class InverseTimeDecay(LearningRateSchedule):
     decay_steps : int
     decay_rate : float
     staircase : bool
-        Whether it falls in jumps, or a little at each step.
+        Whether the rate changes only every `decay_steps` steps, instead of at each step.
     name : str, optional
     """
 
@@ -131,20 +132,20 @@ class InverseTimeDecay(LearningRateSchedule):
 
 @_registry.register
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """Takes another value after each boundary.
+    """A constant rate up to each boundary, and another constant after it.
 
     Parameters
     ----------
     boundaries : list of int
-        Rising; the step of a boundary still has the value before it.
+        Step numbers in increasing order. The step of a boundary has the value before it.
     values : list of float
-        One more than boundaries.
+        The rates: one more than there are boundaries.
     name : str, optional
 
     Raises
     ------
     ArgumentError
-        The lists do not fit together.
+        The lists have other lengths.
     """
 
     def __init__(
@@ -152,8 +153,8 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     ) -> None:
         if len(values) != len(boundaries) + 1:
             raise ArgumentError(
-                f"PiecewiseConstantDecay: {len(boundaries)} boundaries and {len(values)} values; "
-                f"expected one value more than boundaries."
+                f"PiecewiseConstantDecay: expected one value more than boundaries, got "
+                f"{len(values)} values and {len(boundaries)} boundaries."
             )
         self.boundaries = list(boundaries)
         self.values = list(values)
@@ -171,7 +172,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
 @_registry.register
 class PolynomialDecay(LearningRateSchedule):
-    """Falls to `end_learning_rate` in `decay_steps` steps, along a power of what is left.
+    """Polynomial decay to `end_learning_rate` in `decay_steps` steps.
 
     Parameters
     ----------
@@ -179,9 +180,9 @@ class PolynomialDecay(LearningRateSchedule):
     decay_steps : int
     end_learning_rate : float
     power : float
-        1 falls along a straight line.
+        The exponent of the remaining share of steps; 1 is a linear decay.
     cycle : bool
-        Whether it begins anew, ever more slowly, when it has arrived.
+        Whether the decay starts again at its end, each time more slowly.
     name : str, optional
 
     Notes
@@ -220,21 +221,21 @@ class PolynomialDecay(LearningRateSchedule):
 
 @_registry.register
 class CosineDecay(LearningRateSchedule):
-    """Falls along half a cosine wave, after a rise if `warmup_steps` are given.
+    """Cosine decay, after a linear warmup if `warmup_steps` is given.
 
     Parameters
     ----------
     initial_learning_rate : float
-        Where it begins: to fall, or with `warmup_target` to rise.
+        The first rate: of the decay, or with `warmup_target` of the warmup.
     decay_steps : int
-        Steps of the fall.
+        Number of steps of the decay.
     alpha : float
-        Where it ends, as a share of its highest value.
+        The final rate, as a share of the greatest rate.
     name : str, optional
     warmup_target : float, optional
-        Where the rise ends; None does not rise.
+        The rate at the end of the warmup; None means no warmup.
     warmup_steps : int
-        Steps of the rise.
+        Number of steps of the warmup.
 
     References
     ----------
@@ -275,26 +276,26 @@ class CosineDecay(LearningRateSchedule):
 
 @_registry.register
 class CosineDecayRestarts(LearningRateSchedule):
-    """Falls along half a cosine wave, then begins anew at the top, again and again.
+    """Cosine decay that restarts at a high rate again and again.
 
     Parameters
     ----------
     initial_learning_rate : float
     first_decay_steps : int
-        Steps of the first fall.
+        Number of steps of the first decay.
     t_mul : float
-        How many times longer each fall is than the one before; at least 1.
+        Factor of the number of steps from each decay to the next, at least 1.
     m_mul : float
-        How many times higher each one begins.
+        Factor of the first rate from each decay to the next.
     alpha : float
-        Where each ends, as a share of `initial_learning_rate`.
+        The final rate of each decay, as a share of `initial_learning_rate`.
     name : str, optional
 
     Raises
     ------
     ArgumentError
-        `first_decay_steps` is not above 0, or `t_mul` is below 1: the falls would become ever
-        shorter, and after some steps there would be no rate.
+        `first_decay_steps` is not above 0, or `t_mul` is below 1: the decays would become shorter
+        and shorter, and the rate undefined after some steps.
 
     References
     ----------
@@ -312,7 +313,7 @@ class CosineDecayRestarts(LearningRateSchedule):
     ) -> None:
         where = "CosineDecayRestarts"
         if not t_mul >= 1:
-            raise ArgumentError(f"{where}: t_mul is {t_mul!r}; expected a number of at least 1.")
+            raise ArgumentError(f"{where}: t_mul: expected a number >= 1, got {t_mul!r}.")
         self.initial_learning_rate = initial_learning_rate
         self.first_decay_steps = _positive(where, first_decay_steps, "first_decay_steps")
         self.t_mul = t_mul
@@ -339,7 +340,7 @@ class CosineDecayRestarts(LearningRateSchedule):
 
 def _positive(where: str, decay_steps: Any, name: str = "decay_steps") -> Any:
     if not decay_steps > 0:
-        raise ArgumentError(f"{where}: {name} is {decay_steps!r}; expected a number above 0.")
+        raise ArgumentError(f"{where}: {name}: expected a number > 0, got {decay_steps!r}.")
     return decay_steps
 
 
@@ -349,11 +350,11 @@ def serialize(learning_rate_schedule: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
-    """Return a schedule from what `serialize` returned.
+    """Return a schedule from its class name and configuration.
 
     Raises
     ------
     UnknownNameError
-        No schedule has this name; the message suggests the nearest one.
+        No schedule has this name. The message suggests a similar one.
     """
     return _registry.deserialize(config, custom_objects)

@@ -1,10 +1,11 @@
-"""The optimizers: each has the formula by which a weight's new value follows from its gradient.
+"""The optimizers: formulas for a parameter's new value, given its gradient.
 
-A class names its `slots` and computes one `step`: the new values of a parameter and its slots. The
-loop over the parameters is `DecayingOptimizer._updates`, in `base`.
+Each class declares its `slots` and computes one `step`: the new values of a parameter and its
+slots. The loop over the parameters is `DecayingOptimizer._updates`, in `base`.
 
-SGD first, whose step is the gradient, with momentum as an option. Those that accumulate divide the
-step by the size of past gradients; Adam and its kin take a moving mean of the gradient besides.
+SGD is the first: its step is the gradient, optionally with momentum. RMSprop, Adagrad and Adadelta
+divide the gradient by the size of past gradients. Adam and its variants also use a moving mean of
+the gradient.
 """
 
 # ruff: noqa: RUF012 (`slots` is read only)
@@ -43,18 +44,18 @@ __all__ = [
 
 
 class SGD(DecayingOptimizer):
-    """Go down the gradient; with momentum, keep part of the last step's velocity.
+    """Stochastic gradient descent, optionally with momentum.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     momentum : float
-        Share of the velocity that is kept.
+        Share of the last step's velocity that is kept.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     nesterov : bool
-        Whether to look one step of the velocity ahead.
+        Whether to use Nesterov's momentum: the velocity one step ahead.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -92,17 +93,17 @@ class SGD(DecayingOptimizer):
         self.nesterov = bool(nesterov)
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, m: Tensor) -> NewValues:
-        """Return the new velocity, and the parameter moved by it."""
+        """Return the new velocity and the new parameter."""
         new_m = self.momentum * m - lr * g
         new_p = p + (self.momentum * new_m - lr * g if self.nesterov else new_m)
         return new_m, new_p
 
 
-# --- a weight's step is divided by the size of its past gradients ---------------------------------
+# --- gradients divided by the size of past gradients ----------------------------------------------
 
 
 class RMSprop(DecayingOptimizer):
-    """Divide the gradient by a moving root mean square of itself.
+    """RMSprop: the gradient divided by its moving root mean square.
 
     Parameters
     ----------
@@ -113,12 +114,12 @@ class RMSprop(DecayingOptimizer):
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     momentum : float
-        Share of the last step that is done again.
+        Share of the last step that is repeated.
     centered : bool
-        Whether the square of the mean gradient is taken off the mean square: divided is then by the
-        standard deviation of the gradient.
+        Whether to subtract the square of the mean gradient from the mean square, which divides by
+        the standard deviation of the gradient.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -127,7 +128,7 @@ class RMSprop(DecayingOptimizer):
     a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
     Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
     With `momentum`, m = momentum * m + lr * g / ... is a slot too, and p = p - m. With `centered`,
-    b = rho * b + (1 - rho) * g is one, and a - b^2 stands in the place of a.
+    b = rho * b + (1 - rho) * g is a slot, and a - b^2 replaces a.
 
     References
     ----------
@@ -155,12 +156,12 @@ class RMSprop(DecayingOptimizer):
         self.centered = centered
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; what is off is left out, as Keras 2 knows it not."""
+        """Return the constructor's arguments; options unknown to Keras 2 only if they are on."""
         config = super().get_config()
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind: two are options."""
+        """Return whether parameters have a slot of this kind; two of them are optional."""
         options = {"momentum": self.momentum, "average_gradient": self.centered}
         return bool(options.get(word, True))
 
@@ -173,7 +174,7 @@ class RMSprop(DecayingOptimizer):
         m: Tensor | None = None,
         b: Tensor | None = None,
     ) -> NewValues:
-        """Return the new slots, and the parameter after its step."""
+        """Return the new slots and the new parameter."""
         new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
         new_slots = [new_a]
         if b is not None:
@@ -189,7 +190,7 @@ class RMSprop(DecayingOptimizer):
 
 
 class Adagrad(DecayingOptimizer):
-    """Divide the gradient by the root of the sum of all its squares so far.
+    """Adagrad: the gradient divided by the root of the sum of its past squares.
 
     Parameters
     ----------
@@ -198,9 +199,9 @@ class Adagrad(DecayingOptimizer):
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     initial_accumulator_value : float
-        Where the sums of squares begin. In dialect "3" the default is 0.1.
+        First value of the sums of squares. In dialect "3" the default is 0.1.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -232,12 +233,12 @@ class Adagrad(DecayingOptimizer):
         self.initial_accumulator_value = initial_accumulator_value
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, a: Tensor) -> NewValues:
-        """Return the new sum of squares, and the parameter after its step."""
+        """Return the new sum of squares and the new parameter."""
         new_a = a + K.square(g)
         return new_a, p - lr * g / self._root(new_a)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the hyperparameters as plain numbers; Keras 2 knows no first value but 0."""
+        """Return the hyperparameters; `initial_accumulator_value`, unknown to Keras 2, if not 0."""
         config = super().get_config()
         if "flavour" not in config and not self.initial_accumulator_value:
             config.pop("initial_accumulator_value", None)
@@ -245,19 +246,19 @@ class Adagrad(DecayingOptimizer):
 
 
 class Adadelta(DecayingOptimizer):
-    """Scale the gradient by the size of past steps over the size of past gradients.
+    """Adadelta: the gradient times the size of past steps, divided by that of past gradients.
 
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too); the paper has none, which is 1. In dialect
-        "3" the default is 0.001.
+        Learning rate (`learning_rate=` is accepted too). The paper has none, which means 1. In
+        dialect "3" the default is 0.001.
     rho : float
         Share of the old mean squares that is kept.
     epsilon : float, optional
-        Keeps the division finite, and the first steps alive. Default `K.epsilon()`.
+        Keeps the division finite, and the first steps above 0. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -290,7 +291,7 @@ class Adadelta(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, a: Tensor, d: Tensor) -> NewValues:
-        """Return the new mean squares of gradients and of steps, and the parameter."""
+        """Return the new mean squares of gradients and of steps, and the new parameter."""
         new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
         step = g * K.sqrt(d + self.epsilon) / K.sqrt(new_a + self.epsilon)
         new_p = p - lr * step
@@ -298,12 +299,12 @@ class Adadelta(DecayingOptimizer):
         return new_a, new_d, new_p
 
 
-# --- a moving mean of the gradient, divided by a moving size of it --------------------------------
-# Both start at 0, which is corrected for by powers of their decay rates.
+# --- moving mean of the gradient, divided by its moving size --------------------------------------
+# Both start at 0. Powers of their decay rates correct this.
 
 
 class Adam(DecayingOptimizer):
-    """Mean of the gradient over the root of its mean square.
+    """Adam: the moving mean of the gradient divided by the root of its mean square.
 
     Parameters
     ----------
@@ -314,9 +315,9 @@ class Adam(DecayingOptimizer):
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     amsgrad : bool
-        Whether to divide by the greatest mean square so far instead of the last one.
+        Whether to divide by the greatest mean square so far, not by the current one.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -353,18 +354,18 @@ class Adam(DecayingOptimizer):
         self.amsgrad = bool(amsgrad)
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind: `v_max` is that of amsgrad."""
+        """Return whether parameters have a slot of this kind; `v_max` is only for amsgrad."""
         return word != "v_max" or self.amsgrad
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the learning rate with both corrections."""
+        """Return the learning rate with the corrections of both moving means."""
         t = self._time()
         return {"lr_t": lr * (K.sqrt(1.0 - K.pow(self.beta_2, t)) / (1.0 - K.pow(self.beta_1, t)))}
 
     def step(
         self, p: Tensor, g: Tensor, lr_t: Tensor, m: Tensor, v: Tensor, v_max: Tensor | None = None
     ) -> NewValues:
-        """Return the new mean and mean square of the gradient, and the parameter."""
+        """Return the new mean and mean square of the gradient, and the new parameter."""
         new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
         new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
         if v_max is None:
@@ -373,9 +374,9 @@ class Adam(DecayingOptimizer):
         return new_m, new_v, new_v_max, p - lr_t * new_m / (K.sqrt(new_v_max) + self.epsilon)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the numbers in `weights`.
+        """Set the values of `weights`.
 
-        Keras 2 stores third slots, which it does not use, even without amsgrad; they are left out.
+        Keras 2 stores unused third slots even without amsgrad; they are ignored.
         """
         per_parameter = (len(self.weights) - 1) // 2
         if not self.amsgrad and len(weights) == 1 + 3 * per_parameter:
@@ -384,18 +385,18 @@ class Adam(DecayingOptimizer):
 
 
 class Adamax(DecayingOptimizer):
-    """Adam with the greatest recent gradient in place of the root mean square.
+    """Adamax: Adam with the greatest recent gradient instead of the root mean square.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
     beta_1, beta_2 : float
-        Share of the old mean, and of the old size, that is kept.
+        Share of the old mean, and of the old greatest gradient, that is kept.
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -428,18 +429,18 @@ class Adamax(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the learning rate with the correction of the mean."""
+        """Return the learning rate with the correction of the moving mean."""
         return {"lr_t": lr / (1.0 - K.pow(self.beta_1, self._time()))}
 
     def step(self, p: Tensor, g: Tensor, lr_t: Tensor, m: Tensor, u: Tensor) -> NewValues:
-        """Return the new mean and greatest size of the gradient, and the parameter."""
+        """Return the new mean and greatest size of the gradient, and the new parameter."""
         new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
         new_u = K.maximum(self.beta_2 * u, K.abs(g))
         return new_m, new_u, p - lr_t * new_m / (new_u + self.epsilon)
 
 
 class Nadam(DecayingOptimizer):
-    """Adam with Nesterov's momentum, which is warmed up over the first steps.
+    """Nadam: Adam with Nesterov's momentum, which increases over the first steps.
 
     Parameters
     ----------
@@ -488,7 +489,7 @@ class Nadam(DecayingOptimizer):
         self.schedule_decay = schedule_decay
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the momenta of this step and the next; update the product of all so far."""
+        """Return the momenta of this step and the next; add the update of their product so far."""
         t = self._time()
         mu, next_mu = self._momentum_at(t), self._momentum_at(t + 1)
         s = K.variable(1.0, name="momentum_schedule")
@@ -507,7 +508,7 @@ class Nadam(DecayingOptimizer):
         m: Tensor,
         v: Tensor,
     ) -> NewValues:
-        """Return the new mean and mean square of the gradient, and the parameter."""
+        """Return the new mean and mean square of the gradient, and the new parameter."""
         new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
         new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
         mean = (1.0 - mu) * g / (1.0 - new_s) + next_mu * new_m / (1.0 - new_s * next_mu)
@@ -518,18 +519,18 @@ class Nadam(DecayingOptimizer):
         return self.beta_1 * (1.0 - 0.5 * K.pow(0.96, t * self.schedule_decay))
 
 
-# --- those that came after Keras 2 ----------------------------------------------------------------
+# --- optimizers that Keras 2 does not have --------------------------------------------------------
 
 
 class AdamW(Adam):
-    """Adam whose weight decay stands apart from the gradient.
+    """AdamW: Adam with weight decay that does not enter the gradient.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     weight_decay : float
-        Share of each parameter that is taken away at a step, times the learning rate.
+        Share of each parameter that is subtracted in each step, times the learning rate.
     beta_1, beta_2, epsilon, amsgrad, decay
         As for `Adam`.
     clipnorm, clipvalue : float, optional
@@ -537,8 +538,8 @@ class AdamW(Adam):
 
     Notes
     -----
-    p becomes p - lr * weight_decay * p - Adam's step. A penalty on the weights (`l2`) would enter
-    the gradient, and Adam would divide it by the gradient's size.
+    p becomes p - lr * weight_decay * p - Adam's step. A penalty on the weights (`l2`) would be part
+    of the gradient, which Adam divides by its size.
 
     References
     ----------
@@ -563,26 +564,26 @@ class AdamW(Adam):
 
 
 class Lamb(DecayingOptimizer):
-    """Adam whose step is, for each parameter, as long as the parameter itself times the rate.
+    """Lamb: Adam with a step for each parameter as long as the parameter, times the rate.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     beta_1, beta_2 : float
-        Shares of the old mean gradient, and of the old mean square, that are kept.
+        Share of the old mean, and of the old mean square, that is kept.
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     weight_decay, clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
     Notes
     -----
-    With Adam's m and v, each divided by what it still lacks of its full size,
-    u = m / (sqrt(v) + epsilon) and p = p - lr * |p| / |u| * u, where |.| is the length of the whole
-    parameter; where one of the lengths is 0, their quotient counts as 1. Slots: `m` and `v`.
+    With Adam's m and v, corrected for their start at 0, u = m / (sqrt(v) + epsilon) and
+    p = p - lr * |p| / |u| * u, where |.| is the length of the whole parameter. If one of the
+    lengths is 0, their quotient is replaced by 1. Slots: `m` and `v`.
 
     References
     ----------
@@ -612,7 +613,7 @@ class Lamb(DecayingOptimizer):
         return {"lr": lr, "t": self._time()}
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, t: Tensor, m: Tensor, v: Tensor) -> NewValues:
-        """Return the new mean and mean square of the gradient, and the parameter."""
+        """Return the new mean and mean square of the gradient, and the new parameter."""
         new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
         new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
         whole_m = new_m / (1.0 - K.pow(self.beta_1, t))
@@ -623,39 +624,40 @@ class Lamb(DecayingOptimizer):
 
 
 def _ratio(p: Tensor, step: Tensor) -> Tensor:
-    """Return how much longer a parameter is than its step; 1 if one of them has no length."""
+    """Return the length of a parameter divided by that of its step; 1 if one of them is 0."""
     length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
     has_none = K.equal(K.minimum(length, of_step), 0.0)
     return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
 
 
 class Muon(DecayingOptimizer):
-    """Make the step of a matrix orthogonal, so that all its directions go equally far.
+    """Muon: orthogonal steps for matrices, which move equally far in all directions.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     adam_beta_1, adam_beta_2, adam_weight_decay, epsilon : float
-        Of AdamW, which moves all that is no matrix, and what is excluded.
+        Arguments of AdamW, which updates excluded parameters and those that are not matrices.
     weight_decay : float
-        Share of a matrix that is taken away at each step, times the learning rate.
+        Share of a matrix that is subtracted in each step, times the learning rate.
     exclude_layers : list of str, optional
-        Regular expressions; parameters in whose name one is found are moved by AdamW.
+        Regular expressions. Parameters whose name matches one of them are updated by AdamW.
     exclude_embeddings : bool
-        Whether those with "embedding" in their name are.
+        Whether parameters with "embedding" in their name are excluded too.
     muon_a, muon_b, muon_c : float
-        Of the polynomial that makes orthogonal.
+        Coefficients of the polynomial that makes a matrix orthogonal.
     adam_lr_ratio : float
-        Times the learning rate, for AdamW.
+        AdamW's learning rate divided by `lr`.
     momentum : float
         Share of the old momentum that is kept.
     ns_steps : int
-        How often the polynomial is applied.
+        Number of times that the polynomial is applied.
     nesterov : bool
-        Whether to look one step of the momentum ahead.
+        Whether to use Nesterov's momentum: the momentum one step ahead.
     rms_rate : float, optional
-        Size of the step beside Adam's; None: that of an orthogonal matrix, without the root.
+        Factor that makes the size of a step comparable to Adam's. None leaves out the factor
+        rms_rate * sqrt(longest side).
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -713,10 +715,10 @@ class Muon(DecayingOptimizer):
         self.rms_rate = rms_rate
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        return constraints  # a matrix has another one than the others: see `step`
+        return constraints  # `step` applies the weight decay
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether `p` has a slot of this kind: a matrix that Muon moves has no `v`."""
+        """Return whether `p` has a slot of this kind: matrices that Muon updates have no `v`."""
         return word != "v" or self._is_for_adam(p)
 
     def _is_for_adam(self, p: Variable) -> bool:
@@ -730,7 +732,7 @@ class Muon(DecayingOptimizer):
     def step(
         self, p: Variable, g: Tensor, lr: Tensor, t: Tensor, m: Tensor, v: Tensor | None = None
     ) -> NewValues:
-        """Return the new slots and the parameter: AdamW's if it has a `v`, otherwise Muon's."""
+        """Return the new slots and parameter, by AdamW if there is a `v`, otherwise by Muon."""
         if v is None:
             share, new_m = self.weight_decay or 0.0, self.momentum * m + g
             step = self._orthogonal(g + self.momentum * new_m if self.nesterov else new_m)
@@ -755,18 +757,18 @@ class Muon(DecayingOptimizer):
 
 
 class Lion(DecayingOptimizer):
-    """Step by the sign of a moving mean of the gradient: every number moves equally far.
+    """Lion: a step by the sign of a moving mean of the gradient, equally far for all numbers.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     beta_1 : float
-        Share of the old mean in what the sign is taken of.
+        Share of the old mean in the sum whose sign is used.
     beta_2 : float
         Share of the old mean that is kept.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     weight_decay, clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -796,30 +798,30 @@ class Lion(DecayingOptimizer):
         self.beta_2 = self._hyperparameter("beta_2", beta_2)
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, m: Tensor) -> NewValues:
-        """Return the new mean of the gradient, and the parameter after its step."""
+        """Return the new mean of the gradient and the new parameter."""
         direction = K.sign(self.beta_1 * m + (1.0 - self.beta_1) * g)
         return self.beta_2 * m + (1.0 - self.beta_2) * g, p - lr * direction
 
 
 class Ftrl(DecayingOptimizer):
-    """Follow the regularised leader: made for many features of which few matter.
+    """Ftrl (follow the regularized leader), for many features of which few matter.
 
     Parameters
     ----------
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     learning_rate_power : float
-        How the rate falls with the sum of squares; at most 0.
+        Exponent of the rate's dependence on the sum of squares; at most 0.
     initial_accumulator_value : float
-        Where the sums of squares begin.
+        First value of the sums of squares.
     l1_regularization_strength, l2_regularization_strength : float
-        Penalties; the first makes small parameters exactly 0.
+        Strengths of the penalties. L1 makes small parameters exactly 0.
     l2_shrinkage_regularization_strength : float
-        A penalty that only the gradient feels.
+        Strength of an L2 penalty in the gradient only.
     beta : float
         Added to the root of the sum of squares.
     decay : float
-        Fall of the learning rate: lr / (1 + decay * t).
+        Decay of the learning rate: lr / (1 + decay * t).
     weight_decay, clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -858,7 +860,7 @@ class Ftrl(DecayingOptimizer):
         super().__init__(lr, decay, **kwargs)
         if learning_rate_power > 0:
             raise ArgumentError(
-                f"Ftrl: learning_rate_power is {learning_rate_power!r}; expected at most 0."
+                f"Ftrl: learning_rate_power: expected at most 0, got {learning_rate_power!r}."
             )
         self.learning_rate_power = learning_rate_power
         self.initial_accumulator_value = self._strength(initial_accumulator_value)
@@ -870,7 +872,7 @@ class Ftrl(DecayingOptimizer):
         self.beta = self._strength(beta)
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints: a new value does not begin at the old one, `step` decays."""
+        """Return the constraints; `step` applies weight decay, since new values ignore old ones."""
         return constraints
 
     def _strength(self, value: float) -> float:
@@ -879,7 +881,7 @@ class Ftrl(DecayingOptimizer):
         return value
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, n: Tensor, z: Tensor) -> NewValues:
-        """Return the new sums that the formula above calls n and z, and the parameter."""
+        """Return the new sums n and z of the formula, and the new parameter."""
         l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
         power = -self.learning_rate_power
         start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p

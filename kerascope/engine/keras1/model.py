@@ -56,8 +56,8 @@ class ModelOfKeras1:
             Whether the workers are processes. Use them for work in Python itself, which threads
             cannot do at the same time. On Linux processes are forked. On other systems, or if the
             script called `multiprocessing.set_start_method`, new Python processes are started: then
-            the script's work must be under `if __name__ == "__main__":`, and the Sequence must be
-            one that can be pickled.
+            the script's work must be under `if __name__ == "__main__":`, and it must be
+            possible to pickle the Sequence.
         shuffle : bool
             Whether each epoch reads a Sequence's batches in a new order. Default True.
 
