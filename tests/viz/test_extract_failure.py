@@ -250,7 +250,7 @@ def test_an_output_that_no_layer_made():
 def test_an_input_that_is_no_tensor():
     x = Input((3,), name="x")
     _, graph = failure_of(Model, np.ones((2, 3)), Dense(2, name="h")(x))
-    assert states_of(graph)["input 0"] == ("failed", "no tensor, but ndarray")
+    assert states_of(graph)["input 0"] == ("failed", "not a tensor but ndarray")
     assert graph.node("h").attrs["outputs"] == "output"
 
 
@@ -269,7 +269,7 @@ def test_two_layers_of_one_name_and_an_input_given_twice():
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), "text", None])
 def test_an_error_of_something_else_is_refused(error):
-    with pytest.raises(ArgumentError, match="there is nothing to draw of"):
+    with pytest.raises(ArgumentError, match="does not concern a graph of layers"):
         failure_graph(error)
 
 

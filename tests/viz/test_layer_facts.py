@@ -12,7 +12,7 @@ from kerascope.layers import (
 )
 from kerascope.models import Model, Sequential
 from kerascope.viz.extract.layers import (
-    WeightBook,
+    WeightRegistry,
     facts_of,
     layer_attributes,
     parts_of_wrapper,
@@ -28,21 +28,21 @@ def built(layer, *shape):
 
 
 def test_weights_count_where_they_come_first():
-    book, dense = WeightBook(), built(Dense(2), 3)
+    book, dense = WeightRegistry(), built(Dense(2), 3)
     assert book.enter(dense, "first") == {"parameters": 8, "shared_with": ""}
     assert book.enter(dense, "second") == {"parameters": 0, "shared_with": "first"}
     assert not book.has_more(dense)
 
 
 def test_other_layers_with_the_same_weights_share_them():
-    book, dense = WeightBook(), built(Dense(2), 3)
+    book, dense = WeightRegistry(), built(Dense(2), 3)
     twin = Sequential([Input((3,)), dense])
     book.enter(dense, "dense")
     assert book.enter(twin, "model") == {"parameters": 0, "shared_with": "dense"}
 
 
 def test_half_of_the_weights_may_be_new():
-    book, dense = WeightBook(), built(Dense(2), 3)
+    book, dense = WeightRegistry(), built(Dense(2), 3)
     model = Sequential([Input((3,)), dense, Dense(1)])
     book.enter(dense, "dense")
     assert book.has_more(model)
@@ -50,13 +50,13 @@ def test_half_of_the_weights_may_be_new():
 
 
 def test_layers_without_weights_share_nothing():
-    book, layer = WeightBook(), Activation("relu")
+    book, layer = WeightRegistry(), Activation("relu")
     assert book.enter(layer, "a") == book.enter(layer, "b") == {"parameters": 0, "shared_with": ""}
 
 
 def test_frozen_and_moving_weights_count():
     layer = built(BatchNormalization(trainable=False), 3)
-    assert WeightBook().enter(layer, "b")["parameters"] == 12
+    assert WeightRegistry().enter(layer, "b")["parameters"] == 12
     assert layer_attributes(layer)["trainable"] is False
 
 
@@ -68,7 +68,7 @@ def test_a_class_that_finds_its_weights_otherwise_is_asked():
         def weights(self):
             return [*super().weights, extra]
 
-    assert WeightBook().enter(built(Odd(2), 3), "odd")["parameters"] == 10
+    assert WeightRegistry().enter(built(Odd(2), 3), "odd")["parameters"] == 10
 
 
 def test_a_call_says_its_shapes():

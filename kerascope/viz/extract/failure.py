@@ -1,15 +1,16 @@
-"""Failure pictures: from an error to the graph as far as it was built, and where it broke.
+"""Failure pictures: the part of a graph that was built before an error, and where it failed.
 
-An error of a layer's call, or of `Model(inputs, outputs)`, remembers the tensors that it was about
-(see `engine.node`). `failure_graph` draws the calls that made them, and marks what failed: its
-box says what was expected and what came. ::
+An error raised by calling a layer, or by `Model(inputs, outputs)`, refers to the tensors involved
+(see `engine.node`). `failure_graph` draws the calls that made these tensors and marks the failed
+one. Its box says what was expected and what was given. ::
 
     try:
         scores = Dense(10)(LSTM(32)(flat))
     except ValueError as error:
         picture = failure_graph(error)
 
-Below come the failure pictures, then the graph of what some tensors were made by.
+The first part of this module draws the failure. The second part collects the calls behind a list of
+tensors.
 """
 
 from __future__ import annotations
@@ -47,25 +48,25 @@ _END_OF_REASON = re.compile(r";|\.\s|\.$")
 
 
 def failure_graph(error: BaseException) -> Graph:
-    """Return the graph as far as it was built, with what failed marked.
+    """Return the part of the graph that was built before an error, with the failed call marked.
 
     Parameters
     ----------
     error : Exception
-        Raised by calling a layer on symbolic tensors, or by `Model(inputs, outputs)`. One that was
-        raised `from` such an error will do.
+        Raised by calling a layer on symbolic tensors, or by `Model(inputs, outputs)`. An error
+        raised `from` such an error works, too.
 
     Returns
     -------
     Graph
-        The failed box has the state "failed", a short reason as its `note`, and what was expected
-        and what came as its `detail`. Calls inside which it failed are frames around it. `message`
-        of the whole is the error's text.
+        The failed box has the state "failed", a short reason as its `note`, and the expected and
+        the given shapes as its `detail`. Frames around it are the calls inside which it failed. The
+        graph's `message` is the text of the error.
 
     Raises
     ------
     ArgumentError
-        The error has nothing to do with a graph of layers.
+        The error does not concern a graph of layers.
 
     Examples
     --------
@@ -90,9 +91,9 @@ def failure_graph(error: BaseException) -> Graph:
         seen.append(one)
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     raise ArgumentError(
-        f"draw: there is nothing to draw of {type(error).__name__}: {_flat(str(error))[:60]!r}; "
-        f"expected an error raised by calling a layer on Input(...) or another layer's output, or "
-        f"by Model(inputs, outputs)."
+        f"draw: {type(error).__name__} does not concern a graph of layers: "
+        f"{_flat(str(error))[:60]!r}. Draw an error raised by calling a layer on Input(...) or "
+        f"another layer's output, or by Model(inputs, outputs)."
     )
 
 
@@ -129,7 +130,7 @@ def _picture_of_call(error: BaseException, call: FailedCall) -> Graph:
 
 
 def _details(error: BaseException, call: FailedCall) -> list[str]:
-    """Return what was expected, what came, and where to look."""
+    """Return lines with what was expected, what was given, and where the layer was created."""
     subject = getattr(error, "subject", None)
     inner = isinstance(subject, Layer) and subject is not call.layer
     came = "" if inner else _shapes_of(call)
@@ -156,7 +157,7 @@ def _shapes_of(call: FailedCall) -> str:
 
 
 def _expected_shapes(call: FailedCall) -> str:
-    """Return the shapes that a nested model wants, if they are not those that came."""
+    """Return the input shapes of a nested model if the given shapes do not fit them."""
     if not isinstance(call.layer, Network) or not call.layer.inputs:
         return ""
     wanted, came = [x.shape for x in call.layer.inputs], [x.shape for x in call.tensors]
@@ -210,14 +211,14 @@ def _picture_of_graph(error: BaseException, failed: FailedGraph) -> Graph:
 
 
 def _add_stranger(picture: PartialGraph, what: str, number: int, given: Any) -> None:
-    """Add a box for an input or output that is no tensor."""
+    """Add a box for an input or output that is not a tensor."""
     shape = getattr(given, "shape", None)
     box_id = picture.free_id(f"{what} {number}")
     facts = CallFacts([], [tuple(shape)] if isinstance(shape, tuple) else [], "")
     class_name = type(given).__name__
     attrs = {
         **attributes_without_layer(class_name, facts),
-        **mark("failed", f"no tensor, but {class_name}"),
+        **mark("failed", f"not a tensor but {class_name}"),
     }
     picture.boxes[box_id] = GraphNode(box_id, f"{what} {number}", "tensor", attrs=attrs)
 
@@ -238,7 +239,7 @@ def _mark_failure(
 
 
 def _mark_disconnected(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]) -> None:
-    """Mark the inputs that were not given, and all that cannot be computed without them."""
+    """Mark inputs that are missing from the model's inputs, and every call that depends on them."""
     given = {x for x in failed.inputs if isinstance(x, Tensor)}
     lacking: dict[Node, str] = {}
     for node in nodes:
@@ -256,7 +257,7 @@ def _mark_disconnected(picture: PartialGraph, failed: FailedGraph, nodes: list[N
 
 
 def _mark_repeated(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]) -> None:
-    """Mark layers of one name, and an input that was given twice."""
+    """Mark layers that share a name, and inputs that were given more than once."""
     layers: dict[str, dict[Layer, None]] = {}
     for node in nodes:
         layers.setdefault(node.outbound_layer.name, {})[node.outbound_layer] = None
@@ -271,10 +272,10 @@ def _mark_repeated(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]
             picture.mark(picture.end_of(x, "").box, **mark("failed", note))
 
 
-# --- the calls that some tensors were made by -----------------------------------------------------
+# --- the calls behind a list of tensors -----------------------------------------------------------
 #
-# The failure pictures are drawn with it. A model's graph comes from its own map (`nodes.py`); here
-# there is no model yet, only tensors and the calls that made them.
+# Used for failure pictures, where there is no model yet, only tensors and the calls that made them.
+# The graph of a model comes from its own map instead (`nodes.py`).
 
 Makers = Mapping[Tensor, Node]
 
@@ -282,14 +283,14 @@ Makers = Mapping[Tensor, Node]
 def ordered_calls(
     tensors: Iterable[Tensor], makers: Makers, begin: Container[Tensor] = ()
 ) -> list[Node]:
-    """Return the calls that made these tensors, each after those that it needs.
+    """Return the calls that made these tensors, in the order in which they are computed.
 
     Parameters
     ----------
     tensors : iterable of Tensor
     makers : mapping of Tensor to Node
     begin : container of Tensor
-        Where to stop: what these were made from is not asked for.
+        Tensors at which to stop: the calls before these are left out.
     """
     finished: dict[Node, None] = {}
     in_progress: dict[Node, Iterator[Tensor]] = {}
@@ -314,7 +315,7 @@ def ordered_calls(
 
 
 class PartialGraph(GraphBuilder):
-    """Collects boxes, arrows and frames for calls.
+    """Collects boxes, arrows and frames for the calls of a model that could not be built.
 
     Parameters
     ----------
@@ -331,7 +332,10 @@ class PartialGraph(GraphBuilder):
     def add_calls(
         self, nodes: Sequence[Node], group: str = "", failing: Layer | None = None
     ) -> None:
-        """Add a box for each call, and the arrows to it; a call that failed counts as the last."""
+        """Add a box for each call, and the arrows to it.
+
+        A failed call of `failing` is counted as its last call.
+        """
         calls: dict[Layer, list[Node]] = {}
         for node in nodes:
             calls.setdefault(node.outbound_layer, []).append(node)
@@ -364,13 +368,13 @@ class PartialGraph(GraphBuilder):
         """Add the arrows to a box, one for each tensor."""
         for operand, tensor in enumerate(tensors):
             if tensor in self.makers and self.makers[tensor] not in self.ids:
-                continue  # what lies before the given inputs is not drawn
+                continue  # calls before the given inputs are not drawn
             more = {"state": state} if state else {}
             source, end = self.end_of(tensor, group), End(target, operand)
             self.add_edge(source, end, tensor.shape, str(tensor.dtype), **more)
 
     def end_of(self, tensor: Tensor, group: str) -> End:
-        """Return where a tensor comes from; one that no layer made gets a box of its own."""
+        """Return the box and output of a tensor. Tensors made by no layer have their own box."""
         node = self.makers.get(tensor)
         if node is not None and node in self.ids:
             return End(self.ids[node], node.output_tensors.index(tensor))
@@ -381,7 +385,10 @@ class PartialGraph(GraphBuilder):
         return End(box_id, 0)
 
     def finished(self, name: str, attrs: Mapping[str, Attribute]) -> Graph:
-        """Return the graph; the depth of a box is its longest path to an end, frame by frame."""
+        """Return the graph.
+
+        The depth of a box is its longest path to an output within its frame.
+        """
         depths = self._depths()
         nodes = [replace(box, depth=depths[name]) for name, box in self.boxes.items()]
         nodes.sort(key=lambda box: -box.depth)
@@ -390,7 +397,7 @@ class PartialGraph(GraphBuilder):
         return Graph(clean(name), tuple(nodes), tuple(self.edges), tuple(self.groups), whole)
 
     def _drawn_sources(self, tensor: Tensor) -> list[Tensor]:
-        """Return the tensors with a box that a bare tensor was computed from."""
+        """Return the drawn tensors from which a tensor made by no layer was computed."""
         sources: dict[Tensor, None] = {}
         seen: set[Tensor] = set()
         waiting = [tensor]
@@ -426,5 +433,5 @@ class PartialGraph(GraphBuilder):
 
 
 def call_name(layer: Layer, number: int, count: int, group: str = "") -> str:
-    """Return what a call is named after: its layer, which call of it, and the frame around."""
+    """Return the id of a call: the layer's name, and its number if there are several calls."""
     return below(group, layer.name if count == 1 else f"{layer.name}@{number}")

@@ -1,11 +1,11 @@
-"""The forward pass as boxes, and which op belongs to which box.
+"""The forward pass as boxes, and a record of which op belongs to which box.
 
-The gradient and the training level both begin here. Of a model every call is a box, however many
-ops it makes: an op belongs to the call between whose input and output tensors it lies. Of a graph
-of tensors every op is a box of its own. A nested model copies its graph when it is called; if it is
-opened, each call inside is a box, with the copies of that call's ops.
+The gradient level and the training level both start from it. For a model, every call is one box,
+however many ops it makes: the ops between the inputs and the outputs of a call belong to it. For a
+graph of tensors, every op is a box. A nested model copies its graph when it is called. If the
+nested model is opened, each call inside it is a box that contains the copies of the call's ops.
 
-Below come the boxes of a graph of tensors, then those of a compiled model with its losses.
+The first part handles graphs of tensors, the second part compiled models and their losses.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from kerascope.viz.nesting import FreeIds, longest_paths
 
 @dataclass
 class Forward:
-    """Boxes from the inputs and weights to the loss.
+    """Boxes and edges of the forward pass, from the inputs and weights to the loss.
 
     Attributes
     ----------
     loss : Tensor
     boxes : dict of str to GraphNode
-        By id; their depths are given at the end, by `with_depths`.
+        By id. Their depths are set at the end, by `with_depths`.
     edges : list of GraphEdge
     homes : dict of Apply to str
         The box of each op.
     leaves : dict of Tensor to str
-        The box of each tensor that is one itself: a variable, a placeholder.
+        The box of each tensor that has its own box: a variable, a placeholder.
     numbers : dict of Tensor to int
-        Which output of its box a tensor is, where the box has several.
+        The output index of a tensor, for boxes with several outputs.
     counts_uses : bool
-        Whether each argument of an op is a use of its own: x * x uses x twice. If not, a box uses a
+        Whether each argument of an op counts as a use: x * x uses x twice. If False, a box uses a
         tensor once, however many of its ops read it.
     frames : dict of str to GraphGroup
-        The calls of nested models that are opened, by id; `frame_of` says which boxes lie in which.
+        The calls of opened nested models, by id. `frame_of` holds the frame of each box inside one.
     """
 
     loss: Tensor
@@ -67,14 +67,14 @@ class Forward:
         self._free_id = FreeIds(self.boxes).take
 
     def home(self, tensor: Tensor) -> str | None:
-        """Return the id of the box that makes a tensor; None for what is not drawn."""
+        """Return the id of the box that makes a tensor, or None if it is not drawn."""
         if tensor in self.leaves:
             return self.leaves[tensor]
         return None if tensor.owner is None else self.homes.get(tensor.owner)
 
     @property
     def loss_id(self) -> str:
-        """The box that makes the loss."""
+        """The id of the box that computes the loss."""
         found = self.home(self.loss)
         assert found is not None
         return found
@@ -82,13 +82,13 @@ class Forward:
     def add_box(
         self, wanted: str, label: str, kind: str, attrs: dict[str, Attribute] | None = None
     ) -> str:
-        """Add a box; return its id."""
+        """Add a box and return its id."""
         box_id = self._free_id(wanted)
         self.boxes[box_id] = GraphNode(box_id, clean(label), kind, "", 0, attrs or {})
         return box_id
 
     def add_leaf(self, tensor: Tensor, kind: str = "", **attrs: Attribute) -> str:
-        """Give a tensor a box of its own, unless it has a box already; return its id."""
+        """Add a box for a tensor unless it has one already, and return the id of its box."""
         found = self.home(tensor)
         if found is None:
             name = tensor.name or "constant"
@@ -99,7 +99,7 @@ class Forward:
         return found
 
     def path_of(self, box_id: str) -> tuple[str, ...]:
-        """Return the names of the nested models around a box, from outside in."""
+        """Return the names of the nested models around a box, outermost first."""
         names: list[str] = []
         frame = self.frame_of.get(box_id, "")
         while frame:
@@ -108,18 +108,18 @@ class Forward:
         return tuple(names)
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Write attributes on a box."""
+        """Set attributes of a box."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 
 
 def tensor_facts(tensor: Tensor) -> dict[str, Attribute]:
-    """Return shape and type of a tensor as attributes of its box."""
+    """Return the shape and dtype of a tensor as attributes of its box."""
     return {"output_shapes": shapes_text([tensor.shape]), "dtype": str(tensor.dtype)}
 
 
 def tensor_edge(source: str, target: str, tensor: Tensor, **attrs: Attribute) -> GraphEdge:
-    """Return the edge along which a tensor flows."""
+    """Return the edge that carries a tensor from one box to another."""
     facts: dict[str, Attribute] = {"shape": shapes_text([tensor.shape]), "dtype": str(tensor.dtype)}
     return GraphEdge(source, target, "", {**attrs, **facts})
 
@@ -128,10 +128,10 @@ def tensor_edge(source: str, target: str, tensor: Tensor, **attrs: Attribute) ->
 
 
 def forward_of_tensors(loss: Tensor, wrt: Sequence[Tensor]) -> Forward:
-    """Return the ops between `wrt` and the loss, and what else these read.
+    """Return the ops between `wrt` and the loss, and the other inputs of these ops.
 
-    Of what else they read, variables, placeholders and results of other ops are drawn, but not
-    where those results come from; constants are not.
+    The other inputs are drawn if they are variables, placeholders or results of further ops.
+    Constants are left out, and so are the ops that made the results.
     """
     forward = Forward(loss, counts_uses=True)
     between = applies_between(wrt, [loss])
@@ -164,10 +164,10 @@ def forward_of_tensors(loss: Tensor, wrt: Sequence[Tensor]) -> Forward:
 def with_depths(
     boxes: Iterable[GraphNode], edges: Sequence[GraphEdge], ends: Iterable[str]
 ) -> dict[str, GraphNode]:
-    """Return the boxes with the longest path to an end as depth, deepest first.
+    """Return the boxes with their depths, deepest first: the longest path from a box to an end.
 
-    So a variable lies one row above its deepest user. What leads to none of the `ends`, such as an
-    output without a loss, does not sink to the bottom: it lies one row below what it reads.
+    So a variable is one row above its deepest user. A box that leads to none of the `ends`, such as
+    an output without a loss, is placed one row below its inputs, not at the bottom.
     """
     by_id = {box.id: box for box in boxes}
     depths = longest_paths(list(by_id), [(edge.source, edge.target) for edge in edges])
@@ -192,7 +192,7 @@ def with_depths(
 
 
 def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return the boxes that lead to an end, and the ends."""
+    """Return the given ends and all boxes that lead to them."""
     found: set[str] = set()
     stack = list(ends)
     while stack:
@@ -203,14 +203,14 @@ def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set
     return found
 
 
-# --- of a compiled model: calls, weights, targets, the parts of the loss --------------------------
+# --- compiled models: calls, weights, targets and parts of the loss ------------------------------
 #
-# `compile` adds up the total loss from a term for each output and the penalties of the layers. Each
-# gets a box, with the weight of its output on the edge where that is not 1.
+# `compile` computes the total loss as the sum of a term for each output and the penalties of the
+# layers. Each of them is a box. The edge of a term shows its loss weight unless it is 1.
 
 
 class TermOfLoss(NamedTuple):
-    """The loss of one output.
+    """One output's term of the total loss.
 
     Attributes
     ----------
@@ -227,39 +227,41 @@ class TermOfLoss(NamedTuple):
 
 
 def require_compiled(model: Any, where: str) -> None:
-    """Raise unless a model has a graph and a loss; one that was changed since gets that anew.
+    """Raise unless a model has a graph and a loss.
+
+    If the layers changed since `compile`, the graph and the loss are built again.
 
     Raises
     ------
     DtypeError
-        It is no model.
+        The value is not a model.
     NotCompiledError
-        It has no loss.
+        The model has no loss.
     NotBuiltError
-        It has been compiled, but its input shape is not known.
+        The model is compiled, but its input shape is unknown.
     """
     if not isinstance(model, Model):
         raise DtypeError(f"{where}: expected a compiled model, got {type(model).__name__}.")
     if not model.is_compiled:
         raise NotCompiledError(
-            f"{where}: {model.label} has no loss, so there is nothing to differentiate; expected a "
-            f"compiled model. Compile it first: model.compile('sgd', 'mse').",
+            f"{where}: {model.label} has no loss, so there is nothing to differentiate. Compile "
+            f"it first: model.compile('sgd', 'mse').",
             subject=model,
         )
     if not model.outputs:
         raise NotBuiltError(
-            f"{where}: {model.label} has no graph of layers yet, since its input shape is not "
-            f"known. Give the first layer an input_shape, or train on a batch first.",
+            f"{where}: {model.label} has no graph of layers yet, because its input shape is "
+            f"unknown. Give the first layer an input_shape, or train on a batch first.",
             subject=model,
         )
-    model._make_ready(None, to_train=True)  # a Sequential may have other layers since compile
+    model._make_ready(None, to_train=True)  # a Sequential may have changed since compile
 
 
 def forward_of_model(model: Any, weights: Sequence[Variable], nested: bool = False) -> Forward:
-    """Return the calls of a compiled model, these of its weights, its targets and its losses.
+    """Return the forward pass of a compiled model: calls, weights, targets and losses.
 
-    `nested` opens the calls of nested models, as far as it is known which op belongs to which call
-    inside. Their own inputs have no boxes.
+    With `nested`, calls of nested models are opened if it is known which op belongs to which inner
+    call. The nested models' own input layers get no boxes.
     """
     calls = _Calls(model, nested)
     graph = _without(node_graph(model, expand_nested=calls.opened), calls.passed)
@@ -274,8 +276,8 @@ def forward_of_model(model: Any, weights: Sequence[Variable], nested: bool = Fal
     trained = set(model._collected_trainable_weights)
     for weight in dict.fromkeys(weights):
         is_trained = weight in trained
-        told: dict[str, Attribute] = {} if is_trained else {"detail": "not trained"}
-        forward.add_leaf(weight, "variable", trainable=is_trained, **told)
+        notes: dict[str, Attribute] = {} if is_trained else {"detail": "not trained"}
+        forward.add_leaf(weight, "variable", trainable=is_trained, **notes)
     for target in model.targets:
         if not isinstance(target, Constant):
             forward.add_leaf(target, class_name="target")
@@ -288,14 +290,14 @@ def forward_of_model(model: Any, weights: Sequence[Variable], nested: bool = Fal
 
 
 class DrawnCall(NamedTuple):
-    """A call that is a box, and the tensors of this model that it reads and gives.
+    """A call that is drawn as a box, with the tensors of this model that it reads and returns.
 
     Attributes
     ----------
     id : str
     inputs : list of Tensor
     outputs : dict of Tensor to int
-        And which output of the call each is; inside a nested model, those that something reads.
+        The output index of each. Inside a nested model, only the outputs that are used.
     is_input : bool
     """
 
@@ -306,16 +308,16 @@ class DrawnCall(NamedTuple):
 
 
 class _Calls:
-    """The calls of a model, those inside nested models among them if these are opened.
+    """The calls of a model. With `nested`, calls of nested models are replaced by the calls inside.
 
     Attributes
     ----------
     drawn : list of DrawnCall
-        Each after those that it needs.
+        In the order in which they are computed.
     opened : dict of str to None
-        The ids of calls of nested models that are opened.
+        The ids of the calls of nested models that are opened.
     passed : dict of str to None
-        The ids of the inputs of these.
+        The ids of the input layers of the opened models.
     """
 
     def __init__(self, model: Any, nested: bool) -> None:
@@ -348,7 +350,7 @@ class _Calls:
         outputs: Iterable[Tensor],
         copies: Mapping[Tensor, Tensor],
     ) -> dict[Tensor, Tensor]:
-        """Return what became of the tensors of a nested model in a call of it, if it is opened."""
+        """Map a nested model's own tensors to those of one call; {} if the call is closed."""
         node = call.node
         layer: Any = node.outbound_layer
         if not self._nested or node.begins:
@@ -365,7 +367,7 @@ class _Calls:
 
 
 def _without(graph: Graph, passed: Container[str]) -> Graph:
-    """Return a graph without the inputs of nested models: what feeds one feeds what reads it."""
+    """Return a graph without the input layers of nested models, joining the edges around them."""
     fed = {edge.target: edge for edge in graph.edges if edge.target in passed}
 
     def around(edge: GraphEdge) -> GraphEdge:
@@ -386,9 +388,9 @@ def _without(graph: Graph, passed: Container[str]) -> Graph:
 
 
 def _enter_calls(forward: Forward, calls: Sequence[DrawnCall], edges: Iterable[GraphEdge]) -> None:
-    """Say which op belongs to which call.
+    """Record which op belongs to which call.
 
-    Deepest first, so what two calls share belongs to the one that is computed first.
+    Calls are taken in computation order, so an op shared by two calls belongs to the earlier one.
     """
     made = {y for call in calls for y in call.outputs}
     strays = {(edge.target, edge.attrs.get("operand")): edge.source for edge in edges}
@@ -406,7 +408,7 @@ def _enter_calls(forward: Forward, calls: Sequence[DrawnCall], edges: Iterable[G
 
 
 def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) -> None:
-    """Enter a tensor that no layer made; it has a box in the node view."""
+    """Assign the ops of a tensor that no layer made to the tensor's box in the node view."""
     if x.owner is None:
         forward.leaves[x] = box_id
     else:
@@ -416,9 +418,9 @@ def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) ->
 def _enter(
     forward: Forward, box_id: str, tensors: Sequence[Tensor], made: Container[Tensor] = ()
 ) -> list[Apply]:
-    """Give a box the ops that its tensors need and that belong to none; return these.
+    """Assign to a box the ops its tensors need that have no box yet, and return these ops.
 
-    The walk back ends at ops that belong to another box, and at the tensors `made` by calls.
+    The walk back stops at ops of other boxes, and at the tensors `made` by calls.
     """
     new: list[Apply] = []
     stack = list(tensors)
@@ -435,9 +437,9 @@ def _enter(
 
 
 def terms_of_loss(model: Any) -> tuple[list[TermOfLoss], list[Tensor]]:
-    """Take apart the total loss of a compiled model: a term for each trained output, and penalties.
+    """Split a compiled model's total loss into a term for each trained output, and penalties.
 
-    Both are empty for a total that was not put together by `compile`.
+    Both are empty if the total loss was not built by `compile`.
     """
     parts: list[Tensor] = []
     rest = model.total_loss
@@ -462,7 +464,7 @@ def terms_of_loss(model: Any) -> tuple[list[TermOfLoss], list[Tensor]]:
 
 
 def _is_made_by(x: Tensor, op: str) -> bool:
-    """Tell whether `compile` made a tensor with this op when it added up the total."""
+    """Return whether `compile` made this tensor with this op while adding up the total loss."""
     owner = x.owner
     return owner is not None and owner.op.name == op and owner.scope.name.endswith("loss")
 
@@ -477,15 +479,15 @@ def _enter_losses(forward: Forward, model: Any) -> None:
         weights_of_terms[box_id] = term.weight
     for penalty in penalties:
         _enter_penalty(forward, penalty)
-    if forward.home(forward.loss) is not None:  # a penalty alone is the total
+    if forward.home(forward.loss) is not None:  # the total is a single penalty
         return
     box_id = forward.add_box("loss", "total loss", "loss", tensor_facts(forward.loss))
     if not _enter(forward, box_id, [forward.loss]):
         forward.leaves[forward.loss] = box_id
     for source, weight in weights_of_terms.items():
         if weight != 1.0:
-            told = f"\u00d7 {figure(weight)}"
-            forward.edges.append(GraphEdge(source, box_id, told, {"loss_weight": weight}))
+            label = f"\u00d7 {figure(weight)}"
+            forward.edges.append(GraphEdge(source, box_id, label, {"loss_weight": weight}))
 
 
 def _facts_of_loss(loss: Tensor, function: Any) -> dict[str, Attribute]:
@@ -494,7 +496,10 @@ def _facts_of_loss(loss: Tensor, function: Any) -> dict[str, Attribute]:
 
 
 def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
-    """Give a penalty a box, named after what it is on; one that a call made itself gets none."""
+    """Add a box for a penalty, named after the tensor it penalizes.
+
+    A penalty whose ops already belong to a call gets no box.
+    """
     if penalty.owner is None or penalty.owner in forward.homes:
         return
     wanted = free_id("penalty", forward.boxes)
@@ -507,7 +512,7 @@ def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
 
 
 def _add_missing_edges(forward: Forward, ends: Sequence[Tensor]) -> None:
-    """Add the edges that no call has as input: of weights, of losses, of what calls share."""
+    """Add edges that the node view lacks: from weights, to losses, between calls sharing ops."""
     known = {(edge.source, edge.target) for edge in forward.edges}
     for apply in applies_in_order(ends):
         target = forward.homes.get(apply)

@@ -1,18 +1,18 @@
 """The gradient level: forward and backward pass in one picture, on the same rows.
 
-Beside the box of every tensor on a way from `wrt` to the loss stands the box of its gradient, with
-`attrs["beside"]`. The edges of the backward pass have the role "gradient" and go up, from the
-gradients of what a box makes to the gradients of what it reads. Where a tensor has several users,
-each sends a contribution, and the box beside the tensor is their sum: so a fork of the forward pass
-is a sum of the backward pass, and a shared weight gets a contribution from every call.
+Every tensor on a path from `wrt` to the loss has a box, and next to it a box for its gradient, with
+`attrs["beside"]`. Edges of the backward pass have the role "gradient" and point up: from the
+gradients of a box's outputs to the gradients of its inputs. If a tensor has several users, each
+sends a contribution, and the box next to the tensor is their sum. So a fork in the forward pass is
+a sum in the backward pass, and a shared weight gets a contribution from every call.
 
-Forward boxes lie at even depths, contributions between them at odd ones. (A call that makes one of
-its outputs from another sends a contribution to itself; the edge to that goes a row down.) With
-data the boxes carry the numbers, which are those of `K.gradients`.
+Forward boxes have even depths, contributions between them odd ones. (A call that makes one of its
+outputs from another sends a contribution to itself; that edge points one row down.) If data are
+given, the boxes carry numbers, equal to those of `K.gradients`.
 
 Lesson: chapter 13.
 
-Below come the pictures, then the reverse sweep that they tell, then the numbers.
+The module contains the pictures first, then the reverse sweep they show, then the numbers.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ from kerascope.viz.overlays.values import figures
 
 
 class GradientPicture(NamedTuple):
-    """A graph, and the tensors whose numbers its boxes can carry.
+    """A gradient graph, and the tensors whose values its boxes can show.
 
     Attributes
     ----------
     graph : Graph
     tensors : dict of str to Tensor
-        By the id of the box of a gradient, a contribution or a sum.
+        Tensors of gradients, contributions and sums, by the ids of their boxes.
     backward : Backward
-        The sweep that it tells.
+        The reverse sweep that the graph shows.
     """
 
     graph: Graph
@@ -80,28 +80,28 @@ def gradient_graph(
     name: str = "gradients",
     where: str = "gradient_graph",
 ) -> Graph:
-    """Return the ops between some tensors and a loss, each with its gradient beside it.
+    """Return the ops between some tensors and a loss, each with its gradient next to it.
 
     Parameters
     ----------
     loss : Tensor of floats
     wrt : Tensor or list of Tensor
-        Variables, placeholders, or tensors between.
+        Variables, placeholders, or intermediate tensors.
     feed : dict of Tensor to array_like, optional
-        Values of the placeholders; then the gradients carry numbers.
+        Values of the placeholders. If given, the gradients carry numbers.
     name : str
-        Of the graph.
+        The name of the graph.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     DtypeError
-        `wrt` holds something else than tensors.
+        `wrt` contains something other than tensors.
     GradientError
         The loss is not a tensor of floats.
     DisconnectedGraphError
-        A placeholder that the gradients need is not in `feed`.
+        A placeholder that the gradients need is missing from `feed`.
 
     Examples
     --------
@@ -130,8 +130,8 @@ def _picture_of_tensors(
     listed = [wrt] if isinstance(wrt, Tensor) else wrt
     if not isinstance(listed, (list, tuple)) or not all(isinstance(x, Tensor) for x in listed):
         raise DtypeError(
-            f"{where}: wrt is {wrt!r:.80}; expected a tensor or a list of tensors, such as "
-            f"layer.trainable_weights."
+            f"{where}: expected wrt to be a tensor or a list of tensors, such as "
+            f"layer.trainable_weights, got {wrt!r:.80}."
         )
     listed = list(dict.fromkeys(listed))
     return picture_of_sweep(forward_of_tensors(loss, listed), listed, name)
@@ -147,28 +147,28 @@ def sweep_of_model(
     where: str = "sweep_of_model",
     nested: bool = False,
 ) -> tuple[Forward, GradientPicture]:
-    """Return the forward pass of a compiled model, and it with its gradients beside its boxes.
+    """Return a compiled model's forward pass, and its gradient graph.
 
-    Every weight has a box of its own above its calls. What a call sends to a tensor is the sum of
-    what its ops send.
+    Every weight has its own box above the calls that use it. A call's contribution to a tensor is
+    the sum of the contributions of its ops.
 
     Parameters
     ----------
     model : Model
         Compiled, with a graph of layers. It is not changed.
     wrt : sequence of Variable, optional
-        By default the weights that are trained.
+        Default: the trained weights.
     others : sequence of Variable
-        Further variables that get a box.
+        Further variables that get boxes.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
     nested : bool
         Open the calls of nested models.
 
     Raises
     ------
     NotCompiledError, NotBuiltError
-        There is no loss, or no graph, yet.
+        The model has no loss or no graph yet.
     """
     require_compiled(model, where)
     weights = list(dict.fromkeys(model._collected_trainable_weights if wrt is None else wrt))
@@ -183,7 +183,7 @@ def sweep_of_model(
 def picture_of_sweep(
     forward: Forward, wrt: Sequence[Tensor], name: str, hidden: str = ""
 ) -> GradientPicture:
-    """Return a forward pass with the gradients of its tensors beside their boxes."""
+    """Return the graph of a forward pass in which each tensor's gradient is next to its box."""
     backward = backward_of(forward, wrt)
     for box_id in backward.stopped:
         forward.mark(box_id, detail="the gradient stops here")
@@ -202,7 +202,7 @@ def picture_of_sweep(
 
 
 class _Drawing:
-    """Puts the boxes of the backward pass beside those of the forward pass."""
+    """Places the boxes of the backward pass next to those of the forward pass."""
 
     def __init__(self, forward: Forward, backward: Backward, boxes: dict[str, GraphNode]) -> None:
         self.forward = forward
@@ -222,7 +222,7 @@ class _Drawing:
             self._ids[x] = self._new_id(f"grad:{word}")
 
     def _word(self, x: Tensor) -> str:
-        """Return what a tensor is called: its box, and which of several outputs it is."""
+        """Return the name of a tensor: its box, and its index if the box has several outputs."""
         home = self._home(x)
         if x in self.forward.numbers:
             return f"{home}:{self.forward.numbers[x]}"
@@ -235,7 +235,7 @@ class _Drawing:
         return home
 
     def add_gradient(self, x: Tensor) -> None:
-        """Add the gradient of one tensor, with its contributions if there are several."""
+        """Add a tensor's gradient, and its contributions if there are several."""
         home, box_id = self.boxes[self._home(x)], self._ids[x]
         uses = self.backward.contributions.get(x, [])
         kind = "sum" if len(uses) > 1 else "gradient"
@@ -261,7 +261,11 @@ class _Drawing:
         self.edges.append(_gradient_edge(box_id, sum_id, x))
 
     def _add_edges(self, x: Tensor, use: Contribution, target: str) -> None:
-        """Add the edges of a contribution; a call that reads `x` as two operands sends it twice."""
+        """Add the edges of a contribution.
+
+        A call that reads `x` as two operands sends two contributions, so its edge has the number of
+        operands.
+        """
         reads = self._reads[self._home(x), self.forward.numbers.get(x, 0), use.consumer]
         several = {"operands": reads} if reads > 1 and not self.forward.counts_uses else {}
         for y in use.senders:
@@ -270,7 +274,7 @@ class _Drawing:
 
     @property
     def nodes(self) -> tuple[GraphNode, ...]:
-        """All boxes, deepest first, each gradient right after what it is the gradient of."""
+        """All boxes, deepest first. Each gradient follows the box it belongs to."""
         beside: dict[str, list[GraphNode]] = {}
         between: list[GraphNode] = []
         for box in self.added:
@@ -282,7 +286,7 @@ class _Drawing:
         return tuple(sorted([*ordered, *between], key=lambda box: -box.depth))
 
     def caption(self, wrt: Sequence[Tensor]) -> str:
-        """Return what is in the picture, and which tensors get no gradient."""
+        """Return the caption: the number of gradients, and the tensors that have none."""
         sums = sum(box.kind == "sum" for box in self.added)
         gradients = len(self._ids)
         text = counted(gradients, "gradient")
@@ -305,26 +309,26 @@ def _with_numbers(graph: Graph, values: Mapping[str, np.ndarray]) -> Graph:
 
 # --- the reverse sweep, box by box ----------------------------------------------------------------
 #
-# Everything here is read from the events of `backend/gradient.py`; nothing is differentiated twice.
-# A gradient inside of a branch of a switch holds only if that branch is chosen. Here it is switched
-# as the engine switches it where the gradient leaves the branch, so that each is what `K.gradients`
-# gives, and the contributions to a tensor add up to its gradient.
+# All of this comes from the events of `backend/gradient.py`; nothing is differentiated twice. A
+# gradient inside a branch of a switch is valid only if that branch is chosen. As in the engine, a
+# gradient that leaves a branch is switched, so each equals the result of `K.gradients`, and the
+# contributions to a tensor add up to its gradient.
 
 
 @dataclass
 class Contribution:
-    """What one box sends to a tensor.
+    """What one box adds to the gradient of one of its inputs.
 
     Attributes
     ----------
     consumer : str
-        The box.
+        The box that sends the contribution.
     operand : int
-        Which argument of the op, where each counts alone; else 0.
+        The index of the op's argument if each argument counts separately, otherwise 0.
     terms : list of Tensor
-        What its ops send.
+        The terms sent by the ops in the box.
     senders : dict of Tensor to None
-        The outputs of the box whose gradients these were made from.
+        The outputs of the box from whose gradients the terms were computed.
     """
 
     consumer: str
@@ -334,23 +338,23 @@ class Contribution:
 
     @property
     def total(self) -> Tensor:
-        """The sum of the terms."""
+        """The sum of the terms, as a symbolic tensor."""
         with root_scope(), name_scope("gradients"):
             return functools.reduce(lambda total, term: total + term, self.terms)
 
 
 @dataclass
 class Backward:
-    """What the sweep made.
+    """The gradients and contributions of one reverse sweep.
 
     Attributes
     ----------
     gradients : dict of Tensor to Tensor
-        d loss / d x of every tensor x that leaves its box, from the first tensors on.
+        d loss / d x of every tensor x that is read outside its box, inputs first.
     contributions : dict of Tensor to list of Contribution
-        Of the same tensors, in the order in which the forward pass reads them.
+        Contributions to the same tensors, in the order in which the forward pass reads them.
     stopped : list of str
-        Boxes which a gradient enters, and leaves on no way to what was asked for.
+        Boxes that a gradient reaches but does not leave towards `wrt`.
     """
 
     gradients: dict[Tensor, Tensor]
@@ -359,7 +363,7 @@ class Backward:
 
 
 def backward_of(forward: Forward, wrt: Sequence[Tensor]) -> Backward:
-    """Sweep from the loss of a forward pass back to `wrt`."""
+    """Run the reverse sweep from the loss of a forward pass back to `wrt`."""
     sweep = _Sweep(forward, wrt)
     stage = gradient_stage(forward.loss, list(wrt))
     for event in stage:
@@ -374,7 +378,7 @@ def backward_of(forward: Forward, wrt: Sequence[Tensor]) -> Backward:
 
 
 class _Sweep:
-    """Collects the events."""
+    """Collects gradients and contributions from the events of a reverse sweep."""
 
     def __init__(self, forward: Forward, wrt: Sequence[Tensor]) -> None:
         self.forward = forward
@@ -396,7 +400,7 @@ class _Sweep:
         return self.forward.home(x) not in (None, self.forward.homes[apply])
 
     def enter(self, event: Swept) -> None:
-        """Enter what one op sends to its inputs."""
+        """Record what one op adds to the gradients of its inputs."""
         box = self.forward.homes[event.apply]
         outputs = [y for y in event.apply.outputs if y in self._arrived]
         branches = shared([self._inside.get(y, ()) for y in outputs])
@@ -422,7 +426,7 @@ class _Sweep:
         branches: Branches,
         senders: dict[Tensor, None],
     ) -> None:
-        """Enter one term on its way to a tensor."""
+        """Add one term to the contribution of a box, or pass it on if the tensor is not drawn."""
         self._inside[x] = shared([self._inside.get(x, branches), branches])
         self._arrived.add(x)
         if x not in self.drawn:
@@ -435,19 +439,19 @@ class _Sweep:
         self.entered[box] = self.entered[box] or self.forward.home(x) != box
 
     def backward(self) -> Backward:
-        """Return what was collected, in the order of the forward pass."""
+        """Return the collected gradients and contributions in the order of the forward pass."""
         places = {box: place for place, box in enumerate(self.forward.homes.values())}
         contributions = {
             x: sorted(uses.values(), key=lambda use: (places[use.consumer], use.operand))
             for x, uses in self.uses.items()
         }
         gradients = {x: self.gradients[x] for x in self.drawn if x in self.gradients}
-        stopped = [box for box, goes_on in self.entered.items() if not goes_on]
+        stopped = [box for box, has_left in self.entered.items() if not has_left]
         return Backward(gradients, contributions, stopped)
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` inside some branches as one that holds in any case."""
+    """Return a gradient of `x` from inside branches, switched so that it is always valid."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 
@@ -457,7 +461,7 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 @contextmanager
 def nothing_kept(function: Function) -> Iterator[None]:
-    """Put back what a call of the function writes: the counts of the random numbers drawn."""
+    """Restore the variables that calls of the function update: the counts of random draws."""
     before = [(update.variable, update.variable.get_value()) for update in function.updates]
     try:
         yield
@@ -468,10 +472,10 @@ def nothing_kept(function: Function) -> Iterator[None]:
 def computed(
     tensors: Mapping[str, Tensor], inputs: Sequence[Tensor], arrays: Sequence[Any]
 ) -> dict[str, np.ndarray]:
-    """Compute tensors by id, all at once, so that all see the same random draws.
+    """Compute tensors by id in a single call, so that all see the same random draws.
 
-    Random ops count their draws in variables. These get their counts back, so that what comes
-    afterwards draws as if nothing had been computed. Observers hear nothing.
+    Random ops count their draws in variables. These counts are restored, so that later draws are
+    the same as if nothing had been computed. Observers are not notified.
     """
     compute = function(inputs, list(tensors.values()), name="gradients")
     with nothing_kept(compute):
@@ -487,37 +491,37 @@ def fed_tensors(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], l
     Raises
     ------
     DtypeError
-        It is no dict from tensors to arrays.
+        `feed` is not a dict from tensors to arrays.
     """
     if not isinstance(feed, Mapping) or not all(isinstance(x, Tensor) for x in feed):
         raise DtypeError(
-            f"{where}: feed is {feed!r:.80}; expected a dict from placeholders to arrays: "
-            "{x: np.ones((2, 3))}."
+            f"{where}: expected feed to be a dict from placeholders to arrays, such as "
+            f"{{x: np.ones((2, 3))}}, got {feed!r:.80}."
         )
     return list(feed), list(feed.values())
 
 
 def fed_model(model: Any, data: Any, training: bool, where: str) -> tuple[list[Tensor], list[Any]]:
-    """Return the placeholders of a compiled model and arrays for them.
+    """Return the placeholders of a compiled model and the arrays to feed them.
 
     Parameters
     ----------
     data : tuple (x, y) or (x, y, sample_weight)
-        As `train_on_batch` takes them.
+        As `train_on_batch` takes it.
     training : bool
-        The learning phase.
+        Whether the learning phase is training.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     DataError
-        The data are no such tuple, or do not fit the model.
+        The data are not a tuple of this kind, or do not fit the model.
     """
     if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
         raise DataError(
-            f"{where}: data is a {type(data).__name__}; expected a tuple (x, y) or "
-            f"(x, y, sample_weight), as for train_on_batch."
+            f"{where}: expected data to be a tuple (x, y) or (x, y, sample_weight), "
+            f"as for train_on_batch, got {type(data).__name__}."
         )
     x, y, weights = model._standardize_user_data(*data, where=where)
     inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights

@@ -1,21 +1,21 @@
-"""The ladder: a step of training as two rails and, between them, a card for each layer.
+"""The ladder: a training step as two rails, with a card for each layer between them.
 
-Calls stand on the rail "forward", the gradient of each call's output on the rail "backward", losses
-and targets below both (`attrs["rail"]`). A layer with weights has one card, a group of kind "card",
-however often it is called. A card has a line for each weight; its boxes say in `line` which weight
-they belong to and in `column` what they are: "weight", "via" (what one call sends to the gradient),
-"gradient", the name of a slot, or "new". The levels "gradient" and "training" of a model are this
-graph, the first without slots and new values.
+Calls are on the rail "forward", the gradients of their outputs on the rail "backward". Losses and
+targets are below both (`attrs["rail"]`). A layer with weights has one card, a group of kind "card",
+however often it is called. A card has one line for each weight. Its boxes name in `line` the weight
+they belong to, and in `column` their role: "weight", "via" (the contribution of one call to the
+gradient), "gradient", the name of an optimizer slot, or "new". The levels "gradient" and "training"
+of a model are this graph; the gradient level has no slots and no new values.
 
 The edges, for every format:
 
-- call to call, weight to call, call to loss, loss to total loss: as the forward pass has them;
+- call to call, weight to call, call to loss, loss to total loss: as in the forward pass;
 - role "gradient": the total loss to gradients, gradients to gradients, the gradient of a call and
-  (`operand_of` says whose) the input of that call to the gradients of its weights;
+  the input of that call (`operand_of` names the call) to the gradients of its weights;
 - gradient, slots and weight to the new slots and the new weight;
 - role "update": the new value to its variable.
 
-Hyperparameters and what belongs to no weight, such as the count of steps, stand in the caption.
+Hyperparameters and state that belongs to no weight, such as the step count, are in the caption.
 
 Lesson: chapter 14.
 """
@@ -60,18 +60,18 @@ def gradient_ladder(
     model : Model
         Compiled, with a graph of layers. It is not changed.
     data : tuple (x, y) or (x, y, sample_weight), optional
-        A batch as for `train_on_batch`; then the gradients carry numbers. Nothing is trained.
+        A batch as for `train_on_batch`. If given, the gradients carry numbers. Nothing is trained.
     training : bool
-        Whether dropout and the like behave as in training when numbers are computed.
+        Whether dropout and similar layers behave as in training when numbers are computed.
     nested : bool
-        Open the calls of nested models: each is a frame around the calls inside.
+        Open the calls of nested models: each is a frame around the calls inside it.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     NotCompiledError, NotBuiltError
-        There is no loss, or no graph, yet.
+        The model has no loss or no graph yet.
     DataError
         The data do not fit the model.
 
@@ -101,7 +101,7 @@ def gradient_ladder(
 
 @dataclass
 class Card:
-    """A layer's card: the lines of its weights.
+    """The card of one layer, with one line for each of its weights.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Card:
         The calls that read its weights.
     weights : list of str
     members : list of str
-        All its boxes, line by line.
+        The ids of all its boxes, line by line.
     """
 
     layer: str
@@ -120,7 +120,7 @@ class Card:
 
 
 class Ladder:
-    """Boxes and edges of a gradient picture, put on rails and cards.
+    """The boxes and edges of a gradient graph, arranged on rails and cards.
 
     Parameters
     ----------
@@ -133,11 +133,11 @@ class Ladder:
     boxes : dict of str to GraphNode
     edges : list of GraphEdge
     cards : dict of str to Card
-        By the id of their group.
+        The cards, by the ids of their groups.
     card_of, gradient_of : dict of str to str
-        The card and the gradient of each weight, by its id.
+        The card and the gradient of each weight, by the weight's id.
     cells : set of str
-        The boxes that stand on cards.
+        The ids of the boxes on cards.
     """
 
     def __init__(self, model: Any, forward: Forward, picture: GradientPicture) -> None:
@@ -151,15 +151,15 @@ class Ladder:
         self.cells: set[str] = set()
         self._free_id = FreeIds(self.boxes).take
         self._arriving = set(picture.backward.gradients.values())
-        self._deal(model)
+        self._make_cards(model)
         self._put_on_rails()
         self._add_edges()
         self._add_operands()
 
     # --- cards ------------------------------------------------------------------------------------
 
-    def _deal(self, model: Any) -> None:
-        """Give each weight a line on the card of the layer that reads it first."""
+    def _make_cards(self, model: Any) -> None:
+        """Give each weight a line on the card of its layer, or of the first layer that reads it."""
         readers: dict[str, list[str]] = {}
         for edge in self.forward.edges:
             readers.setdefault(edge.source, []).append(edge.target)
@@ -186,7 +186,7 @@ class Ladder:
             self.put_on_line(box_id, box_id, WEIGHT, short_name(box_id, layer))
 
     def put_on_line(self, box_id: str, line: str, column: str, short: str) -> None:
-        """Put a box on the line of a weight."""
+        """Move an existing box to the line of a weight."""
         card = self.card_of[line]
         self.cards[card].members.append(box_id)
         self.cells.add(box_id)
@@ -196,7 +196,7 @@ class Ladder:
         self.boxes[box_id] = replace(box, group=card, attrs=attrs)
 
     def add_to_line(self, wanted: str, line: str, column: str, short: str, node: GraphNode) -> str:
-        """Add a box to the line of a weight; return its id."""
+        """Add a new box to the line of a weight and return its id."""
         box_id = self._free_id(wanted)
         self.boxes[box_id] = replace(node, id=box_id)
         self.put_on_line(box_id, line, column, short)
@@ -205,7 +205,10 @@ class Ladder:
     # --- rails ------------------------------------------------------------------------------------
 
     def _put_on_rails(self) -> None:
-        """Say where each box stands; the gradients of losses are the total loss's own affair."""
+        """Put each box on a rail or a card.
+
+        The gradients of losses get no boxes: their edges start at the total loss.
+        """
         self.replaced: dict[str, str] = {}
         for box in list(self.boxes.values()):
             home = str(box.attrs.get("beside", ""))
@@ -230,7 +233,10 @@ class Ladder:
     # --- edges ------------------------------------------------------------------------------------
 
     def _add_edges(self) -> None:
-        """Add the edges of the sweep; what goes to a call's output arrives there by itself."""
+        """Add the edges of the sweep.
+
+        Contributions to a call's output have no boxes: their edges lead directly to the sum.
+        """
         nodes = {box.id: box for box in self.picture.graph.nodes}
         into: dict[str, str] = {}  # contribution -> its sum
         for edge in self.picture.graph.edges:
@@ -248,8 +254,8 @@ class Ladder:
                 attrs["via"], label = nodes[target].attrs["via"], _via(nodes[target])
                 target = into[target]
             source = self.replaced.get(source, source)
-            gone = target not in self.boxes or (target in into and target not in self.cells)
-            if gone or (source in into and source not in self.cells):
+            is_hidden = target not in self.boxes or (target in into and target not in self.cells)
+            if is_hidden or (source in into and source not in self.cells):
                 continue
             key = source, target, str(attrs.get("via", ""))
             if attrs.get("role") == "gradient":
@@ -263,7 +269,7 @@ class Ladder:
                 self.boxes.pop(one, None)
 
     def _add_operands(self) -> None:
-        """Add an edge from the input of a call to each gradient that is made of it."""
+        """Add an edge from a call's input to each weight gradient that is computed from it."""
         inputs: dict[str, dict[str, GraphEdge]] = {}
         for edge in self.forward.edges:
             if edge.source not in self.card_of:
@@ -291,10 +297,10 @@ class Ladder:
     def _read_by(
         self, terms: Iterable[Tensor], call: str, sources: Mapping[str, GraphEdge]
     ) -> dict[str, None]:
-        """Return which of a call's inputs a contribution is computed from.
+        """Return the inputs of a call that a contribution is computed from.
 
-        The walk goes back through what the backward pass of the call made, and through the call's
-        own ops; it ends at the gradients that arrive and at what other boxes made.
+        The walk goes back through the ops of the call's backward pass and the call's own ops. It
+        stops at incoming gradients and at the outputs of other boxes.
         """
         found: dict[str, None] = {}
         stack = list(terms)
@@ -315,7 +321,7 @@ class Ladder:
     # --- the graph --------------------------------------------------------------------------------
 
     def graph(self, level: str, caption: str) -> Graph:
-        """Return all of it; a card stands a row above its deepest call."""
+        """Return the finished graph. Each card is one row above its deepest call."""
         groups = []
         for card_id, card in self.cards.items():
             boxes = [self.boxes[one] for one in card.members]
@@ -329,7 +335,7 @@ class Ladder:
                 "class_name": "",
                 "of": ", ".join(card.calls),
                 "parameters": max(sizes, default=0),
-                "detail": _told(card, max(sizes, default=0)),
+                "detail": _card_note(card, max(sizes, default=0)),
             }
             label = card.layer or "weights"
             groups.append(GraphGroup(card_id, label, "", 1 + max(reading, default=0), attrs))
@@ -344,7 +350,7 @@ class Ladder:
         return Graph(name, nodes, tuple(self.edges), tuple(groups), attrs)
 
     def _frames(self) -> dict[str, GraphGroup]:
-        """Return the frames of nested models, with the depth of the deepest box in each."""
+        """Return the frames of nested models, each with the depth of its deepest box."""
         depths: dict[str, list[int]] = {}
         for one, frame in self.forward.frame_of.items():
             while frame:
@@ -357,7 +363,7 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return a depth as it is counted in a frame; of the rail itself each row is two."""
+        """Return a depth relative to a frame. On the rail itself, rows are two apart."""
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:
@@ -382,7 +388,7 @@ def _via(contribution: GraphNode) -> str:
 
 
 def short_name(name: str, around: str) -> str:
-    """Return a variable's name without that of what it belongs to.
+    """Return a variable's name without the prefix of its layer.
 
     Examples
     --------
@@ -392,7 +398,7 @@ def short_name(name: str, around: str) -> str:
     return name.removeprefix(f"{around}/")
 
 
-def _told(card: Card, parameters: int) -> str:
+def _card_note(card: Card, parameters: int) -> str:
     words = [counted(parameters, "param")] if parameters else []
     words += [f"{len(card.calls)} calls, same weights"] if len(card.calls) > 1 else []
     return " · ".join(words)

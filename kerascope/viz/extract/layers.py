@@ -1,9 +1,10 @@
-"""From a model to the neutral `Graph`: the layer view, as Keras's `plot_model` draws it.
+"""From a model to the neutral `Graph`: the layer view, like Keras's `plot_model`.
 
-One box per layer, so which call is which cannot be seen; the caption says what is hidden. The truth
-is the node view, in `nodes.py`.
+The layer view has one box per layer, so individual calls cannot be seen. The caption says what is
+hidden. The complete graph is the node view, in `nodes.py`.
 
-Below come the layer view, then what a box says about its layer and its call in either view.
+The module contains the layer view first, then the attributes of boxes for layers and calls, which
+both views use.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import kind_of
 from kerascope.viz.nesting import FreeIds
 
-# More names than these are counted in the caption.
-MOST_NAMES = 3
-MOST_PARTS = 8  # layers named in the box around them
+MOST_NAMES = 3  # layers named in the caption; more are only counted
+MOST_PARTS = 8  # inner layers named in the box of a wrapper
 
 
 def layer_graph(model: Network) -> Graph:
@@ -49,9 +49,10 @@ def layer_graph(model: Network) -> Graph:
     Returns
     -------
     Graph
-        An edge's `connections` says how many input tensors it stands for; where there are several,
-        its label says so too. The caption (`attrs["caption"]`) says what this view hides: calls of
-        shared layers, parallel edges, what runs inside nested models and wrappers.
+        An edge's `connections` is the number of tensors it represents; if there are several, the
+        label shows the number. The caption (`attrs["caption"]`) lists what this view hides:
+        repeated calls of shared layers, parallel edges, and the contents of nested models and
+        wrappers.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def layer_graph(model: Network) -> Graph:
 
 
 def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str, Attribute]:
-    """Return the attributes of a layer's box; shapes that differ between calls are all listed."""
+    """Return the attributes of a layer's box. Shapes that differ between calls are all listed."""
     every = [facts_of(call).attributes for call in calls]
     attrs = {**layer_attributes(layer), **every[0], **wrapped_attributes(layer)}
     for key in ("call", "input_count", "output_count"):
@@ -98,7 +99,10 @@ def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str
 def _merged_edges(
     calls: list[CallInModel], ids: dict[Layer, str], view: GraphBuilder
 ) -> list[GraphEdge]:
-    """Count the connections between layers; a tensor that no layer made gets a box too."""
+    """Return one edge per connected pair of layers, with its number of tensors.
+
+    A tensor that no layer made gets a box.
+    """
     connections: dict[tuple[str, str], int] = {}
     for call in calls:
         node = call.node
@@ -145,7 +149,7 @@ def _shared(
     boxes: dict[Layer, GraphNode],
     edges: list[GraphEdge],
 ) -> list[str]:
-    """Return a clause for every layer that is called several times."""
+    """Return a clause for each layer that is called several times."""
     loops = {edge.source for edge in edges if edge.source == edge.target}
     return [
         f"{boxes[layer].label} is called {len(calls[layer])} times"
@@ -166,9 +170,9 @@ def _names(names: list[str]) -> str:
 
 
 class End(NamedTuple):
-    """Where an arrow begins or ends: a box, and which of its outputs or inputs.
+    """One end of an arrow: a box, and the index of its output or input.
 
-    `leaves_as` says which output of each expanded call around the box this is, inner calls first.
+    `leaves_as` holds the output index of each expanded call that the arrow leaves, innermost first.
     """
 
     box: str
@@ -183,11 +187,11 @@ class GraphBuilder:
         self.boxes: dict[str, GraphNode] = {}
         self.edges: list[GraphEdge] = []
         self.tensor_boxes: dict[Tensor, str] = {}
-        self.weights = WeightBook()
+        self.weights = WeightRegistry()
         self.free_id = FreeIds().take
 
     def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
-        """Return what a box says of one call of a layer, and count its weights."""
+        """Return the attributes of a box for one call of a layer, and count the layer's weights."""
         return {
             **layer_attributes(layer),
             **facts.attributes,
@@ -195,7 +199,7 @@ class GraphBuilder:
         }
 
     def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
-        """Return the id of the box of a tensor that no layer made; it is drawn once."""
+        """Return the id of the box of a tensor that no layer made. Such a tensor is drawn once."""
         if tensor not in self.tensor_boxes:
             name = clean(tensor.name or "constant")
             box_id = self.free_id(prefix + name)
@@ -213,7 +217,7 @@ class GraphBuilder:
         label: str = "",
         **more: Attribute,
     ) -> None:
-        """Add the arrow of one tensor."""
+        """Add the arrow of one tensor between two boxes."""
         attrs: dict[str, Attribute] = {
             "operand": target.number,
             "output": source.number,
@@ -226,12 +230,12 @@ class GraphBuilder:
         self.edges.append(GraphEdge(source.box, target.box, label, attrs))
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Write attributes on a box."""
+        """Set attributes of a box."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 
     def mark_outputs(self, box_ids: Iterable[str]) -> None:
-        """Write on boxes which outputs of the whole they give, one for each id."""
+        """Label boxes with the model outputs they compute. `box_ids` has one id per output."""
         ids = list(box_ids)
         for number, box_id in enumerate(ids):
             name = "output" if len(ids) == 1 else f"output {number}"
@@ -239,43 +243,43 @@ class GraphBuilder:
             self.mark(box_id, outputs=f"{before}, {name}" if before else name)
 
 
-# --- what a box says about its layer and its call -------------------------------------------------
+# --- attributes of a box: its layer and its call --------------------------------------------------
 #
-# Every box of the node view has these attributes, and every box of the layer view all but `call`,
-# `input_count` and `output_count`, which belong to one call. networkx, GraphML and JSON carry them
-# under the same names:
+# Boxes of the node view have these attributes. Boxes of the layer view have all of them except
+# `call`, `input_count` and `output_count`, which belong to one call. Exports to networkx, GraphML
+# and JSON use the same names:
 #
 # ==================  ==============================================================================
 # `layer`             name of the layer
 # `class_name`        its class; of an operation between layers "Operation: add"
-# `activation`        name of its activation; "" without one, or where it is linear
-# `call`, `calls`     this box is call number `call` (from 0) of `calls` of the layer in its model
+# `activation`        name of its activation; "" if it is linear or missing
+# `call`, `calls`     number of this call (from 0), and number of calls of the layer in its model
 # `input_shapes`      shapes of the input tensors, as text; several are joined by "; "
 # `output_shapes`     shapes of the output tensors, likewise
 # `input_count`       number of input tensors
 # `output_count`      number of output tensors
 # `dtype`             type of the first output
-# `parameters`        numbers in weights that no box before has: the sum over all is the model's
-# `shared_with`       id of the first box that has the same weights, "" if this is it
+# `parameters`        parameters not counted in an earlier box; they add up to the model's number
+# `shared_with`       id of the first box with the same weights; "" for that box itself
 # `trainable`         whether training changes the layer
-# `settings`          how it is set, in a few words; only where there is something to say
-# `config`            all arguments that are not as they are by themselves; likewise
-# `outputs`           outputs of the model that leave here: "output", "output 1"; "" for none
-# `detail`            what a wrapper wraps; only where its inside is not drawn
+# `settings`          the main settings in a few words; missing if there are none
+# `config`            all arguments that differ from their defaults; missing if there are none
+# `outputs`           model outputs computed here: "output", "output 1"; "" for none
+# `detail`            the layers inside a wrapper, if they are not drawn
 # ==================  ==============================================================================
 #
-# Shapes are "" where nothing knows them: inside a wrapper that somebody wrote.
+# Shapes are "" if they are unknown, for example inside a user's own wrapper.
 
 
-class WeightBook:
-    """Which weights have been counted, and which box had them first."""
+class WeightRegistry:
+    """Counts each weight once and remembers the first box that has it."""
 
     def __init__(self) -> None:
         self._counted: set[Variable] = set()
         self._first_boxes: dict[tuple[Variable, ...], str] = {}
 
     def enter(self, layer: Any, box_id: str) -> dict[str, Attribute]:
-        """Return `parameters` and `shared_with` of a box, and remember its weights."""
+        """Return `parameters` and `shared_with` of a box, and register its weights."""
         weights = _weights_of(layer)
         if not weights:
             return {"parameters": 0, "shared_with": ""}
@@ -288,12 +292,12 @@ class WeightBook:
         }
 
     def has_more(self, layer: Any) -> bool:
-        """Tell whether a layer has weights that no box has counted."""
+        """Return whether a layer has weights that are not counted yet."""
         return any(w not in self._counted for w in _weights_of(layer))
 
 
 def _weights_of(layer: Any) -> tuple[Variable, ...]:
-    """Return the weights of a layer, or of a cell of any class, each once."""
+    """Return the weights of a layer, or of a cell of any class, without repetition."""
     if isinstance(layer, Layer) and _has_usual_weights(type(layer)) and not layer._sublayers:
         return (*layer._trainable_weights, *layer._non_trainable_weights)
     return tuple(dict.fromkeys(getattr(layer, "weights", ())))
@@ -301,22 +305,25 @@ def _weights_of(layer: Any) -> tuple[Variable, ...]:
 
 @cache
 def _has_usual_weights(cls: type[Layer]) -> bool:
-    """Tell whether two lists, and the layers inside, hold all weights of this class's layers."""
+    """Return whether layers of this class use the default `weights` properties.
+
+    If so, all weights are in two lists and in the inner layers.
+    """
     names = ("weights", "trainable_weights", "non_trainable_weights")
     return all(getattr(cls, name) is getattr(Layer, name) for name in names)
 
 
 class CallFacts(NamedTuple):
-    """What is known of one call.
+    """The shapes, dtype and number of one call.
 
     Attributes
     ----------
     inputs, outputs : sequence of (Shape or None)
-        Shapes, one for each tensor; None where nothing knows it.
+        Shapes, one for each tensor; None if unknown.
     dtype : str
-        Of the first output.
+        The dtype of the first output.
     call, calls : int
-        It is call number `call`, from 0, of `calls` of the layer in its model.
+        The number of this call, from 0, and the number of calls of the layer in its model.
     """
 
     inputs: Sequence[Shape | None]
@@ -327,7 +334,7 @@ class CallFacts(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """The attributes of a box that hold for this call."""
+        """The attributes of the call's box that come from this call."""
         return {
             "call": self.call,
             "calls": self.calls,
@@ -343,7 +350,7 @@ class CallFacts(NamedTuple):
 def facts_of(
     call: CallInModel, shape_of: Callable[[Tensor], Shape] = attrgetter("shape")
 ) -> CallFacts:
-    """Return what a Node says of its call; an InputLayer's has no inputs."""
+    """Return the facts of a node's call. The call of an InputLayer has no inputs."""
     node = call.node
     return CallFacts(
         [] if node.is_input else [shape_of(x) for x in node.input_tensors],
@@ -355,7 +362,7 @@ def facts_of(
 
 
 def layer_attributes(layer: Layer) -> dict[str, Attribute]:
-    """Return what holds for every call of a layer."""
+    """Return the attributes of a box that are the same for every call of the layer."""
     return {
         "layer": clean(layer.name),
         "class_name": _class_name(layer),
@@ -366,7 +373,7 @@ def layer_attributes(layer: Layer) -> dict[str, Attribute]:
 
 
 def parts_of_wrapper(layer: Layer) -> list[Any]:
-    """Return the layers, or cells of any class, that a wrapper or an RNN was given; else none."""
+    """Return the layers, or cells of any class, inside a wrapper or an RNN; [] for other layers."""
     if isinstance(layer, Wrapper):
         return layer.wrapped
     if isinstance(layer, RNN) and not isinstance(layer, LayerOfCell):
@@ -375,7 +382,7 @@ def parts_of_wrapper(layer: Layer) -> list[Any]:
 
 
 def wrapped_attributes(layer: Layer) -> dict[str, Attribute]:
-    """Return the `detail` of a wrapper whose inside is not drawn, and of a layer not known here."""
+    """Return the `detail` of a wrapper that is drawn closed, or of an opaque layer."""
     parts = parts_of_wrapper(layer) or (layer.layers_inside if isinstance(layer, Opaque) else [])
     names = [getattr(part, "label", type(part).__name__) for part in parts[:MOST_PARTS]]
     if len(parts) > MOST_PARTS:
@@ -402,7 +409,9 @@ def attributes_without_layer(class_name: str, facts: CallFacts) -> dict[str, Att
 
 
 def shapes_text(shapes: Iterable[Shape | None]) -> str:
-    """Return shapes as text; "" if one of them is not known to us, "?" if no file says it.
+    """Return shapes as text.
+
+    The text is "" if any shape is None; an unknown shape in a file is "?".
 
     Examples
     --------

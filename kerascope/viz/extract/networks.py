@@ -1,10 +1,10 @@
-"""The graph that a network is drawn by, where its own does not do.
+"""Graphs for drawing networks that have no suitable graph of their own.
 
-A network that writes its own `call` has no graph until it has seen data through `fit` or `predict`.
-After a mere `net(array)` or `net.build(shape)` only the shape of its input is known. Then its
-`call` is run once on fresh Inputs of that shape; what it leaves behind in the layers is taken back,
-and copies of the layers, which share their weights, keep the graph (`graph_model_of`). And a nested
-model is drawn with the shapes of one of its calls (`nested_run`).
+A network with its own `call` has no graph until `fit` or `predict` has seen data. After only
+`net(array)` or `net.build(shape)`, the shape of its input is known. Then `graph_model_of` runs its
+`call` once on new Inputs of that shape, and undoes the changes that this makes to the layers. The
+graph is kept by copies of the layers, which share their weights. `nested_run` does the same for a
+nested model, with the shapes of one of its calls.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kerascope.viz.extract.layers import CallFacts
 
 
 def graph_model_of(model: Network) -> Network | None:
-    """Return a network with a graph that shows what a model computes.
+    """Return a network whose graph shows the computation of a model.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def graph_model_of(model: Network) -> Network | None:
     Returns
     -------
     Network or None
-        The model itself if it has a graph. Else one of the same name, whose layers share their
-        names and weights with the model's. None if nothing says what shape its input has.
+        The model itself if it has a graph. Otherwise a network of the same name whose layers share
+        names and weights with the model's. None if the input shape is unknown.
 
     Raises
     ------
     GraphError
-        Its `call` cannot be run on symbols.
+        The model's `call` cannot be run on symbolic tensors.
 
     Examples
     --------
@@ -76,19 +76,18 @@ def graph_model_of(model: Network) -> Network | None:
 
 
 def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | None:
-    """Return a network with the graph of what a model or a layer computes in its own `call`.
+    """Return a network with the graph of a model's or layer's own `call`.
 
     Parameters
     ----------
     layer : Layer
     shapes : list of tuple, optional
-        Of its inputs; of a model by default those of its first call.
+        The shapes of its inputs. A model's default is the shapes of its first call.
 
     Returns
     -------
-    Network or None
-        Registered at the edge for "graph". None if the graph cannot be found: the layer was never
-        called, it is one of kerascope's own, or its `call` needs numbers or further arguments.
+    Network or None Registered in `kerascope.edge` for "graph". None if there is no graph: the layer
+    was never called, belongs to kerascope, or its `call` needs numbers or further arguments.
     """
     if type(layer).call.__module__.partition(".")[0] == "kerascope":
         return None
@@ -101,26 +100,27 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
 
 
 class _Opened(Model):
-    """A model that computes what a layer does, so that the layers inside are its own."""
+    """A model that computes what a layer does, so that the inner layers are layers of a model."""
 
     def __init__(self, layer: Layer) -> None:
         super().__init__(name=layer.name)
         self.opened = layer
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """Return what the layer computes."""
+        """Return the outputs of the layer's `call`."""
         return self.opened.call(inputs)
 
 
 def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -> Network | None:
     """Return the graph that a model's own `call` makes on Inputs of these shapes.
 
-    `structure` holds their indices where the call takes a dict; see `listed_with_structure`.
+    `structure` holds the indices of the shapes if the call takes a dict; see
+    `listed_with_structure`.
 
     Raises
     ------
     GraphError
-        The `call` cannot be run on symbols.
+        The `call` cannot be run on symbolic tensors.
     """
     if not isinstance(model, Model) or not _writes_its_own_call(model):
         return None
@@ -130,17 +130,17 @@ def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -
             inputs, outputs = list(model.inputs), list(model.outputs)
             nodes = map_graph(inputs, outputs).nodes_in_decreasing_depth
         except Exception as error:
-            remedy = "" if "K.switch" in str(error) else " Choose by K.switch instead of `if`."
+            remedy = "" if "K.switch" in str(error) else " Use K.switch instead of `if`."
             raise GraphError(
-                f"{model.label}: cannot be drawn, because its call needs numbers, or fails for "
-                f"another reason, on symbols of the shapes {shapes}. "
+                f"{model.label}: cannot be drawn, because its call fails on symbolic tensors of "
+                f"the shapes {shapes}; it may need numbers. "
                 f"{type(error).__name__}: {error}{remedy}",
                 subject=model,
             ) from error
         nodes = list(dict.fromkeys([*nodes, *(x._keras_history.node for x in inputs)]))
         copies = {layer: _copy(layer) for layer in dict.fromkeys(n.outbound_layer for n in nodes)}
-    _hand_over(nodes, copies)
-    _name_apart(list(copies.values()))
+    _move_calls(nodes, copies)
+    _make_names_unique(list(copies.values()))
     return Model(inputs, outputs, name=model.name)
 
 
@@ -151,7 +151,7 @@ def _writes_its_own_call(model: Network) -> bool:
 def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
     """Return the input shapes of the first call or of `build`, for any number of samples.
 
-    The second value holds their indices if the inputs are a dict; otherwise it is None.
+    The second value holds their indices if the inputs are a dict, otherwise None.
     """
     shape: Any = model._shape_of_build
     if shape is None and model.inbound_nodes:
@@ -163,7 +163,7 @@ def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
 
 
 def _marks(shape: Any) -> Any:
-    """Return a tree of shapes with a mark in place of each shape, which is a tuple itself."""
+    """Return a tree of shapes with each shape (itself a tuple) replaced by a string."""
     if isinstance(shape, dict):
         return {name: _marks(one) for name, one in shape.items()}
     if shape and isinstance(shape[0], (list, tuple)):
@@ -172,7 +172,7 @@ def _marks(shape: Any) -> Any:
 
 
 def layers_by_path(model: Network) -> dict[str, Layer]:
-    """Return all layers of a model, and of the models nested in it, by names: `encoder/wide`."""
+    """Return the layers of a model and its nested models by path, such as `encoder/wide`."""
     found: dict[str, Layer] = {}
     waiting = [(clean(layer.name), layer) for layer in reversed(model.layers)]
     while waiting:
@@ -184,14 +184,14 @@ def layers_by_path(model: Network) -> dict[str, Layer]:
     return found
 
 
-# --- leaving no trace -----------------------------------------------------------------------------
+# --- undoing changes ------------------------------------------------------------------------------
 
 
 @contextmanager
 def nothing_changes(model: Network) -> Iterator[None]:
-    """Put back what calls in the `with` block change beside a layer's books.
+    """Undo side effects of calls in the `with` block that are not part of a layer's state.
 
-    That is NumPy's generator, the calls that layers know of, and attributes that a `call` sets.
+    These are NumPy's random generator, the calls listed by layers, and attributes set by a `call`.
     """
     numbers = np.random.get_state()  # noqa: NPY002
     layers = layers_within(model)
@@ -212,7 +212,7 @@ def nothing_changes(model: Network) -> Iterator[None]:
 
 
 def _copy(layer: Layer) -> Layer:
-    """Return a layer with the same weights and books, but without calls."""
+    """Return a layer with the same weights and state, but without calls."""
     twin: Layer = object.__new__(type(layer))
     vars(twin).update(layer._snapshot())
     births = [] if isinstance(layer, InputLayer) else layer.inbound_nodes
@@ -221,8 +221,8 @@ def _copy(layer: Layer) -> Layer:
     return twin
 
 
-def _hand_over(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
-    """Let calls be those of the copies: nodes, histories and outbound nodes."""
+def _move_calls(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
+    """Move calls to the copies of their layers: nodes, histories and outbound nodes."""
     for node in sorted(nodes, key=lambda node: node.node_index):
         layer, index = node.outbound_layer, node.node_index
         twin = copies[layer]
@@ -238,8 +238,8 @@ def _hand_over(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
                 source.outbound_nodes.append(node)
 
 
-def _name_apart(layers: list[Layer]) -> None:
-    """Give Inputs and operations, which nobody named, names that no other layer has."""
+def _make_names_unique(layers: list[Layer]) -> None:
+    """Rename Inputs and operations, whose names are generated, if another layer has the name."""
     nameless = [layer for layer in layers if isinstance(layer, (InputLayer, Operation))]
     taken = {layer.name for layer in layers if layer not in nameless}
     for layer in nameless:
@@ -249,44 +249,44 @@ def _name_apart(layers: list[Layer]) -> None:
 
 # --- one call of a nested model -------------------------------------------------------------------
 #
-# A graph network runs the same graph whenever it is called. Its own graph knows the shapes for its
-# own inputs; a call on inputs of other shapes has others. A network that writes its own `call` has
-# a graph of its own after it has seen data; before, its `call` is run once to find one.
+# A graph network runs the same graph in every call, but its graph has the shapes of its own inputs.
+# A call on other input shapes has other shapes throughout. A network with its own `call` has a
+# graph only after it has seen data; before that, its `call` is run once to get one.
 
 
 @dataclass(frozen=True)
 class NestedRun:
-    """A network with a graph, and the shapes that its tensors have in one run of it.
+    """A network with a graph, and the shapes of its tensors in one call of it.
 
     Parameters
     ----------
     network : Network
     shapes : mapping of Tensor to Shape
-        Where they differ from what the tensor itself says.
+        Shapes in this call, if they differ from the tensors' own shapes.
     """
 
     network: Network
     shapes: Mapping[Tensor, Shape] = field(default_factory=dict)
 
     def shape_of(self, tensor: Tensor) -> Shape:
-        """Return the shape of a tensor of the graph in this run."""
+        """Return the shape of a tensor of the graph in this call."""
         return self.shapes.get(tensor, tensor.shape)
 
 
 def nested_run(network: Network, facts: CallFacts) -> NestedRun | None:
-    """Return what a call of a network inside another model runs.
+    """Return the graph that a call of a nested network computes, with the shapes of that call.
 
     Returns
     -------
     NestedRun or None
-        None if that is not known, or if the call has further tensors beside the network's inputs.
+        None if the graph is unknown, or if the call has more inputs or outputs than the network.
     """
     shapes = [shape for shape in facts.inputs if shape is not None]
     all_known = len(shapes) == len(facts.inputs)
     if not network._is_graph_network and all_known and shapes != _own_shapes(network):
         try:
             found = graph_model_on(network, shapes)
-        except GraphError:  # its call needs more than its inputs
+        except GraphError:  # its call needs numbers or further arguments
             return None
         return _fitting(NestedRun(found), facts) if found is not None else None
     if not network.outputs:
@@ -302,14 +302,14 @@ def _own_shapes(network: Network) -> list[Shape]:
 
 
 def _fitting(run: NestedRun, facts: CallFacts) -> NestedRun | None:
-    """Return the run if its ends are those of the call."""
+    """Return the run if it has as many inputs and outputs as the call, otherwise None."""
     network = run.network
     fits = (len(network.inputs), len(network.outputs)) == (len(facts.inputs), len(facts.outputs))
     return run if fits else None
 
 
 def _shapes_for(network: Network, shapes: list[Shape]) -> dict[Tensor, Shape]:
-    """Run a graph on placeholders of these shapes, and return the shape of each of its tensors."""
+    """Run a graph on placeholders of these shapes and return the shapes of its tensors."""
     found: dict[Tensor, Shape] = {}
     try:
         with nothing_changes(network), graph_mode(), rolled_back(network):
@@ -323,6 +323,6 @@ def _shapes_for(network: Network, shapes: list[Shape]) -> dict[Tensor, Shape]:
                 elif isinstance(event, NodeComputed):
                     computed = zip(event.node.output_tensors, event.output_tensors, strict=True)
                     found.update({x: y.shape for x, y in computed})
-    except KerascopeError:  # a shape that no longer fits: the graph's own shapes stand
+    except KerascopeError:  # a shape does not fit: keep the graph's own shapes
         return {}
     return found

@@ -1,9 +1,9 @@
-"""From a model to the neutral `Graph`: the node view, which is the truth.
+"""From a model to the neutral `Graph`: the node view, which shows every call.
 
-One box for every call, one arrow for every input tensor of every call. With `expand_nested` a call
-of a nested model or of a wrapper is a frame that holds what runs inside.
+One box for every call, one arrow for every input tensor of every call. With `expand_nested`, a call
+of a nested model or a wrapper is a frame around its contents.
 
-Below come the node view, then what is inside a wrapper.
+The module contains the node view first, then the contents of wrappers.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from kerascope.viz.kinds import kind_of
 
 
 class CallEnds(NamedTuple):
-    """Where the inputs of a call arrive and where its outputs leave.
+    """The ends of arrows to the inputs and from the outputs of a call.
 
-    A plain call is one box. An expanded nested model takes in at its own inputs' boxes and gives
-    out at its outputs'.
+    A plain call is one box. In an expanded nested model, arrows end at the boxes of its own inputs
+    and start at the boxes that compute its outputs.
     """
 
     inputs: list[End]
@@ -48,7 +48,7 @@ class CallEnds(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a box or a frame lies: its id, the frame around it, its depth in there."""
+    """Position of a box or a frame: its id, the frame around it, and its depth in that frame."""
 
     id: str
     group: str
@@ -63,23 +63,24 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
     model : Network
         A network with a graph.
     expand_nested : bool or container of str
-        Draw each call of a nested model, and of a wrapper, as a group that holds what runs inside,
-        instead of as one box. Or the ids of the calls of nested models that are drawn so.
+        True draws each call of a nested model or a wrapper as a group around its contents, not as
+        one box. A container of ids does so for these calls of nested models.
 
     Returns
     -------
     Graph
         Its edges have the attributes `operand` (which input of the target), `output` (which output
-        of the source), `shape`, `dtype` and, where they leave frames, `leaves_as` (which output of
-        each of those calls, inner ones first); those of its boxes are listed in `layers.py`.
-        Its groups have these too, and `kind` "call".
+        Edges have the attributes `operand` (input index at the target), `output` (output index at
+        the source), `shape` and `dtype`. Edges that leave frames also have `leaves_as` (the output
+        index of each expanded call, innermost first). The attributes of boxes are listed in
+        `layers.py`. Groups have these attributes and `kind` "call".
 
     Notes
     -----
-    The number of edges is the sum of `len(node.input_tensors)` over the calls of the model; with
-    `expand_nested`, over the calls of every expanded model too, for each of its calls, and beside
-    these the arrows between the parts of expanded wrappers (`inside_of`): four for a Bidirectional,
-    two if it does not merge; one less than there are cells for an RNN; none for any other.
+    The number of edges is the sum of `len(node.input_tensors)` over the calls of the model. With
+    `expand_nested`, the calls of an expanded model are added for each of its calls, and the arrows
+    between the parts of expanded wrappers (`inside_of`): four for a Bidirectional, or two if it
+    does not merge; one fewer than the number of cells for an RNN; none for other wrappers.
 
     Examples
     --------
@@ -118,10 +119,10 @@ class _NodeView(GraphBuilder):
         self.groups: dict[str, GraphGroup] = {}
 
     def add_model(self, run: NestedRun, prefix: str, group: str) -> dict[Node, CallEnds]:
-        """Add all calls of a model, then the edges between them; return the ends of each call."""
+        """Add all calls of a model and the edges between them, and return the ends of each call."""
         ends: dict[Node, CallEnds] = {}
         calls = calls_in(run.network)
-        # All ids before anything inside: a layer named "a/b" keeps its id beside a model "a".
+        # Take all ids before adding inner calls, so a layer "a/b" keeps its id next to a model "a".
         spots = [Spot(self.free_id(prefix + call.id), group, call.depth) for call in calls]
         for call, spot in zip(calls, spots, strict=True):
             ends[call.node] = self._add_call(call, spot, run)
@@ -134,12 +135,12 @@ class _NodeView(GraphBuilder):
 
     def _add_call(self, call: CallInModel, spot: Spot, run: NestedRun) -> CallEnds:
         ends = self._add_layer(call.node.outbound_layer, facts_of(call, run.shape_of), spot)
-        if call.node.is_input:  # nothing arrives; as the first box of a nested model something does
+        if call.node.is_input:  # has no inputs, except as the first box of a nested model
             return CallEnds([End(spot.id, 0)], ends.outputs)
         return ends
 
     def _add_layer(self, layer: Layer, facts: CallFacts, spot: Spot) -> CallEnds:
-        """Add one call of a layer: a frame with what runs inside, or one box."""
+        """Add one call of a layer: a frame around its contents, or one box."""
         is_run = layer._why_it_cannot_run is None
         if isinstance(layer, Network) and is_run and self._is_open(spot.id):
             run = nested_run(layer, facts)
@@ -192,7 +193,7 @@ class _NodeView(GraphBuilder):
         )
 
     def _add_part(self, layer: Layer, part: InsidePart, spot: Spot) -> CallEnds:
-        """Add a box for what is no layer: a cell of any class, or work of the wrapper itself."""
+        """Add a box for a cell of any class, or for a step that the wrapper computes itself."""
         attrs: dict[str, Attribute] = {
             "layer": clean(layer.name),
             "class_name": part.class_name,
@@ -204,7 +205,7 @@ class _NodeView(GraphBuilder):
         return self._add_box(spot, clean(part.name), part.kind, attrs, part.facts)
 
     def _add_own_weights(self, layer: Layer, spot: Spot) -> None:
-        """Add a box for weights of an expanded layer that belong to nothing inside it."""
+        """Add a box for weights of an expanded layer that none of its inner layers has."""
         if not self.weights.has_more(layer):
             return
         spot = Spot(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)
@@ -241,22 +242,22 @@ class _NodeView(GraphBuilder):
 
 
 def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
-    """Return the ends at which tensors leave their calls."""
+    """Return the ends from which these tensors leave their calls."""
     histories = [x._keras_history for x in tensors]
     return [ends[history.node].outputs[history.tensor_index] for history in histories]
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return the ends inside an expanded call as the outputs of that call."""
+    """Return the same ends as outputs of the expanded call around them."""
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 
-# --- inside a layer around other layers -----------------------------------------------------------
+# --- the contents of wrappers ---------------------------------------------------------------------
 #
 # A wrapper calls its layers on tensors without a history, so no graph records these calls. Their
-# boxes are made from the layers: `TimeDistributed` has one part, `Bidirectional` its two directions
-# between the sequence that both read and the merge of what they give, `RNN` one part for every
-# cell. LSTM, GRU and SimpleRNN make their own cell, which is no part.
+# boxes are made from the layers. `TimeDistributed` has one part. `Bidirectional` has its two
+# directions, between the input sequence that both read and the merge of their outputs. `RNN` has
+# one part for each cell. The cells that LSTM, GRU and SimpleRNN create themselves are not shown.
 
 _MERGES = {"concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Average"}
 
@@ -264,17 +265,17 @@ Shapes = Sequence[Shape | None]
 
 
 class InsidePart(NamedTuple):
-    """One box or frame inside.
+    """One box or frame inside a wrapper.
 
     Attributes
     ----------
     name, class_name, kind : str
-        `kind` is "" for the kind of the layer.
+        If `kind` is "", the kind of the layer is used.
     layer : object or None
-        A layer, or a cell of any class; None for work of the wrapper itself.
+        A layer, or a cell of any class; None for a step that the wrapper computes itself.
     facts : CallFacts
     depth : int
-        Longest path to what leaves the wrapper.
+        Longest path to an output of the wrapper.
     """
 
     name: str
@@ -293,7 +294,7 @@ class PartPort(NamedTuple):
 
 
 class PartLink(NamedTuple):
-    """An arrow between two parts, and the shape of the tensor."""
+    """An arrow between two parts, with the shape of its tensor."""
 
     source: PartPort
     target: PartPort
@@ -301,7 +302,11 @@ class PartLink(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """The parts, the arrows between them, and where the call's own inputs and outputs belong."""
+    """The contents of one call of a wrapper.
+
+    `inputs` and `outputs` hold the part and index to which each input and output of the call
+    belongs.
+    """
 
     parts: list[InsidePart]
     links: list[PartLink]
@@ -310,7 +315,7 @@ class Inside(NamedTuple):
 
 
 def inside_of(layer: Layer, facts: CallFacts) -> Inside | None:
-    """Return what one call of a layer holds inside; None if the layer is no wrapper."""
+    """Return the contents of one call of a wrapper or an RNN; None for other layers."""
     if isinstance(layer, Bidirectional):
         return _both_directions(layer, facts)
     if isinstance(layer, RNN):
@@ -337,7 +342,7 @@ def _one_layer(layer: Wrapper, facts: CallFacts) -> Inside:
 
 
 def _step(shape: Shape | None) -> Shape | None:
-    """Return the shape of all time steps as one batch."""
+    """Return the shape of all time steps together as one batch."""
     if shape is None or len(shape) < 2:
         return None
     batch = None if shape[0] is None or shape[1] is None else shape[0] * shape[1]
@@ -348,7 +353,7 @@ def _step(shape: Shape | None) -> Shape | None:
 
 
 def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
-    """Sequence, forward, backward, and the merge unless both outputs leave by themselves."""
+    """Return sequence, forward, backward, and the merge if the outputs are merged."""
     sequence = facts.inputs[0]
     directions: list[Any] = layer.wrapped
     number = [len(inner.states) for inner in directions]
@@ -384,13 +389,13 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
 
 
 def _given_states(number: int, constants: int, facts: CallFacts) -> range:
-    """Return which inputs of the call are first states."""
+    """Return the range of the call's inputs that are initial states."""
     given = len(facts.inputs) - 1 - constants
     return range(1, 1 + number) if given == number else range(1, 1)
 
 
 def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
-    """Return the output shapes of a recurrent layer, if it is one of ours and can say them."""
+    """Return the output shapes of a recurrent layer, each None if they cannot be computed."""
     if sequence is None or not isinstance(layer, RNN):
         return [None] * (1 + len(layer.states) * bool(layer.return_state))
     shapes = layer.compute_output_shape(sequence)
@@ -401,7 +406,7 @@ def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
 
 
 def _cells(layer: RNN, facts: CallFacts) -> Inside:
-    """One part for every cell; the states are listed from the first cell to the last."""
+    """Return one part for every cell. States are in the order of the cells."""
     cells = parts_of_wrapper(layer)
     sizes = [sizes_of_states(cell) for cell in cells]
     number = sum(map(len, sizes))
@@ -432,7 +437,7 @@ def _cells(layer: RNN, facts: CallFacts) -> Inside:
 def _part(layer: Any, inputs: Shapes, outputs: Shapes, dtype: str, depth: int = 0) -> InsidePart:
     facts = CallFacts(inputs, outputs, dtype)
     class_name = type(layer).__name__
-    kind = "" if isinstance(layer, Layer) else "recurrent"  # a cell may be any object
+    kind = "" if isinstance(layer, Layer) else "recurrent"  # a cell can be any object
     name = getattr(layer, "name", "") or class_name
     return InsidePart(name, class_name, kind, layer, facts, depth)
 

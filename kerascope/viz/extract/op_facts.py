@@ -1,15 +1,15 @@
-"""What a box of the op graph says, as plain attributes.
+"""The attributes of a box in the op graph.
 
 ==================  ===============================================================================
-`class_name`        class of the op, or of the tensor that no op computed
-`detail`            the op's parameters, those that say something: "axis=1, keepdims=True"
+`class_name`        class of the op, or of a tensor that no op computed
+`detail`            the op's parameters without default values: "axis=1, keepdims=True"
 `input_count`       number of inputs
 `output_count`      number of outputs
 `input_shapes`      shapes of the inputs, as text; several are joined by "; "
 `output_shapes`     shapes of the outputs, likewise
 `dtype`             type of the first output
-`outputs`           results of the graph that leave here: "output", "output 1"; "" for none
-`parameters`        numbers in a variable of floats; 0 everywhere else
+`outputs`           results of the graph computed here: "output", "output 1"; "" for none
+`parameters`        size of a variable of floats; 0 for all other boxes
 ==================  ===============================================================================
 """
 
@@ -30,15 +30,15 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.op_frames import Frame
 from kerascope.viz.graph import Attribute
 
-# Drawn anew in every process, so that pictures of one script would differ.
+# Not shown: it is random in every process, so pictures of the same script would differ.
 _RANDOM = ("seed",)
-# A constant of more numbers is shown by its shape.
+# Larger constants are shown by their shape.
 MOST_NUMBERS = 6
 LONGEST_PARAMETER = 40
 
 
 def op_attributes(apply: Apply) -> dict[str, Attribute]:
-    """Return the attributes of the box of a call of an op."""
+    """Return the attributes of the box of one call of an op."""
     return {
         "class_name": type(apply.op).__name__,
         "detail": op_detail(apply),
@@ -53,7 +53,7 @@ def op_attributes(apply: Apply) -> dict[str, Attribute]:
 
 
 def leaf_attributes(tensor: Tensor) -> dict[str, Attribute]:
-    """Return the attributes of the box of a tensor that is given and not computed."""
+    """Return the attributes of the box of a placeholder, variable or constant."""
     is_weight = isinstance(tensor, Variable) and is_float(tensor.dtype)
     return {
         "class_name": type(tensor).__name__,
@@ -90,13 +90,13 @@ def loop_attributes(apply: Apply) -> dict[str, Attribute]:
 
 
 def kind_of_leaf(tensor: Tensor, other: str = "placeholder") -> str:
-    """Return the kind of the box of a tensor that is given; what a caller feeds is a placeholder.
+    """Return the kind of the box of a tensor that no op computed.
 
     Parameters
     ----------
     tensor : Tensor
     other : str
-        The kind of what is neither variable, constant nor placeholder.
+        The kind of tensors that are neither variables, constants nor placeholders.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def kind_of_leaf(tensor: Tensor, other: str = "placeholder") -> str:
 
 
 def leaf_label(tensor: Tensor) -> str:
-    """Return what a given tensor is called: its name, or the value of a small constant.
+    """Return the name of a tensor that no op computed, or the value of a small constant.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def leaf_label(tensor: Tensor) -> str:
 
 
 def own_name(tensor: Tensor) -> str:
-    """Return the name of a given tensor; "" for a constant that is only called by its value."""
+    """Return the name of a tensor, or "" if it is a constant named only after its value."""
     name = tensor.name
     is_own = not isinstance(tensor, Constant) or (name[:1].isalpha() and "[" not in name)
     return name if is_own and name not in ("True", "False", "nan", "inf") else ""
 
 
 def op_detail(apply: Apply) -> str:
-    """Return the parameters of an op in short, without those that say nothing.
+    """Return the parameters of an op as short text, without defaults and empty values.
 
     Examples
     --------
@@ -151,20 +151,20 @@ def op_detail(apply: Apply) -> str:
         ]
         return ", ".join(words)
     defaults = {name: getattr(type(op), name, None) for name in op.parameters}
-    told = []
+    shown = []
     for name, value in op.parameters.items():
-        says_nothing = (
+        is_default = (
             name in _RANDOM or value is None or value is False or _same(value, defaults[name])
         )
-        if says_nothing or (isinstance(value, (str, tuple)) and not value):
+        if is_default or (isinstance(value, (str, tuple)) and not value):
             continue
         text = _value_text(value)
-        told.append(f"{name}={text}" if len(text) <= LONGEST_PARAMETER else f"{name}=…")
-    return clean(", ".join(told))
+        shown.append(f"{name}={text}" if len(text) <= LONGEST_PARAMETER else f"{name}=…")
+    return clean(", ".join(shown))
 
 
 def leaf_of_name(apply: Apply) -> str:
-    """Return the name of a call without the scope in which it was made.
+    """Return the name of an op's call without its scope.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _value_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, tuple) and type(value).__repr__ is not tuple.__repr__:
-        return repr(value)  # a slice, as an op keeps it
+        return repr(value)  # a slice, as stored by an op
     if isinstance(value, (list, tuple)):
         items = ", ".join(map(_value_text, value))
         if isinstance(value, list):

@@ -1,15 +1,15 @@
-"""Which frame an op stands in: one for each call of a layer, and frames in frames.
+"""Frames around ops: one for each call of a layer, and frames inside frames.
 
-An op knows the scope that was open when it was made, `encoder/wide`, and so the names of the frames
-around it. It does not know which call of a layer made it. Three things tell:
+An op has the scope that was open when it was made, such as `encoder/wide`, and so the names of the
+frames around it. The call of a layer that made it is not recorded. It is found in three ways:
 
-- a Node knows the inputs and outputs of its call: the ops between them are that call's;
-- a nested model that is called copies its own graph. Where both graphs agree op by op, a copy
-  stands in the same frames as the op that it is a copy of;
-- of everything else only that is known which ops were made while a layer's scope was open once.
-  Other scopes (a loss, a user's own, the gradients) are one frame for each name.
+- a Node has the inputs and outputs of its call, so the ops between them belong to that call;
+- a call of a nested model copies the model's graph. If both graphs agree op by op, a copy gets the
+  same frames as its original;
+- otherwise, ops made while a layer's scope was open once belong to one call. Other scopes (a loss,
+  a user's own scope, the gradients) are one frame for each name.
 
-Frames must not go round in a circle; `acyclic_parts` cuts those that would.
+Frames must not form cycles; `acyclic_parts` splits those that would.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.viz.nesting import on_circles
 
-# Under this scope the sweep opens a layer's name again for each of its ops.
+# In this scope, the reverse sweep opens a layer's scope again for each of the layer's ops.
 GRADIENTS = "gradients"
 
 
 class Key(NamedTuple):
-    """A frame around an op: its name, and what tells calls of one name apart."""
+    """A frame around an op: its name, and a value that distinguishes calls with the same name."""
 
     name: str
     call: Hashable = None
 
     @property
     def node(self) -> Node | None:
-        """The call of a layer, if it is known."""
+        """The node of the call, or None if it is unknown."""
         return self.call if isinstance(self.call, Node) else None
 
     @property
     def layer(self) -> Layer | None:
-        """The layer that was called, if it is known."""
+        """The layer that was called, or None if it is unknown."""
         return self.node.outbound_layer if self.node is not None else None
 
 
@@ -50,16 +50,16 @@ Keys = dict[Apply, tuple[Key, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame around ops.
+    """A frame around ops, drawn for one call or one scope.
 
     Attributes
     ----------
     key : Key
     parent : Frame or None
     call, calls : int
-        It shows call number `call` of `calls` that the graph holds.
+        The number of this call, and the number of calls in the graph.
     part, parts : int
-        A frame that was cut shows only part number `part` of the call.
+        A frame that was split shows only part number `part` of the call.
     """
 
     key: Key
@@ -71,7 +71,7 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Its name among its brothers: `shared@1`."""
+        """Its name within its parent: `shared@1`."""
         return self.key.name if self.calls == 1 else f"{self.key.name}@{self.call}"
 
 
@@ -81,9 +81,9 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
     Parameters
     ----------
     applies : list of Apply
-        Each after those that it needs.
+        In computation order.
     keys : dict of Apply to tuple of Key
-        The frames that are wanted around each, from outside in.
+        The desired frames around each op, outermost first.
     """
     frames: list[Frame] = []
     frame_of: dict[Apply, Frame] = {}
@@ -112,9 +112,10 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
 
 
 def _numbers(keys: list[Key]) -> dict[Key, tuple[int, int]]:
-    """Return which of how many calls each frame is.
+    """Return the number of each frame's call, and how many calls have the same name.
 
-    Calls of a layer are counted as they were made, where Nodes say it, else from the inputs on.
+    Calls of a layer are numbered in the order of their Nodes, or from the inputs on if some have
+    none.
     """
     layers: dict[str, set[Layer | None]] = {}
     for key in keys:
@@ -130,16 +131,16 @@ def _numbers(keys: list[Key]) -> dict[Key, tuple[int, int]]:
     return {key: (number, len(same)) for same in calls.values() for number, key in enumerate(same)}
 
 
-# --- which frames are wanted ----------------------------------------------------------------------
+# --- the desired frames of each op ----------------------------------------------------------------
 
 
 def keys_of(applies: Sequence[Apply]) -> Keys:
-    """Return the frames that each op is wanted in, from outside in.
+    """Return the desired frames around each op, outermost first.
 
     Parameters
     ----------
     applies : list of Apply
-        Each after those that it needs.
+        In computation order.
     """
     nodes = _nodes_of(applies)
     owners, outer_nodes = _owners(applies, nodes)
@@ -176,7 +177,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Return the keys with one frame for scopes that hold nothing but one other: `update/bias`."""
+    """Return the keys with each scope merged with its only inner scope: `update/bias`."""
     inside: dict[tuple[Key, ...], set[Key | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):
@@ -199,24 +200,24 @@ def _names(scope: str) -> tuple[str, ...]:
 
 
 def _is_one_call(apply: Apply) -> bool:
-    """Tell whether a scope object stands for one call: only scopes of layers know a line."""
+    """Return whether a scope belongs to one call: only the scopes of layers have a source line."""
     return apply.scope.made_at is not None and _names(apply.scope.name)[:1] != (GRADIENTS,)
 
 
 def _split(scope: str, layer_name: str) -> tuple[str, str]:
-    """Return the parts of a scope's name before and behind that of a layer."""
+    """Return the parts of a scope's name before and after the name of a layer."""
     around, found, rest = f"/{scope}/".partition(f"/{layer_name}/")
     return (around.strip("/"), rest.strip("/")) if found else ("", scope)
 
 
 def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
-    """Return the calls that the outputs of ops are outputs of, each after those that it needs."""
+    """Return the calls whose outputs these ops compute, in computation order."""
     found = [_node_of(y) for apply in applies for y in apply.outputs]
     return list(dict.fromkeys(node for node in found if node is not None))
 
 
 def _node_of(y: Tensor) -> Node | None:
-    """Return the call that gave a tensor, unless that call was undone (`policies.undo`)."""
+    """Return the call that returned a tensor, or None if it was undone (`policies.undo`)."""
     history = y._keras_history
     if history is None or history.node_index >= len(history.layer.inbound_nodes):
         return None
@@ -224,7 +225,7 @@ def _node_of(y: Tensor) -> Node | None:
 
 
 def _heads(nodes: Sequence[Node], outer_nodes: dict[Node, Node]) -> dict[Node, tuple[Key, ...]]:
-    """Return the frames around what each call computes, from outside in: its own is the last."""
+    """Return the frames around the ops of each call, outermost first and its own last."""
     heads: dict[Node, tuple[Key, ...]] = {}
     for node in reversed(nodes):  # the calls around it come later
         owner = node.output_tensors[0].owner
@@ -241,9 +242,9 @@ def _heads(nodes: Sequence[Node], outer_nodes: dict[Node, Node]) -> dict[Node, t
 def _owners(
     applies: Sequence[Apply], nodes: Sequence[Node]
 ) -> tuple[dict[Apply, Node], dict[Node, Node]]:
-    """Return the call of each op between the inputs and the outputs of one; and calls inside calls.
+    """Return the call of each op, for ops between its inputs and outputs, and calls around calls.
 
-    Where the body of a layer calls other layers on inputs, these calls have Nodes too.
+    If the body of a layer calls other layers on its inputs, these calls have Nodes, too.
     """
     owners: dict[Apply, Node] = {}
     outer_nodes: dict[Node, Node] = {}
@@ -269,7 +270,7 @@ def _owners(
 
 
 def _is_inside(scope: str, node: Node, outer: Node) -> bool:
-    """Tell whether the scope of a call was opened in that of another one."""
+    """Return whether the scope of a call was opened inside the scope of another call."""
     around = _split(scope, node.outbound_layer.name)[0]
     return f"/{outer.outbound_layer.name}/" in f"/{around}/"
 
@@ -277,7 +278,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call beside whose outputs an op was made: a penalty on them, for example."""
+    """Return the call to which an op outside its outputs belongs, such as a penalty on them."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:
@@ -287,7 +288,7 @@ def _side_owner(
 
 
 def _copied_keys(node: Node) -> Keys:
-    """Return the frames inside a nested model of the ops of one call of it."""
+    """Return, for a call of a nested model, the inner frames around each op of the call."""
     if node.begins:
         return {}
     masks = [mask for mask in node.input_masks if mask is not None]
@@ -299,14 +300,14 @@ def _copied_keys(node: Node) -> Keys:
 def copies_of(
     layer: Layer, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> dict[Apply, Apply]:
-    """Return the copy of each op of a nested model that a call of it made; empty if unknown.
+    """Return the copy that a call of a nested model made of each op; {} if unknown.
 
     Parameters
     ----------
     layer : Layer
-        Other layers than networks with a graph copy nothing.
+        Only networks with a graph copy ops.
     inputs, outputs : list of Tensor
-        What the call was made on, masks too, and what it gave.
+        The inputs of the call, including masks, and its outputs.
     """
     if not isinstance(layer, Network) or not layer._is_graph_network:
         return {}
@@ -318,7 +319,7 @@ def copies_of(
 
 
 def without_common_keys(keys: Keys) -> Keys:
-    """Return the keys without those at their beginning that all have in common."""
+    """Return the keys without the leading keys that all of them share."""
     if not keys:
         return keys
     common = min(map(len, keys.values()))
@@ -328,36 +329,36 @@ def without_common_keys(keys: Keys) -> Keys:
     return {apply: own[common:] for apply, own in keys.items()}
 
 
-# --- frames that would go round in a circle -------------------------------------------------------
+# --- frames that would form cycles ----------------------------------------------------------------
 #
-# Frames around ops must not go round in a circle: if ops of A feed B and ops of B feed A, then
-# neither could be drawn above the other. The gradients of two layers may do this, as the sweep goes
-# to and fro between them.
+# Frames around ops must not form cycles: if ops of A feed B and ops of B feed A, neither can be
+# drawn above the other. The gradients of two layers can do this, because the reverse sweep
+# alternates between the layers.
 #
-# At each level of nesting a circle is cut in up to three steps, of which each takes on the frames
-# that the one before has left on a circle:
+# At each level of nesting, cycles are split in up to three steps. Each step splits the frames that
+# are still on a cycle:
 #
-# 1. by returns: how often a path to an op has come back into the op's own frame. This tells the
-#    calls of a shared layer apart;
-# 2. into the pieces that hang together;
-# 3. by turns: how often a path to an op goes over from one frame into another. An arrow between two
-#    frames then always leads into a later turn, so no circle can be left.
+# 1. by returns: how often a path to an op has re-entered the op's own frame. This separates the
+#    calls of a shared layer;
+# 2. by connected pieces;
+# 3. by turns: how often a path to an op crosses from one frame into another. Then an arrow between
+#    two frames always leads to a later turn, so no cycle can remain.
 
 Parts = dict[Apply, Hashable]
 
-# The step by returns takes one walk for each frame on a circle; it is left out where that is long.
+# Counting returns takes one pass per frame on a cycle. It is skipped if that is too much work.
 MOST_STEPS = 2_000_000
 
 
 def acyclic_parts(applies: Sequence[Apply], wanted: Parts) -> Parts:
-    """Return the parts that ops fall into, so that no arrows between parts go round in a circle.
+    """Return the parts into which ops are divided, so that the arrows between parts form no cycle.
 
     Parameters
     ----------
     applies : list of Apply
-        Each after those that it needs.
+        In computation order.
     wanted : dict of Apply to object
-        The part that each shall be in. It is kept where that makes no circle.
+        The desired part of each op. It is kept unless it is on a cycle.
     """
     parts = wanted
     for cut in (_returns, _pieces, _turns):
@@ -377,7 +378,7 @@ def _sources(apply: Apply, inside: Parts) -> list[Apply]:
 
 
 def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
-    """Return the parts that lie on a circle."""
+    """Return the parts that are on a cycle."""
     after: dict[Hashable, set[Hashable]] = {parts[apply]: set() for apply in applies}
     for apply in applies:
         for source in _sources(apply, parts):
@@ -397,13 +398,13 @@ def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
 
 
 def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return how often a path to each op has come back into the op's part."""
+    """Return how often a path to each op has re-entered the op's part."""
     inside = [apply for apply in applies if parts[apply] in tangled]
     returns: Parts = dict.fromkeys(applies, 0)
     if len(inside) * len(tangled) > MOST_STEPS:
         return returns
     for part in tangled:
-        # Of an op outside: the most returns of an op of this part before it, -1 without one.
+        # For an op outside the part: the most returns of any op of the part before it, or -1.
         counts: dict[Apply, int] = {}
         for apply in inside:
             is_in_part = parts[apply] == part
@@ -419,7 +420,7 @@ def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> 
 
 
 def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return the number of the piece of its part in which each op hangs together with others."""
+    """Return for each op the number of the connected piece of its part."""
     above: dict[Apply, Apply] = {apply: apply for apply in applies}
 
     def first(apply: Apply) -> Apply:
@@ -437,7 +438,7 @@ def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> P
 
 
 def _turns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return how often the longest path to each op goes over from one part into another."""
+    """Return how often the longest path to each op crosses from one part into another."""
     turns: dict[Apply, int] = {}
     for apply in applies:
         sources = _sources(apply, parts)

@@ -1,20 +1,20 @@
-"""From tensors to the neutral `Graph`, op by op: what computes them, down to the last constant.
+"""From tensors to the neutral `Graph`, op by op: every op and constant behind the results.
 
 One box for every call of an op (an `Apply`), one for every placeholder, variable and constant, and
-one arrow for every input of every call. Frames show which call of which layer an op belongs to: see
-`op_frames.py`. What the boxes say is listed in `op_facts.py`.
+one arrow for every input of every call. Frames show which call of which layer an op belongs to; see
+`op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
 
-A loop (`Scan`) is a frame that holds the ops of one step. An arrow from outside ends at the
-placeholder that stands for it inside: one step's part of a sequence, the state before the step,
-what is the same at each step. What the loop gives leaves from the box that computes it in one step;
-the history of a state leaves from the state itself. An arrow with the role "update" leads from each
-new state back to the state before the next step.
+A loop (`Scan`) is a frame around the ops of one step. An arrow from outside ends at the loop's
+placeholder for it: one step of a sequence, the state before the step, or a value that is the same
+in each step. An output of the loop leaves from the box that computes it in a step; the history of a
+state leaves from the state itself. An arrow with the role "update" leads from each new state back
+to the state before the next step.
 
-Depth is counted among the boxes and frames that lie directly in one frame: 0 for those that no
-other needs, else one more than that of the deepest that needs it. Arrows with a role do not count.
+Depth is counted among the boxes and frames directly inside one frame: 0 for those without users,
+otherwise one more than the deepest user. Arrows with a role do not count.
 
-Below come the levels' functions, then how boxes, frames and arrows are collected from tensors, then
-where they stand.
+The module contains the functions for each kind of subject, then the collection of boxes, frames and
+arrows, then their depths.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> 
     Parameters
     ----------
     results : Tensor or list of (Tensor or None)
-        What to compute; None, which `K.gradients` may give, is left out.
+        The tensors to compute. None, a possible result of `K.gradients`, is left out.
     name : str
         Title of the graph.
     fed : iterable of Tensor, optional
-        Tensors that are given: how they are computed is not shown. They are drawn in any case.
+        Tensors that are given. They are drawn, but not the ops that compute them.
 
     Returns
     -------
@@ -62,9 +62,9 @@ def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> 
     Raises
     ------
     DtypeError
-        Something is no tensor.
+        One of the results is not a tensor.
     ArgumentError
-        There is no tensor at all.
+        `results` contains no tensor.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> 
             remedy = " Use op_graph_of_model(model)." if isinstance(x, Network) else ""
             raise DtypeError(f"op_graph: expected tensors, got {type(x).__name__}.{remedy}")
     if not tensors:
-        raise ArgumentError("op_graph: no tensor came; expected a tensor or a list of them.")
+        raise ArgumentError("op_graph: expected a tensor or a list of tensors, got none.")
     view = OpView(tensors, list(fed))
     view.mark_results(tensors)
     return view.graph(name)
@@ -93,16 +93,16 @@ def op_graph_of_layer(layer: Layer, call: int = 0, *, where: str = "op_graph_of_
     ----------
     layer : Layer
     call : int
-        Which of its calls on symbols: the place in `layer.inbound_nodes`.
+        The index of the call in `layer.inbound_nodes`, its calls on symbolic tensors.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     NotBuiltError
-        It was never called on symbols, so it has made no ops.
+        The layer was never called on symbolic tensors, so it has no ops.
     ArgumentError
-        There is no such call.
+        The layer has no call with this index.
 
     Examples
     --------
@@ -118,14 +118,14 @@ def op_graph_of_layer(layer: Layer, call: int = 0, *, where: str = "op_graph_of_
     nodes = layer.inbound_nodes
     if not nodes:
         raise NotBuiltError(
-            f"{where}: {layer.label} was never called on symbols and so has no ops; "
-            f"expected a layer of a model. Call it on Input(shape=...) first.",
+            f"{where}: {layer.label} was never called on a symbolic tensor, so it has no ops. "
+            f"Call it on Input(shape=...) first.",
             subject=layer,
         )
     if not 0 <= call < len(nodes):
         raise ArgumentError(
-            f"{where}: {layer.label} was called {counted(len(nodes), 'time')}; expected "
-            f"call from 0 to {len(nodes) - 1}, got {call}.",
+            f"{where}: expected call from 0 to {len(nodes) - 1}, got {call}. {layer.label} was "
+            f"called {counted(len(nodes), 'time')}.",
             subject=layer,
         )
     node = nodes[call]
@@ -142,12 +142,12 @@ def op_graph_of_model(model: Network) -> Graph:
     Parameters
     ----------
     model : Network
-        With a graph of layers.
+        A network with a graph of layers.
 
     Raises
     ------
     DtypeError, NotBuiltError
-        It is no model, or has no graph.
+        The value is not a model, or the model has no graph.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def op_graph_of_model(model: Network) -> Graph:
         raise DtypeError(f"op_graph_of_model: expected a model, got {type(model).__name__}.")
     if not model.outputs:
         raise NotBuiltError(
-            f"op_graph_of_model: {model.label} has no graph of layers; expected a built model. "
+            f"op_graph_of_model: {model.label} has no graph of layers. "
             f"Wrap it: x = Input(...), Model(x, model(x)).",
             subject=model,
         )
@@ -170,7 +170,7 @@ def op_graph_of_model(model: Network) -> Graph:
 
 
 def op_graph_of_function(function: Any) -> Graph:
-    """Return the ops of a function of `K.function`: its outputs, and its updates.
+    """Return the ops that a function of `K.function` runs for its outputs and its updates.
 
     Parameters
     ----------
@@ -179,8 +179,8 @@ def op_graph_of_function(function: Any) -> Graph:
     Returns
     -------
     Graph
-        Each update is a box that the new value goes into, and from which an edge with the role
-        "update" leads to the variable.
+        Each update is a box with an edge from the new value, and an edge with the role "update" to
+        the variable.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def op_graph_of_function(function: Any) -> Graph:
     """
     if not isinstance(function, Function):
         got = type(function).__name__
-        raise DtypeError(f"op_graph_of_function: expected what K.function returns, got {got}.")
+        raise DtypeError(f"op_graph_of_function: expected a function of K.function, got {got}.")
     new_values = [update.new_value for update in function.updates]
     view = OpView([*function.outputs, *new_values], function.inputs)
     for update in function.updates:
@@ -205,13 +205,13 @@ def op_graph_of_function(function: Any) -> Graph:
 
 
 class _Piece:
-    """A piece of graph whose tensors are its own: the outermost one, or one step of a loop.
+    """A part of the graph with its own tensors: the whole graph, or one step of a loop.
 
     Attributes
     ----------
     applies : list of Apply
     group : str
-        Id of the frame around it, "" for none.
+        The id of the frame around it, or "".
     ends : dict of Tensor to End
     loops : dict of Apply to (InnerGraph, _Piece)
     """
@@ -230,13 +230,13 @@ class OpView(GraphBuilder):
     ----------
     results : list of Tensor
     fed : list of Tensor
-        Given: how they are computed is not shown.
+        Given tensors: the ops that compute them are not shown.
     """
 
     def __init__(self, results: list[Tensor], fed: list[Tensor]) -> None:
         super().__init__()
         self.groups: dict[str, GraphGroup] = {}
-        self._free: list[str] = []  # boxes that come into the innermost frame around their users
+        self._free: list[str] = []  # boxes placed in the innermost frame around their users
         applies = applies_in_order(results, fed)
         self._whole = _Piece(applies, "")
         keys = keys_of(applies)
@@ -258,7 +258,7 @@ class OpView(GraphBuilder):
     # --- frames and boxes -------------------------------------------------------------------------
 
     def _add_frames(self, piece: _Piece, keys: Keys) -> dict[Apply, str]:
-        """Add the frames of a piece; return the innermost one around each op."""
+        """Add the frames of a piece and return the innermost frame around each op."""
         frames, frame_of = frames_of(piece.applies, keys)
         ids: dict[Frame | None, str] = {None: piece.group}
         for frame in frames:
@@ -272,7 +272,7 @@ class OpView(GraphBuilder):
     def _add_boxes(
         self, piece: _Piece, group_of: dict[Apply, str]
     ) -> list[tuple[_Piece, dict[Apply, str]]]:
-        """Add the boxes of a piece; return the pieces inside its loops."""
+        """Add the boxes of a piece and return the pieces inside its loops."""
         inside = []
         for apply in piece.applies:
             group = group_of[apply]
@@ -303,11 +303,11 @@ class OpView(GraphBuilder):
         }
         for role, tensors in parts.items():
             for x in tensors:
-                self._add_stand_in(step, x, role)
+                self._add_placeholder(step, x, role)
         return step, group_of
 
-    def _add_stand_in(self, step: _Piece, x: Placeholder, role: str) -> None:
-        """Add the box of what stands inside a loop for something outside."""
+    def _add_placeholder(self, step: _Piece, x: Placeholder, role: str) -> None:
+        """Add the box of a loop's placeholder for a tensor from outside."""
         name = x.name.rpartition("/")[2]
         box_id = self.free_id(below(step.group, name))
         attrs = {**op_facts.leaf_attributes(x), "input_count": 1, "detail": role}
@@ -315,9 +315,9 @@ class OpView(GraphBuilder):
         step.ends[x] = End(box_id, 0)
 
     def _leaf(self, x: Tensor, user: str = "") -> End:
-        """Return where a given tensor leaves its box; it has one, wherever it is used.
+        """Return where arrows from a tensor that no op computed start, and add its box if new.
 
-        A constant without a name is called after the box that uses it first.
+        A constant without a name is named after the first box that uses it.
         """
         if x not in self._whole.ends:
             kind = op_facts.kind_of_leaf(x)
@@ -333,7 +333,7 @@ class OpView(GraphBuilder):
     # --- edges ------------------------------------------------------------------------------------
 
     def _source(self, x: Tensor, piece: _Piece, user: str = "") -> End:
-        """Return where a tensor leaves the box that computes it, be it inside a loop."""
+        """Return the end at which a tensor leaves the box that computes it, also inside a loop."""
         while x not in piece.ends and x.owner is not None:
             inner, piece = piece.loops[x.owner]
             given = inner.results
@@ -362,7 +362,7 @@ class OpView(GraphBuilder):
         self.add_edge(source, target, x.shape, str(x.dtype), label, **more)
 
     def add_update(self, variable: Variable, new_value: Tensor) -> None:
-        """Add the box of an update, with the edges into it and on to the variable."""
+        """Add the box of an update, with an edge from the new value and an edge to the variable."""
         target = self._leaf(variable)
         box_id = self.free_id(f"{variable.name}/update")
         attrs = {**op_facts.leaf_attributes(variable), "class_name": "Update", "parameters": 0}
@@ -373,25 +373,25 @@ class OpView(GraphBuilder):
         self._add_edge(new_value, source, End(box_id, 0))
         self._add_edge(variable, End(box_id, 0), target, "update")
 
-    # --- the whole --------------------------------------------------------------------------------
+    # --- the whole graph --------------------------------------------------------------------------
 
     def mark_results(self, results: list[Tensor]) -> None:
-        """Write on the boxes which results leave there."""
+        """Label the boxes that compute the results."""
         self.mark_outputs(self._source(x, self._whole).box for x in results)
 
     def graph(self, name: str) -> Graph:
-        """Return the graph of everything collected, each box at its depth."""
+        """Return the graph with each box at its depth."""
         boxes, groups = placed(self.boxes, self.groups, self.edges, self._free)
         parameters = sum(int(box.attrs["parameters"]) for box in boxes)
         kinds = [box.kind for box in boxes]
         loops = sum(group.attrs["kind"] == "loop" for group in groups)
         counts = {"op": kinds.count("op"), "loop": loops}
         counts.update({kind: kinds.count(kind) for kind in ("variable", "constant", "update")})
-        told = [counted(n, word) for word, n in counts.items() if n or word == "op"]
+        counted_kinds = [counted(n, word) for word, n in counts.items() if n or word == "op"]
         attrs: dict[str, Attribute] = {
             "level": "op",
             "parameters": parameters,
-            "caption": ", ".join(told),
+            "caption": ", ".join(counted_kinds),
         }
         return Graph(clean(name), tuple(boxes), tuple(self.edges), tuple(groups), attrs)
 
@@ -405,16 +405,16 @@ def placed(
     edges: Sequence[GraphEdge],
     free: Iterable[str],
 ) -> tuple[list[GraphNode], list[GraphGroup]]:
-    """Return the boxes and groups at their depths, deepest first.
+    """Return the boxes and groups with their depths, deepest first.
 
     Parameters
     ----------
     boxes, groups : dict of id to GraphNode or GraphGroup
     edges : list of GraphEdge
-        Those with a role lead back and say nothing about depth.
+        Edges with a role lead back and do not affect depths.
     free : iterable of str
-        Boxes that come into the innermost group around all boxes that they are connected with. A
-        box that a loop takes something in by counts as one around the loop.
+        Boxes that are placed in the innermost group around all boxes they are connected to. A
+        loop's placeholder counts as a box outside the loop.
     """
     paths = chains_of(groups.values())
     place = {box.id: box.group for box in boxes.values()}
@@ -423,7 +423,7 @@ def placed(
         if box.kind == "placeholder" and box.attrs["input_count"] == 1:  # inside a loop
             ends[box.id] = groups[box.group].parent
     place.update(_innermost(free, ends, paths, edges))
-    depths = longest_paths([*boxes, *groups], _arrows_among_brothers(place, paths, edges))
+    depths = longest_paths([*boxes, *groups], _arrows_among_siblings(place, paths, edges))
     _lower_unused(boxes, place | {one.id: one.parent for one in groups.values()}, edges, depths)
     children: dict[str, list[str]] = {}
     for group in groups.values():
@@ -451,7 +451,7 @@ def _innermost(
     paths: Mapping[str, Chain],
     edges: Sequence[GraphEdge],
 ) -> dict[str, str]:
-    """Return the group of each box that is free to choose."""
+    """Return the innermost group around the neighbours of each free box."""
     around: dict[str, Chain | None] = dict.fromkeys(free)
     for edge in edges:
         for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
@@ -461,10 +461,10 @@ def _innermost(
     return {one: path[-1] for one, path in around.items() if path is not None}
 
 
-def _arrows_among_brothers(
+def _arrows_among_siblings(
     place: Mapping[str, str], paths: Mapping[str, Chain], edges: Sequence[GraphEdge]
 ) -> list[tuple[str, str]]:
-    """Return which boxes and groups need which of their brothers, themselves or inside."""
+    """Return an arrow from sibling to sibling for each edge between boxes inside them."""
     arrows: dict[tuple[str, str], None] = {}
     for edge in edges:
         if "role" in edge.attrs:
@@ -482,7 +482,7 @@ def _lower_unused(
     edges: Sequence[GraphEdge],
     depths: dict[str, int],
 ) -> None:
-    """Put what is given, and not used, beside the deepest boxes around it."""
+    """Give unused placeholders, variables and constants the depth of their deepest sibling."""
     used = {edge.source for edge in edges if "role" not in edge.attrs}
     deepest: dict[str, int] = {}
     for one, group in place.items():

@@ -1,8 +1,8 @@
-"""What a box says of how its layer is set: "3x3, stride 2, same".
+"""The settings of a layer, for its box: "3x3, stride 2, same".
 
-A layer's settings are the arguments of its constructor. Those that are as they are by themselves
-are left out; of the others, `settings` is a short line for the box, in the words of the field, and
-`config` is all of them as they are written in a program.
+A layer's settings are the arguments of its constructor that differ from their defaults. `settings`
+is a short line for the box in everyday terms. `config` is the complete list, written as in a
+program.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from kerascope.layers.ops.operation import Operation
 from kerascope.printable import printable
 from kerascope.viz.graph import Attribute
 
-LONGEST = 400  # signs of `config`
+LONGEST = 400  # characters of `config`
 LONGEST_VALUE = 60
 ABSENT: Any = object()
 
-# Of the layer as a whole, and said elsewhere.
-NOT_TOLD = frozenset((
+# Not specific to the layer's class, or shown elsewhere.
+NOT_SHOWN = frozenset((
     "batch_input_shape", "dtype", "input_shape", "input_tensor", "name", "trainable", "weights",
 ))  # fmt: skip
-# Said elsewhere in the box, or by no word that is short enough.
+# Shown elsewhere in the box, or hard to say in a short word.
 NOT_IN_BOXES = frozenset((
     "activation", "arguments", "batch_size", "bias_axes", "cell", "cells", "class_name",
     "data_format", "fft_length", "filters", "function", "height", "implementation", "input_dim",
@@ -48,19 +48,19 @@ OBJECTS = {
     "activation": activations.get,
 }
 ENDINGS = (*OBJECTS, "_init", "_tensor")
-# What an argument is by itself where another one, or a setting of the whole, decides it.
+# Defaults that another argument, or a global setting, decides.
 FOLLOWING: dict[str, Callable[[Any], Any]] = {
     "data_format": lambda layer: image_data_format(),
     "strides": lambda layer: getattr(layer, "pool_size", None),
     "value_dim": lambda layer: getattr(layer, "key_dim", None),
 }
-# What a reader wants to know of a layer even if nobody has set it.
+# Shown even if they have their default values.
 ALWAYS = frozenset(("cropping", "kernel_size", "num_heads", "pool_size", "rate", "size"))
 PLAIN = frozenset((bool, int, float, str))
 
 
 def settings_of(layer: Layer) -> dict[str, Attribute]:
-    """Return the attributes that say how a layer is set; none where there is nothing to say.
+    """Return the attributes for a layer's settings; {} if all have their defaults.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def settings_of(layer: Layer) -> dict[str, Attribute]:
     Returns
     -------
     dict of str to str
-        `settings`, the line in the box, and `config`, all arguments that are not as they are by
-        themselves.
+        `settings`, the line in the box, and `config`, all arguments that differ from their
+        defaults.
 
     Examples
     --------
@@ -81,23 +81,23 @@ def settings_of(layer: Layer) -> dict[str, Attribute]:
     'filters=8, kernel_size=(3, 3), use_bias=False'
     """
     words, changed = [], []
-    for name, value, is_set in _given(layer):
+    for name, value, is_set in _settings(layer):
         words.append(_words(name, value))
         if is_set:
             changed.append(f"{name}={_written(value)}")
-    told: dict[str, Attribute] = {}
+    attrs: dict[str, Attribute] = {}
     if line := ", ".join(filter(None, words)):
-        told["settings"] = printable(line)
+        attrs["settings"] = printable(line)
     if changed:
-        told["config"] = printable(_cut(", ".join(changed), LONGEST))
-    return told
+        attrs["config"] = printable(_cut(", ".join(changed), LONGEST))
+    return attrs
 
 
-# --- what was given -------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 
-def _given(layer: Layer) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the arguments that are to be told: name, value, whether somebody has set it."""
+def _settings(layer: Layer) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the arguments to show: name, value, and whether the value differs from its default."""
     if isinstance(layer, Operation):
         yield from ((name, value, True) for name, value in layer.options.items())
         return
@@ -105,14 +105,14 @@ def _given(layer: Layer) -> Iterator[tuple[str, Any, bool]]:
         config = layer.get_config()
         inner = config.get("config", config)
         for name, value in inner.items() if isinstance(inner, dict) else ():
-            if name not in NOT_TOLD and isinstance(value, (bool, int, float, str, list)):
+            if name not in NOT_SHOWN and isinstance(value, (bool, int, float, str, list)):
                 yield name, value, True
         return
     values = layer.__dict__
     for name, default in _arguments(type(layer)):
         if name in values:
             value = values[name]
-        elif hasattr(Layer, name):  # as `output_shape`, which means something else there
+        elif hasattr(Layer, name):  # such as `output_shape`, which has another meaning there
             value = layer.get_config().get(name, ABSENT)
         else:
             value = getattr(layer, name, ABSENT)
@@ -122,36 +122,36 @@ def _given(layer: Layer) -> Iterator[tuple[str, Any, bool]]:
             is_set = value != FOLLOWING[name](layer) and not _is_same(value, default)
         else:
             is_set = not _is_same(value, default)
-        is_asked = name in ALWAYS or (name == "padding" and value.__class__ is tuple)
-        if is_set or (is_asked and value is not ABSENT):
+        is_always = name in ALWAYS or (name == "padding" and value.__class__ is tuple)
+        if is_set or (is_always and value is not ABSENT):
             yield name, value, is_set
 
 
 @lru_cache(maxsize=1024)
 def _arguments(cls: type[Layer]) -> tuple[tuple[str, Any], ...]:
-    """Return the names of a class's arguments, with what they are by themselves."""
+    """Return the names of a class's arguments with their default values."""
     defaults: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if "__init__" in vars(base):
             parameters = inspect.signature(base.__init__).parameters  # type: ignore[misc]
             defaults.update((name, one.default) for name, one in parameters.items())
-    names = [name for name in configured_names(cls) if name not in NOT_TOLD]
+    names = [name for name in configured_names(cls) if name not in NOT_SHOWN]
     return tuple((name, _default(name, defaults.get(name, ABSENT))) for name in names)
 
 
 def _default(name: str, default: Any) -> Any:
-    """Return a default value as a layer keeps it."""
+    """Return a default value in the form in which a layer stores it."""
     if default is inspect.Parameter.empty:
         return ABSENT
     for ending, get in OBJECTS.items():
         if name.endswith(ending) and (isinstance(default, str) or ending == "activation"):
-            with suppress(Exception):  # it is none of ours: then it is told as it is
+            with suppress(Exception):  # not one of kerascope's: keep it as it is
                 return get(default)
     return default
 
 
 def _is_same(value: Any, default: Any) -> bool:
-    """Tell whether a value is what it would be by itself."""
+    """Return whether a value equals the default, even if one is 2 and the other is (2, 2)."""
     if value is default:
         return True
     kind = value.__class__
@@ -167,7 +167,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _alone(value: Any) -> Any:
-    """Return the number for which `(2, 2)` stands, too."""
+    """Return the single number of a tuple of equal numbers, such as `(2, 2)`; others unchanged."""
     if value.__class__ not in (tuple, list) or not value:
         return value
     first = _alone(value[0])
@@ -230,13 +230,13 @@ WORDS: dict[str, Callable[[Any], str]] = {
 
 
 def _words(name: str, value: Any) -> str:
-    """Return what the box says of a setting; "" if it says nothing of it."""
+    """Return the box's text for a setting; "" if the box does not show it."""
     if name in NOT_IN_BOXES or name.endswith(ENDINGS):
         return ""
     if value is None or (isinstance(value, (str, list, tuple, dict)) and not value):
         return ""
     if name in WORDS:
-        with suppress(TypeError, ValueError):  # a class of somebody else may mean something else
+        with suppress(TypeError, ValueError):  # the name may mean something else in user code
             return _cut(WORDS[name](value))
     spoken = name.replace("_", " ")
     if value is True:
@@ -253,7 +253,7 @@ def _words(name: str, value: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    """Return a value as it is written in a program, as far as that is short."""
+    """Return a value as source code, or its type if that would be long."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
     if isinstance(value, Layer):
@@ -274,7 +274,7 @@ def _written(value: Any) -> str:
 
 
 def _object(value: Any) -> str:
-    """Return an initializer, or its like, with what is set in it."""
+    """Return an initializer or similar object as source code, without its default arguments."""
     cls: Any = type(value)
     own = dict(_arguments(cls))
     set_here = {k: v for k, v in value.get_config().items() if not _is_same(v, own.get(k, ABSENT))}

@@ -1,4 +1,4 @@
-"""Which graph something has at which level; what `draw` and `to_networkx` both begin with.
+"""The graph of a subject at a level; `draw` and `to_networkx` both start with it.
 
 ==========  =======================================================================================
 `layer`     of a model: one box per layer
@@ -51,40 +51,40 @@ def graph_of(
     wrt: Any = None,
     data: Any = None,
 ) -> Graph:
-    """Return the neutral graph of something.
+    """Return the neutral graph of a model, a layer, tensors, a function or an error.
 
     Parameters
     ----------
     subject : model, layer, tensor, list of tensors, K.function, exception or Graph
-        An exception is one that a failed call of a layer, or `Model(...)`, raised: it gives the
-        graph as far as it was built. A Graph is returned as it is.
+        An exception raised by calling a layer, or by `Model(...)`, gives the part of the graph
+        built before the error. A Graph is returned unchanged.
     level : {"layer", "node", "op", "gradient", "training"}, optional
-        Default: "node" for a model, "op" for what is below.
+        Default: "node" for a model, "op" for a layer, tensors and functions.
     expand_nested : bool
-        Show what is inside nested models, at levels "node", "gradient" and "training", and inside
-        wrappers, at level "node".
+        Show the contents of nested models (at levels "node", "gradient" and "training") and of
+        wrappers (at level "node").
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
     wrt : Tensor or list of Tensor, optional
-        At level "gradient" of a loss: with respect to what.
+        At level "gradient" of a loss: the tensors to differentiate with respect to.
     data : optional
-        At level "gradient": what the numbers are computed from; `(x, y)` for a model, a dict from
+        At level "gradient": the data for the numbers. `(x, y)` for a model, a dict from
         placeholders to arrays for a loss.
 
     Raises
     ------
     DtypeError
-        `subject` is nothing of which there is a graph.
+        `subject` cannot be drawn as a graph.
     NotBuiltError, NotCompiledError
-        A model has no graph (yet): a Sequential whose input shape is not known, or a model that
-        writes its own `call` and was never called. Or it has no loss.
+        A model has no graph yet: a Sequential with an unknown input shape, or a model with its own
+        `call` that was never called. Or it has no loss.
     ArgumentError
-        There is no such level, or this subject does not have it.
+        The level does not exist, or the subject does not have it.
     """
     if level is not None and level not in LEVELS:
         hint = did_you_mean(str(level), LEVELS)
         raise ArgumentError(
-            f"{where}: unknown level; expected one of {LEVELS}, got {level!r}. {hint}".rstrip()
+            f"{where}: unknown level {level!r}. {hint}Use one of: {', '.join(LEVELS)}."
         )
     if isinstance(subject, Graph):
         return subject
@@ -101,12 +101,12 @@ def graph_of(
 
 
 def model_with_graph(model: Network, where: str = "draw") -> Network:
-    """Return a model, or what a subclassed one computes, with a graph of layers.
+    """Return a model with a graph of layers: the model, or a traced copy of a subclassed model.
 
     Raises
     ------
     NotBuiltError
-        It has none yet.
+        The model has no graph yet.
     """
     if model.outputs:
         return model
@@ -120,13 +120,13 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
             return found
         remedy = "Call it on a batch first, or wrap it: x = Input(...), Model(x, model(x))."
     raise NotBuiltError(
-        f"{where}: {model.label} has no graph of layers; expected a built model. {remedy}",
+        f"{where}: {model.label} has no graph of layers yet. {remedy}",
         subject=model,
     )
 
 
 def _around_opaque(model: Any) -> Network:
-    """Return a model of one layer: one whose class was not known when its file was read."""
+    """Return a model with one layer, for a model from a file whose class is unknown."""
     shapes = model.input_shapes_in_file
     inputs = [Input(batch_shape=shape, name=f"input_{n}") for n, shape in enumerate(shapes, 1)]
     return Network(inputs, model(inputs if len(inputs) > 1 else inputs[0]), name=model.name)
@@ -145,8 +145,8 @@ def _of_model(model: Network, level: str, expand_nested: bool, where: str, data:
         return node_graph(model, expand_nested=expand_nested)
     if expand_nested:
         raise ArgumentError(
-            f"{where}: the layer view has one box per layer; expected expand_nested=False, "
-            f"got True. Use level='node'."
+            f"{where}: level 'layer' cannot show nested models, because it has one box per "
+            f"layer. Use level='node'."
         )
     return layer_graph(model)
 
@@ -167,19 +167,19 @@ def _of_tensors(
         return op_graph(subject)
     if level not in ("op", "gradient"):
         raise ArgumentError(
-            f"{where}: tensors have the levels 'op' and 'gradient'; got {level!r}. "
+            f"{where}: expected level 'op' or 'gradient' for tensors, got {level!r}. "
             f"Draw the model instead."
         )
     if wrt is None or not isinstance(subject, Tensor):
         raise ArgumentError(
-            f"{where}: level 'gradient' expected one loss and wrt=..., tensors to differentiate "
-            f"it with respect to; got {subject!r:.80} and wrt={wrt!r:.40}."
+            f"{where}: expected one loss and wrt=..., the tensors to differentiate it with respect "
+            f"to, for level 'gradient', got {subject!r:.80} and wrt={wrt!r:.40}."
         )
     return gradient_graph(subject, wrt, feed=data, where=where)
 
 
 def check_subject(subject: Any, where: str) -> None:
-    """Raise an error if there is no graph of something.
+    """Raise an error if a subject cannot be drawn as a graph.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def check_subject(subject: Any, where: str) -> None:
         return
     raise DtypeError(
         f"{where}: expected a model (Model, Sequential or Network), a layer, a tensor, a "
-        f"K.function or an error that came from building one, "
+        f"K.function or an error raised by building one, "
         f"{got_instead(subject, f'ks.{where}(model)')}"
     )
 
@@ -199,6 +199,6 @@ def _require_op_level(subject: Any, level: str | None, where: str) -> None:
     if level not in (None, "op"):
         what = "a layer" if isinstance(subject, Layer) else "a function"
         raise ArgumentError(
-            f"{where}: {what} has level 'op' only, got {level!r}. Say level='op', or "
-            f"give the model."
+            f"{where}: expected level 'op' for {what}, got {level!r}. Use level='op', or "
+            f"draw the model."
         )

@@ -1,10 +1,10 @@
-"""The training level: one train step as a picture, from the inputs to the new weights.
+"""The training level: one training step as a picture, from the inputs to the new weights.
 
-It is the ladder of `ladder.py` with what an optimizer adds: on the line of each weight its slots,
-and a box for every pair `(v, new_v)` that the step writes, with edges from all that the new value
-is computed from. The edge from there back to the variable has the role "update".
+It is the ladder of `ladder.py` with the optimizer added: the slots of each weight on its line, and
+a box for every update `(v, new_v)` of the step, with edges from everything the new value is
+computed from. An edge with the role "update" leads from this box back to the variable.
 
-Below come the picture, then what a step writes.
+The module contains the picture first, then the updates of a step.
 
 Lesson: chapter 14.
 """
@@ -35,29 +35,29 @@ from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 
 
 def training_graph(model: Any, *, nested: bool = False, where: str = "training_graph") -> Graph:
-    """Return one train step of a compiled model.
+    """Return one training step of a compiled model as a graph.
 
     Parameters
     ----------
     model : Model
         Compiled, with a graph of layers. It is not changed.
     nested : bool
-        Open the calls of nested models: each is a frame around the calls inside.
+        Open the calls of nested models: each is a frame around the calls inside it.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Returns
     -------
     Graph
-        A box of kind "update" has the attribute `by`: "optimizer" for a pair of
-        `optimizer.get_updates`, "layer" for what a layer writes itself, such as moving averages.
-        What belongs to no weight, as the count of steps, and the hyperparameters are told in the
-        caption. What metrics remember is not drawn.
+        A box of kind "update" has the attribute `by`: "optimizer" for an update from
+        `optimizer.get_updates`, "layer" for one from a layer, such as a moving average. The caption
+        lists the hyperparameters, and updates of variables that belong to no weight, such as the
+        step count. States of metrics are not drawn.
 
     Raises
     ------
     NotCompiledError, NotBuiltError
-        There is no loss, or no graph, yet.
+        The model has no loss or no graph yet.
     GradientError
         A weight gets no gradient, so the model cannot be trained.
 
@@ -79,7 +79,7 @@ def training_graph(model: Any, *, nested: bool = False, where: str = "training_g
 
 
 def ladder_of_step(model: Any, where: str, nested: bool = False) -> StepLadder:
-    """Return the ladder of a train step, with the tensors that its boxes stand for."""
+    """Return the ladder of a training step, with the tensors behind its boxes."""
     require_compiled(model, where)
     step = step_of(model)
     forward, picture = sweep_of_model(model, step.parameters, model.weights, where, nested)
@@ -90,7 +90,7 @@ def ladder_of_step(model: Any, where: str, nested: bool = False) -> StepLadder:
 
 
 class StepLadder:
-    """Adds to the ladder what the optimizer adds.
+    """Adds slots and updates of the optimizer to a ladder.
 
     Attributes
     ----------
@@ -100,9 +100,9 @@ class StepLadder:
     slots : dict of Variable to str
         The box of each slot.
     drawn : list of (Pair, str)
-        Each pair that is drawn, and the box of its new value.
-    untold : list of str
-        Names of the variables that are written and have no box.
+        Each update that is drawn, and the box of its new value.
+    without_box : list of str
+        Names of variables that are updated but have no box.
     """
 
     def __init__(self, ladder: Ladder, step: Step) -> None:
@@ -114,7 +114,7 @@ class StepLadder:
         self.slots: dict[Variable, str] = {}
         self.updates: dict[Tensor, str] = {}
         self.drawn: list[tuple[Pair, str]] = []
-        self.untold: list[str] = []
+        self.without_box: list[str] = []
         self._gradients: dict[Tensor, list[str]] = {}
         for parameter, gradient in step.gradients.items():
             found = ladder.gradient_of.get(self.lines[parameter])
@@ -122,7 +122,7 @@ class StepLadder:
                 self._gradients.setdefault(gradient, []).append(found)
 
     def graph(self, model: Any) -> Graph:
-        """Return the picture."""
+        """Return the graph with its caption."""
         return self.ladder.graph("training", self.caption(model))
 
     def _weights(self) -> list[Variable]:
@@ -131,8 +131,8 @@ class StepLadder:
     def _owners(self) -> dict[Variable, Variable]:
         """Return the weight to which each slot belongs.
 
-        Where the optimizer does not tell, a slot belongs to the one weight whose gradient its new
-        value is computed from.
+        If the optimizer does not report it, a slot belongs to the weight whose gradient its new
+        value is computed from, provided there is only one.
         """
         found = {}
         for pair in self.step.pairs:
@@ -151,13 +151,16 @@ class StepLadder:
         return [v for v, gradient in self.step.gradients.items() if gradient is x]
 
     def add_slots(self) -> None:
-        """Add the slots of each weight to its line; what belongs to no weight is told."""
+        """Add the slots of each weight to its line.
+
+        Slots that belong to no weight are listed in `without_box`, for the caption.
+        """
         for variable in dict.fromkeys([*self.step.slots, *(p.variable for p in self.step.pairs)]):
             if variable in self.lines:
                 continue
             owner = self.owners.get(variable)
             if owner is None:
-                self.untold.append(variable.name)
+                self.without_box.append(variable.name)
                 continue
             column = short_name(variable.name, owner.name)
             self.slots[variable] = self._add(
@@ -165,7 +168,7 @@ class StepLadder:
             )
 
     def add_updates(self) -> None:
-        """Add a box for every pair, with edges from its sources and to its variable."""
+        """Add a box for every update, with edges from its sources and to its variable."""
         for pair in self.step.pairs:
             v = pair.variable
             home = self.slots.get(v) or self.lines.get(v)
@@ -186,7 +189,7 @@ class StepLadder:
                 self.ladder.edges.append(tensor_edge(source, box_id, x))
 
     def _boxes_for(self, pair: Pair) -> Any:
-        """Return where the walk back from the new value of a pair ends."""
+        """Return the `boxes_at` function for the walk back from the new value of a pair."""
         own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
         def boxes_at(x: Tensor) -> list[str]:
@@ -210,20 +213,20 @@ class StepLadder:
         variable: Variable,
         kind: str,
         label: str = "",
-        **told: Attribute,
+        **more: Attribute,
     ) -> str:
-        attrs = {**tensor_facts(variable), **told}
+        attrs = {**tensor_facts(variable), **more}
         node = GraphNode("", clean(label or variable.name), kind, attrs=attrs)
         return self.ladder.add_to_line(wanted, line, column, short, node)
 
     def caption(self, model: Any) -> str:
-        """Return the optimizer with its hyperparameters, and how many pairs are whose."""
+        """Return the caption: optimizer, hyperparameters, and the number of updates by origin."""
         counts = {by: sum(pair.by == by for pair, _ in self.drawn) for by in ("optimizer", "layer")}
         name = type(model.optimizer).__name__
         text = f"{counted(counts['optimizer'], 'update')} by {name}"
         steps = model.optimizer.iterations.name
-        besides = [name for name in self.untold if name != steps]
-        besides += ["the count of steps"] if steps in self.untold else []
+        besides = [name for name in self.without_box if name != steps]
+        besides += ["the count of steps"] if steps in self.without_box else []
         text += f", and {', '.join(besides)}" if besides else ""
         if counts["layer"]:
             text += f", {counts['layer']} by layers"
@@ -238,7 +241,7 @@ class StepLadder:
 
 
 def _hyperparameters(optimizer: Any) -> str:
-    """Return an optimizer's class and its numbers, those that it reads as variables first.
+    """Return an optimizer's class and its hyperparameters, those stored as variables first.
 
     Examples
     --------
@@ -246,7 +249,7 @@ def _hyperparameters(optimizer: Any) -> str:
     >>> _hyperparameters(SGD(0.1, momentum=0.9))
     'SGD · lr 0.1 · momentum 0.9'
     """
-    told = {
+    values = {
         name: figure(value.get_value())
         for name, value in vars(optimizer).items()
         if isinstance(value, Variable)
@@ -256,24 +259,25 @@ def _hyperparameters(optimizer: Any) -> str:
     }
     for name, value in optimizer.get_config().items():
         if isinstance(value, dict) and "class_name" in value:  # a schedule
-            told[name] = str(value["class_name"])
-        if isinstance(value, (int, float)) and value and name not in told:
-            told[name] = "" if value is True else figure(value)
-    words = [f"{name} {value}".rstrip() for name, value in told.items()]
+            values[name] = str(value["class_name"])
+        if isinstance(value, (int, float)) and value and name not in values:
+            values[name] = "" if value is True else figure(value)
+    words = [f"{name} {value}".rstrip() for name, value in values.items()]
     return " · ".join([type(optimizer).__name__, *words])
 
 
-# --- what a step writes ---------------------------------------------------------------------------
+# --- the updates of a step ------------------------------------------------------------------------
 #
-# The pairs `(v, new_v)` are those that the optimizer gives the train function. It is asked for them
-# once more here, and put back as it was: the slots of a model that is being trained stay its own.
+# The pairs `(v, new_v)` are those that the optimizer passes to the train function. They are
+# computed again here, and the optimizer is restored afterwards, so a model in training keeps its
+# slots.
 
 
 class Pair(NamedTuple):
-    """A variable, its new value, and who wants it: "optimizer", "model" or "layer".
+    """A variable, its new value, and the origin of the update: "optimizer", "model" or "layer".
 
-    `parameter` is the weight to which a slot belongs (of a weight itself: the weight), where the
-    optimizer tells.
+    `parameter` is the weight to which a slot belongs, if the optimizer reports it. For a weight, it
+    is the weight itself.
     """
 
     variable: Variable
@@ -284,18 +288,18 @@ class Pair(NamedTuple):
 
 @dataclass
 class Step:
-    """One train step of a model.
+    """One training step of a model.
 
     Attributes
     ----------
     parameters : list of Variable
-        The weights that are trained.
+        The trained weights.
     gradients : dict of Variable to Tensor
-        As the optimizer uses them: clipped, if it clips.
+        As the optimizer uses them, after clipping.
     slots : list of Variable
-        The optimizer's own state.
+        State variables of the optimizer.
     pairs : list of Pair
-        The optimizer's first, then the count of steps, then those of layers.
+        Updates by the optimizer first, then the step count, then those by layers.
     """
 
     parameters: list[Variable]
@@ -305,19 +309,19 @@ class Step:
 
 
 def step_of(model: Any) -> Step:
-    """Return what a train step of a compiled model does.
+    """Return the gradients, slots and updates of one training step of a compiled model.
 
     Raises
     ------
     GradientError
-        A weight gets no gradient; the message says why. `fit` would raise the same.
+        A weight has no gradient; the message says why. `fit` would raise the same error.
     """
     optimizer = model.optimizer
     step = Step(list(model._collected_trainable_weights))
     with _unchanged(optimizer):
-        given, owners = _ask(optimizer, model.total_loss, step)
+        given, owners = _pairs(optimizer, model.total_loss, step)
         step.slots = [v for v in optimizer.weights if v is not optimizer.iterations]
-    # The first pair of a variable wins, as in `K.function`: layers come first there.
+    # As in `K.function`, the first update of a variable wins, and those of layers come first.
     layers = dict(reversed(chained(model.updates)))
     wanted = [(v, new, "optimizer") for v, new in given]
     wanted.append((optimizer.iterations, optimizer.iterations + 1, "model"))
@@ -333,7 +337,7 @@ def step_of(model: Any) -> Step:
 
 @contextmanager
 def _unchanged(optimizer: Any) -> Iterator[None]:
-    """Put an optimizer's attributes back as they were."""
+    """Restore an optimizer's attributes at the end of the `with` block."""
     before = dict(vars(optimizer))
     try:
         yield
@@ -342,22 +346,22 @@ def _unchanged(optimizer: Any) -> Iterator[None]:
         vars(optimizer).update(before)
 
 
-def _ask(optimizer: Any, loss: Tensor, step: Step) -> tuple[list[Any], dict[Variable, Variable]]:
-    """Return the optimizer's pairs and the parameter of each; enter the gradients.
+def _pairs(optimizer: Any, loss: Tensor, step: Step) -> tuple[list[Any], dict[Variable, Variable]]:
+    """Return the optimizer's updates and the weight of each, and store the gradients in `step`.
 
-    An optimizer that is written in Keras 2's way announces nothing. It asks for gradients all the
-    same, and these are heard.
+    An optimizer written for Keras 2 emits no events of updates. Its gradients are taken from the
+    events of the gradient computation instead.
     """
     owners: dict[Variable, Variable] = {}
     swept: list[Any] = []
 
-    def hear(stage: Stage, event: Any) -> None:
+    def collect(stage: Stage, event: Any) -> None:
         if stage.name == "gradients" and event is Mark.finished:
             swept.append(stage.result)
 
     inner: list[Stage] = []
     stage = optimizer.updates_stage(loss, step.parameters)
-    with observing(hear):
+    with observing(collect):
         for _, event in stage.walk():
             if isinstance(event, ParameterUpdate):
                 owners.update((v, event.param) for v, _ in event.pairs)
@@ -374,13 +378,13 @@ def _ask(optimizer: Any, loss: Tensor, step: Step) -> tuple[list[Any], dict[Vari
 
 
 def sources_of(new_value: Tensor, boxes_at: Callable[[Tensor], Sequence[str]]) -> dict[str, Tensor]:
-    """Return the boxes from which a new value is computed, and the tensor that each gives.
+    """Return the boxes from which a new value is computed, and the tensor behind each.
 
     Parameters
     ----------
     new_value : Tensor
     boxes_at : callable
-        From a tensor to the boxes that stand for it; where there are some, the walk back ends.
+        Returns the boxes of a tensor. The walk back stops at tensors that have boxes.
     """
     found: dict[str, Tensor] = {}
     stack, seen = [new_value], {new_value}
