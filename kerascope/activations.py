@@ -70,7 +70,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """
     if K.ndim(x) < 1 + (not dialect_options().wraps_operations):
         raise ShapeError(
-            f"softmax: input has shape {K.int_shape(x)}; expected at least 2 axes. "
+            f"softmax: expected at least 2 axes, got shape {K.int_shape(x)}. "
             f"Cannot apply softmax to a tensor that is {K.ndim(x)}D: add a batch axis.",
             subject=x,
         )
@@ -284,7 +284,7 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     axis = normalize_axis(axis, K.ndim(x), "glu")
     size = K.int_shape(x)[axis]
     if size is None or size % 2:
-        raise ShapeError(f"glu: axis {axis} of {K.int_shape(x)}; expected a known even size.")
+        raise ShapeError(f"glu: expected a known even size of axis {axis}, got {K.int_shape(x)}.")
     before = (slice(None),) * axis
     return x[(*before, slice(0, size // 2))] * K.sigmoid(x[(*before, slice(size // 2, None))])
 

@@ -1,7 +1,7 @@
-"""What a model of another library is called on, also in the words of torchinfo and torchview.
+"""Inputs for a model of another library, including the arguments of torchinfo and torchview.
 
-These write `summary(model, input_size=(2, 4))` and `draw_graph(model, input_data=x)`. A size
-stands for random numbers of that shape.
+These libraries use `summary(model, input_size=(2, 4))` and `draw_graph(model, input_data=x)`. A
+size means random numbers of that shape.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ WORDS = ("input_data", "input_size")
 
 
 def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
-    """Return the inputs of a call; take `input_data` or `input_size` out of its options.
+    """Return the inputs of a call, and remove `input_data` or `input_size` from its options.
 
     Raises
     ------
     ArgumentError
-        The inputs are given twice, or the size contains something other than whole numbers.
+        If the inputs are given twice, or a size is not a whole number.
 
     Examples
     --------
@@ -33,8 +33,8 @@ def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
     given = [(name, value) for name, value in words.items() if value is not None]
     if len(given) > 1:
         raise ArgumentError(
-            f"{where}: expected the inputs once, got {' and '.join(name for name, _ in given)}. "
-            f"Keep one of them."
+            f"{where}: expected one argument with the inputs. Keep one of: "
+            f"{' and '.join(name for name, _ in given)}."
         )
     if not given:
         return None
@@ -47,13 +47,13 @@ def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
     if with_numbers(sizes) is sizes:
         raise ArgumentError(
             f"{where}: expected input_size to be a shape with the batch, such as (2, 4), or a list "
-            f"of shapes; got {data!r:.80}."
+            f"of shapes, got {data!r:.80}."
         )
     return sizes
 
 
 def is_size(value: Any) -> bool:
-    """Return whether a value is a shape: a tuple of whole numbers from 1 on.
+    """Return whether a value is a shape: a tuple of whole numbers of at least 1.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def is_size(value: Any) -> bool:
 
 
 def with_numbers(inputs: Any) -> Any:
-    """Return inputs with random numbers, always the same, in place of shapes.
+    """Return inputs with each shape replaced by random numbers, with a fixed seed.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Finding the user's line: whose code a frame runs, and which frames of a stack are the user's.
+"""Finding the user's line: the owner of a frame's code, and the user's frames of a stack.
 
-Warnings point at the innermost caller that is not kerascope itself, and every layer remembers the
-line that made it. An op and a call of a layer remember all of the user's frames that led to them,
-up to where the engine was given the work (`boundary`): of each only its code and the place of an
-instruction in it, so that it costs next to nothing, and no frame, and so none of its arrays, is
-held. Lines and columns are found when somebody asks for them.
+Warnings point at the innermost caller outside kerascope, and every layer stores the line that
+created it. Ops and calls of layers store all of the user's frames that led to them, up to the
+function that entered the engine (`boundary`). Only the code object and the instruction's position
+are stored. This is cheap and keeps no frame, and so no array, alive. Lines and columns are computed
+when they are needed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 OURS, BOUNDARY, LIBRARY, USER = range(4)
 
-# Not asked of sysconfig: importing that takes as long as thirty modules of ours.
+# Without sysconfig, whose import takes as long as thirty modules of ours.
 _PYTHON = os.path.join(os.path.dirname(warnings.__file__), "")
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 _owners: dict[str, int] = {}
@@ -39,9 +39,9 @@ SomeFunction = TypeVar("SomeFunction", bound=Callable[..., Any])
 
 
 def boundary(function: SomeFunction) -> SomeFunction:
-    """Mark a function in which the engine is given work: a layer, a loss or an optimizer is called.
+    """Mark a function that enters the engine by calling a layer, a loss or an optimizer.
 
-    The file in which it stands ends the frames of an op: what is farther out is another one's code.
+    Frames outside its file are not stored for an op: they belong to an outer call.
     """
     file = function.__code__.co_filename
     _owners[file] = BOUNDARY
@@ -50,10 +50,10 @@ def boundary(function: SomeFunction) -> SomeFunction:
 
 
 def owner_of_file(file: str) -> int:
-    """Return whose a file of code is: OURS, a BOUNDARY of ours, of a LIBRARY, or the USER's.
+    """Return the owner of a code file: OURS, a BOUNDARY of ours, a LIBRARY, or the USER.
 
-    Python's own files are those of a library, too; a text without a file, as a notebook's cell or
-    what a prompt has read, is the user's.
+    Python's own files count as a library. Code without a file, from a notebook cell or a prompt,
+    is the user's.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def owner_of_file(file: str) -> int:
 
 def _owner_of_file(file: str) -> int:
     if file.startswith((_PACKAGE, "<kerascope ", "<frozen ")):
-        return OURS  # or nobody's: what is frozen has no lines to show
+        return OURS  # frozen modules have no lines to show
     is_library = file.startswith((_PYTHON, "<__array_function__ "))
     return LIBRARY if is_library or any(part in file for part in _INSTALLED) else USER
 
@@ -78,7 +78,7 @@ def _owner_of_file(file: str) -> int:
 # --- a stack of frames ----------------------------------------------------------------------------
 
 
-MOST_FRAMES = 32  # of a stack; what is farther out says no more
+MOST_FRAMES = 32  # stored frames of a stack; outer ones add no information
 
 
 class Line(NamedTuple):
@@ -89,9 +89,9 @@ class Line(NamedTuple):
     file : str
     line : int
     function : str
-        Its name there; "<module>" for a script's own lines.
+        Its name; "<module>" for top-level code.
     column, end_column : int or None
-        Of the expression, if it ends on the same line; None where Python does not know them.
+        Columns of the expression, if it ends on the same line; None if Python does not store them.
     """
 
     file: str
@@ -102,16 +102,16 @@ class Line(NamedTuple):
 
 
 class Frames(tuple[Any, ...]):
-    """The user's frames that led to something, the innermost first; nothing of them is resolved.
+    """The user's frames that led to an op or a call, the innermost first, without line numbers.
 
-    It is pickled as the lines that it stands for.
+    Pickles contain the lines instead.
     """
 
     __slots__ = ()
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The lines at which they stood."""
+        """The lines of the frames."""
         return tuple(
             code if isinstance(code, Line) else line_at(code, place)
             for code, place in zip(self[::2], self[1::2], strict=True)
@@ -138,7 +138,7 @@ NO_FRAMES = Frames()
 
 @lru_cache(maxsize=4096)
 def line_at(code: CodeType, place: int) -> Line:
-    """Return the line of an instruction, given by the number of its first byte."""
+    """Return the line of an instruction, given by its byte offset."""
     span = next(islice(code.co_positions(), place // 2, None), (None,) * 4)
     line, end_line, column, end_column = span
     if line is None:
@@ -148,14 +148,14 @@ def line_at(code: CodeType, place: int) -> Line:
 
 
 def users_frames(depth: int = 1) -> Frames:
-    """Return the user's frames around the caller, up to where the engine was given the work.
+    """Return the user's frames around the caller, up to the function that entered the engine.
 
-    If there are none, the innermost one of a library, if any, takes their place.
+    Without a user's frame, return the innermost frame of a library, if there is one.
 
     Parameters
     ----------
     depth : int
-        How many frames are left out; a boundary that is reached at once is passed.
+        The number of frames to skip. A boundary directly after them is skipped, too.
     """
     frame: FrameType | None = sys._getframe(depth + 1)
     while frame is not None and frame.f_code.co_filename in _boundaries:
@@ -164,8 +164,8 @@ def users_frames(depth: int = 1) -> Frames:
 
 
 def frames_up_from(frame: FrameType | None) -> Frames:
-    """Return the user's frames from one on outwards, as `users_frames` does."""
-    try:  # quickly over ours, which most are: this is done for every op that is made
+    """Return the user's frames from a frame outwards, as `users_frames` does."""
+    try:  # skip our own frames fast: they are the majority, and this runs for every new op
         while frame.f_code.co_filename in _ours:  # type: ignore[union-attr]
             frame = frame.f_back  # type: ignore[union-attr]
     except AttributeError:
@@ -193,16 +193,16 @@ def frames_up_from(frame: FrameType | None) -> Frames:
 
 
 def line_outside_the_package() -> tuple[str, int] | None:
-    """Return file and line of the user's innermost frame; without one, of the innermost library's.
+    """Return file and line of the user's innermost frame, or else of the innermost library frame.
 
-    The frames of kerascope are passed over, however many there are.
+    Frames of kerascope are skipped.
     """
     line = users_line(sys._getframe(1))
     return None if line is None else (line.file, line.line)
 
 
 def users_line(frame: FrameType | None) -> Line | None:
-    """Return the line of the user's innermost frame around one; without any, of a library's."""
+    """Return the line of the user's innermost frame around a frame, or else of a library's."""
     frame = users_frame(frame)
     code = None if frame is None else frame.f_code
     if frame is None or code is None:
@@ -211,7 +211,7 @@ def users_line(frame: FrameType | None) -> Line | None:
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of the user's around one; without any, a library's."""
+    """Return the user's innermost frame around a frame, or else a library's."""
     library = None
     while frame is not None:
         owner = owner_of_file(frame.f_code.co_filename)
@@ -229,7 +229,7 @@ def frame_outside_the_package() -> FrameType | None:
 
 
 def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
-    """Warn at the user's own line, however deep in the package we are."""
+    """Issue a warning that points at the user's line."""
     warnings.warn(printable_lines(message), category, stacklevel=_outside()[1])
 
 

@@ -1,8 +1,8 @@
-"""Objects that can be made again from the arguments of their constructor.
+"""Objects that can be recreated from the arguments of their constructor.
 
-`get_config` is derived from the constructor's signature here, once, for initializers, regularizers,
-constraints and optimizers: each argument is an attribute of the same name. Keras writes these
-methods out in every class.
+`get_config` is derived from the constructor's signature for initializers, regularizers, constraints
+and optimizers: each argument is stored as an attribute of the same name. Keras writes these methods
+in every class.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Configured:
         Raises
         ------
         ConfigError
-            An argument was not stored under its own name.
+            If an argument was not stored under its own name.
         """
         config = {}
         for name in configured_names(type(self)):
@@ -49,7 +49,7 @@ class Configured:
                     continue
                 raise ConfigError(
                     f"{type(self).__name__}: get_config() needs the argument {name!r}, which is "
-                    f"no attribute. Store it as self.{name}, or write get_config() yourself.",
+                    f"not an attribute. Store it as self.{name}, or write get_config() yourself.",
                     subject=self,
                 )
             config[name] = plain(getattr(self, name))
@@ -57,15 +57,15 @@ class Configured:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make an object from what `get_config` returned.
+        """Create an object from a configuration of `get_config`.
 
-        An argument that this class does not know is left out if it is None: what another version
-        of Keras stores for an option that is off.
+        Unknown arguments are ignored if they are None: other versions of Keras store unused
+        options so.
 
         Raises
         ------
         ConfigError
-            The class does not know an argument, and it is not None.
+            If an unknown argument is not None.
         """
         known = configured_names(cls)
         is_open = takes_any_keyword(cls)  # type: ignore[arg-type]  # a class is hashable
@@ -73,8 +73,8 @@ class Configured:
         for name in unknown:
             if config[name] is not None:
                 raise ConfigError(
-                    f"{cls.__name__}: configuration has {name}={config[name]!r}; "
-                    f"expected only {', '.join(known) or 'no arguments'}."
+                    f"{cls.__name__}: unknown argument {name}={config[name]!r}. "
+                    f"Use only: {', '.join(known) or 'no arguments'}."
                 )
         return made_from(cls, {n: value for n, value in config.items() if n not in unknown})
 
@@ -89,10 +89,10 @@ def constructor_parameters(cls: type) -> tuple[str, ...]:
 
 
 def configured_names(cls: type) -> tuple[str, ...]:
-    """Return the names of the arguments that a configuration holds.
+    """Return the names of the arguments in a class's configuration.
 
-    They are the constructor's own, and where a class that is not of this package passes on what
-    else it is given (`**kwargs`), also those of the class that it derives from.
+    These are the constructor's own arguments. If a class outside this package passes `**kwargs`
+    on, they include the arguments of its base class.
     """
     return _configured_names(cls)  # type: ignore[arg-type]
 
@@ -109,16 +109,16 @@ def _configured_names(cls: type) -> tuple[str, ...]:
 
 
 def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
-    """Return the names of the constructor's arguments of that base which has an attribute."""
+    """Return the names of the constructor arguments of the base class that defines an attribute."""
     base = next(base for base in cls.__mro__ if attribute in vars(base))
     return constructor_parameters(base)
 
 
 def made_from(cls: type, config: dict[str, Any]) -> Any:
-    """Return `cls(**config)`, without what a derived class's constructor itself passes to its base.
+    """Return `cls(**config)`, without arguments that the constructor itself passes to its base.
 
-    Where `class Relu(Dense)` says `super().__init__(units, activation="relu", **kwargs)`, Dense's
-    configuration has an activation all the same.
+    For example, if `class Relu(Dense)` calls `super().__init__(units, activation="relu",
+    **kwargs)`, the configuration of Dense still contains an activation.
     """
     config = dict(config)
     while True:
@@ -139,16 +139,16 @@ def _parameters_after_self(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
-    """Return a function's `locals()` as keywords for another one, such as the base's constructor.
+    """Return a function's `locals()` as keyword arguments for the base class's constructor.
 
-    So a signature is written out once, where users and their editors look for it.
+    So a signature is written once, where users and editors look for it.
 
     Parameters
     ----------
     arguments : dict
         `locals()`, before anything is assigned.
     *own : str
-        What the other one does not get.
+        Names to leave out.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def takes_any_keyword(cls: Callable[..., Any]) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: variables and arrays, in lists too, become plain numbers.
+    """Convert a value for JSON: variables and arrays, also in lists, become plain numbers.
 
     A float32 becomes the shortest number that reads back as the same float32: 0.01, not
     0.009999999776482582.
@@ -184,7 +184,7 @@ def plain(value: Any) -> Any:
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
         items = [plain(item) for item in value]
-        return tuple(items) if type(value) is tuple else items  # with names, it is no tuple of JSON
+        return tuple(items) if type(value) is tuple else items  # named tuples are not converted
     if hasattr(value, "get_value"):
         value = value.get_value()
     if isinstance(value, np.ndarray) and value.ndim:

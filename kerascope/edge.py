@@ -1,9 +1,8 @@
-"""The edge: where the engine's data leaves for a person's eyes.
+"""Displaying the engine's data: summaries, progress bars.
 
-The engine makes plain data (the rows of a summary, the state of a progress bar) and hands it to
-`show`. The rows above register how each kind is drawn: `viz` with rich, a notebook with HTML. Where
-nobody registered, plain text is printed. This keeps rich out of the engine and printing out of
-everything else.
+The engine passes plain data (the rows of a summary, the state of a progress bar) to `show`. Higher
+rows register a renderer for each kind of data: `viz` one with rich, notebooks one with HTML.
+Without a renderer, plain text is printed. So the engine does not depend on rich.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ _renderers: dict[str, Callable[..., Any]] = {}
 
 
 def register(kind: str, renderer: Callable[..., Any]) -> None:
-    """Let `renderer(data, **options)` draw data of this kind from now on."""
+    """Register `renderer(data, **options)` for this kind of data."""
     _renderers[kind] = renderer
 
 
 def renderer(kind: str, default: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what draws data of this kind: the registered renderer, or `default`."""
+    """Return the registered renderer for this kind of data, or `default`."""
     return _renderers.get(kind, default)
 
 
 def show(kind: str, data: Any, default: Callable[..., Any] = print, **options: Any) -> Any:
-    """Draw `data` with the renderer of its kind."""
+    """Display `data` with the renderer of its kind."""
     return renderer(kind, default)(data, **options)

@@ -1,4 +1,4 @@
-"""Writing files so that they are there whole, or not at all."""
+"""Writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kerascope.errors import ArgumentError, KerascopeError, UnavailableError
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[Path]:
-    """Give a new file beside `path` to write to, and rename it to `path` when all went well.
+    """Write a temporary file in a `with` block, and rename it to `path` if the block succeeds.
 
-    If the block raises, the new file is removed and an old one stays as it was.
+    If the block raises, the temporary file is removed and an existing file stays unchanged.
 
     Raises
     ------
     ArgumentError
-        The folder does not exist, or the file exists and `overwrite` is False.
+        If the folder does not exist, or the file exists and `overwrite` is False.
     UnavailableError
-        It may not be written, or the disk is full.
+        If permissions forbid it, or the disk is full.
 
     Examples
     --------
@@ -37,9 +37,7 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
     """
     target = check_writable(path)
     if target.exists() and not overwrite:
-        raise ArgumentError(
-            f"{str(target)!r} exists; expected a new file, since overwrite is False."
-        )
+        raise ArgumentError(f"{str(target)!r} exists. Give a new name, or pass overwrite=True.")
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     _remove_leftovers(target)
     try:
@@ -48,13 +46,13 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
     except OSError as error:
         if isinstance(error, KerascopeError):
             raise
-        raise UnavailableError(f"cannot write {str(target)!r}: {_reason(error)}.") from error
+        raise UnavailableError(f"Cannot write {str(target)!r}: {_reason(error)}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file so that it is there whole, or not at all; a text in UTF-8, as it is.
+    """Write a file completely or not at all. Text is encoded as UTF-8 with its line breaks.
 
     Raises
     ------
@@ -66,7 +64,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def comes_from_the_system(error: BaseException) -> bool:
-    """Tell whether an OSError is of the system, and none that a library raises for a damaged file.
+    """Return whether an OSError comes from the system rather than from a damaged file.
 
     Examples
     --------
@@ -79,25 +77,25 @@ def comes_from_the_system(error: BaseException) -> bool:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what processes that are no more left of writing this file."""
+    """Remove the temporary files of this file that ended processes left."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.unfinished")
     try:
         names = os.listdir(target.parent)
     except OSError:
-        return  # a folder may be written to and yet not be listed
+        return  # a writable folder may not be listable
     for match in filter(None, map(pattern.fullmatch, names)):
         path, process = target.with_name(match[0]), int(match[1])
-        with suppress(OSError):  # it has just been renamed, or Windows finds it open
+        with suppress(OSError):  # it was just renamed, or is open (Windows)
             if process != os.getpid() and not _may_hold(process, path.stat().st_mtime):
                 path.unlink()
 
 
 def _may_hold(process: int, written: float) -> bool:
-    """Tell whether a process lives that may be the one that wrote a file at this time."""
+    """Return whether the process that wrote a file at this time may still be running."""
     if not (_lives_on_windows(process) if os.name == "nt" else _lives(process)):
         return False
     begun = _begun(process)
-    return begun is None or begun <= written + 2  # seconds; else the number was given anew
+    return begun is None or begun <= written + 2  # seconds; otherwise the process number was reused
 
 
 def _lives(process: int) -> bool:
@@ -106,7 +104,7 @@ def _lives(process: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True  # somebody else's
+        return True  # another user's process
     return True
 
 
@@ -125,7 +123,7 @@ _MAY_BE_ASKED, _ACCESS_DENIED, _STILL_ACTIVE = 0x1000, 5, 259  # of Windows
 
 
 def _begun(process: int) -> float | None:
-    """Return when a process began, in seconds; None where the system does not tell."""
+    """Return the start time of a process in seconds; None if the system does not provide it."""
     try:
         facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         lines = Path("/proc/stat").read_text().splitlines()
@@ -136,19 +134,19 @@ def _begun(process: int) -> float | None:
 
 
 def why_missing(path: Path, hint: Callable[[Path], str]) -> str:
-    """Return why a path leads to no file and no folder, "" if it does.
+    """Return why a path is neither a file nor a folder; "" if it is one.
 
     Parameters
     ----------
     path : Path
     hint : callable
-        Returns which other file may have been meant, where there is nothing of this name.
+        Returns a suggestion if nothing of this name exists.
     """
     try:
         if path.is_file() or path.is_dir():
             return ""
         if path.exists():
-            return f"{str(path)!r} is a device or a pipe; expected a file."
+            return f"{str(path)!r} is a device or a pipe. Give a file."
         if path.is_symlink():
             return f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist."
     except OSError as error:
@@ -157,28 +155,28 @@ def why_missing(path: Path, hint: Callable[[Path], str]) -> str:
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file that is to be written, if it looks as if that could be done.
+    """Return the path of a file to be written, after checking that this seems possible.
 
     Raises
     ------
     ArgumentError
-        The folder does not exist, or the path is itself a folder.
+        If the folder does not exist, or the path is itself a folder.
     UnavailableError
-        Nobody may write into the folder.
+        If the folder is not writable.
     """
     target = Path(path)
     if not target.parent.is_dir():
         raise ArgumentError(
-            f"cannot write {str(target)!r}; expected an existing folder, "
-            f"got {str(target.parent)!r}. Make it first."
+            f"Cannot write {str(target)!r}: the folder {str(target.parent)!r} does not exist. "
+            f"Create it first."
         )
     if target.is_dir():
-        raise ArgumentError(f"cannot write {str(target)!r}; expected a file, got a folder.")
+        raise ArgumentError(f"Cannot write {str(target)!r}: expected a file, got a folder.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise UnavailableError(f"cannot write {str(target)!r}: permission denied.")
+        raise UnavailableError(f"Cannot write {str(target)!r}: permission denied.")
     return target
 
 
 def _reason(error: OSError) -> str:
-    """Return why in the words of the system, without the name of the unfinished file."""
+    """Return the system's reason, without the name of the temporary file."""
     return os.strerror(error.errno).lower() if error.errno else str(error)

@@ -1,12 +1,12 @@
-"""How much a model may take that is built from a configuration that was read, and who counts it.
+"""Limits on the memory and time of a model that is built from a file's configuration.
 
-A text of a few hundred bytes can ask for a layer of 10^9 units, for a recurrence that is written
-out over millions of steps, for a factorization that takes hours. So while a model is built from a
-configuration that was read (JSON, YAML, `.keras`, `.h5`), a `Budget` is in force, and whoever makes
-something large takes it from there first: weights, states, factorizations, layers, calls and ops.
-What a person wrote in code is never counted, nor is a copy of it.
+A text of a few hundred bytes can request a layer of 10^9 units, a recurrence unrolled over millions
+of steps, or a factorization that takes hours. So a `Budget` is active while a model is built from a
+configuration (JSON, YAML, `.keras`, `.h5`). Weights, states, factorizations, layers, calls and ops
+are counted before they are created. Models built by your own code, and their copies, are not
+counted.
 
-Who means it lifts the limits: `load_model(path, limits=None)`, `kerascope draw --no-limits`.
+To remove the limits, use `load_model(path, limits=None)` or `kerascope draw --no-limits`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from kerascope.errors import ConfigError
 
-HOW_TO_LIFT = "If you trust it, lift the limits: limits=None, or --no-limits on the command line."
+HOW_TO_LIFT = "If you trust the file, remove the limits: limits=None, or --no-limits."
 GREATEST_NUMBER = 2**63
 LAYER_COST = 4  # in parts: an object of some KB
 CALL_COST = 4  # in parts: takes the time of some ops, in addition to the ops that it makes
@@ -28,16 +28,16 @@ CALL_COST = 4  # in parts: takes the time of some ops, in addition to the ops th
 
 @dataclass(frozen=True)
 class Limits:
-    """What building from a configuration that was read may take.
+    """Limits for building a model from a configuration.
 
     Attributes
     ----------
     numbers : int
-        In all weights and states together, where they are not read from a file too.
+        Entries in all weights and states, if their values are not read from the same file.
     spare : int
-        Numbers beyond those that are in the file.
+        Entries beyond the number in the file.
     constants : int
-        Numbers that are computed for an op, such as the matrices of Resizing.
+        Entries of arrays computed for ops, such as the matrices of Resizing.
     products : int
         Multiplications in factorizations (the initializer Orthogonal).
     parts : int
@@ -63,18 +63,17 @@ USUAL = Limits()
 
 
 class Budget:
-    """What is left of the limits while one model is built.
+    """The remaining limits while one model is built.
 
     Parameters
     ----------
     limits : Limits or None
         None counts nothing.
     where : str
-        What is read, as errors call it.
+        The name of the source in errors.
     in_file : callable, optional
-        Counts the numbers of weights that the file holds, which are read next: first values of
-        weights would be work for nothing, so they are zeros. It is asked only by a model that has
-        more weights than `limits.spare`.
+        Returns the number of weight entries in the file. They are read next, so initial values
+        are zeros. It is called only for a model with more weights than `limits.spare`.
     """
 
     _deferred: Budget | None = None
@@ -93,12 +92,12 @@ class Budget:
 
     @property
     def weights_are_read_next(self) -> bool:
-        """Whether the first values of weights are never seen."""
+        """Whether the initial values of weights will be overwritten."""
         return self.in_file is not None
 
     @property
     def is_spent(self) -> bool:
-        """Whether more was asked for than there was."""
+        """Whether a limit was exceeded."""
         return self.limits is not None and any(
             left < 0 for left in (self.numbers, self.constants, self.products, self.parts)
         )
@@ -116,7 +115,7 @@ class Budget:
         Raises
         ------
         ConfigError
-            Too little is left.
+            If the limit is exceeded.
         """
         if self.limits is None or not all(isinstance(size, int) for size in shape):
             return
@@ -138,20 +137,20 @@ class Budget:
         )
 
     def take_constant(self, shape: Sequence[int], what: str) -> None:
-        """Take an array that is computed for an op from the budget.
+        """Take an array computed for an op from the budget.
 
         Raises
         ------
         ConfigError
-            Too little is left.
+            If the limit is exceeded.
         """
         if self.limits is None:
             return
         self.constants -= math.prod(shape)
         if self.constants < 0:
             raise ConfigError(
-                f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}; "
-                f"expected at most {self.limits.constants:,} numbers for all constants. "
+                f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, "
+                f"but all constants may have {self.limits.constants:,} numbers. "
                 f"{HOW_TO_LIFT}"
             )
 
@@ -161,7 +160,7 @@ class Budget:
         Raises
         ------
         ConfigError
-            Too little is left.
+            If the limit is exceeded.
         """
         if self.limits is None:
             return
@@ -169,8 +168,8 @@ class Budget:
         if self.products < 0:
             raise ConfigError(
                 f"{self.where}: its configuration asks for an orthogonal matrix of shape "
-                f"{in_words((rows, columns))}; expected at most {self.limits.products:,} "
-                f"multiplications for all of them. {HOW_TO_LIFT}"
+                f"{in_words((rows, columns))}, but all of them may take {self.limits.products:,} "
+                f"multiplications. {HOW_TO_LIFT}"
             )
 
     def take_parts(self, number: int, what: str) -> None:
@@ -179,7 +178,7 @@ class Budget:
         Raises
         ------
         ConfigError
-            Too few are left.
+            If the limit is exceeded.
         """
         if self.limits is None:
             return
@@ -188,12 +187,12 @@ class Budget:
             raise self._of_too_many_parts(what)
 
     def check_parts(self, number: int, what: str) -> None:
-        """Look whether there are so many, before any is made.
+        """Check that the budget has this number of parts, before they are created.
 
         Raises
         ------
         ConfigError
-            Too few are left.
+            If the limit is exceeded.
         """
         if self.limits is not None and self.parts < number:
             raise self._of_too_many_parts(what)
@@ -208,16 +207,16 @@ class Budget:
 
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
-current_budget = _budget.get  # the budget in force, or None: most of the time
+current_budget = _budget.get  # the active budget; usually None
 
 
 def count_op(op: Any) -> None:
-    """Take an op of a graph from the budget, if one is in force.
+    """Take an op of a graph from the active budget, if there is one.
 
     Raises
     ------
     ConfigError
-        There were too many.
+        If there are too many.
     """
     budget = current_budget()
     if budget is not None:
@@ -226,7 +225,7 @@ def count_op(op: Any) -> None:
 
 @contextmanager
 def building(budget: Budget | None) -> Iterator[None]:
-    """Let a budget be in force inside the `with` block; None keeps the one that is."""
+    """Activate a budget inside the `with` block; None keeps the active one."""
     if budget is None:
         yield
         return
@@ -238,7 +237,7 @@ def building(budget: Budget | None) -> Iterator[None]:
 
 
 def in_words(shape: Sequence[int]) -> str:
-    """Return a shape in which no number is longer than a person reads.
+    """Return a shape as text, with very large numbers rounded.
 
     Examples
     --------

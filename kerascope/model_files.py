@@ -1,7 +1,7 @@
-"""The path of a file of a model stands for the model in it, whoever is asked.
+"""Paths of model files as arguments: `draw("model.keras")`.
 
-`draw`, `walk` and the others open what they are given here, and so does the command line. Files of
-other libraries, as of ONNX, stay paths: `kerascope.foreign` reads them.
+`draw`, `walk`, similar functions and the command line open model files here. Paths of ONNX files
+are not opened: `kerascope.foreign` reads them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONFIGS = "kerascope.saving.configs"
 
 
 def is_model_file(subject: Any) -> bool:
-    """Tell whether something is the path of a file of a model of Keras, by its ending.
+    """Return whether a value is the path of a Keras model file, by its extension.
 
     Examples
     --------
@@ -41,20 +41,20 @@ def opened(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Return the model for which a path stands; what is no such path comes as it is.
+    """Return the model in a file; return any other value unchanged.
 
     Parameters
     ----------
     subject : object
-        Of a .keras, .h5 or .hdf5 file the model with its weights, of a .json, .yaml or .yml file
-        one with fresh weights.
+        A path or a model. A .keras, .h5 or .hdf5 file gives a model with its weights, a .json,
+        .yaml or .yml file a model with fresh weights.
     custom_objects, compile, limits, opaque : optional
         As for `load_model`.
 
     Raises
     ------
     KerascopeError
-        As from `load_model` or `model_from_json`.
+        Errors of `load_model` or `model_from_json`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models where Keras keeps them: `from kerascope.models import Model, Sequential`."""
+"""Models under Keras's module name: `from kerascope.models import Model, Sequential`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kerascope.not_yet import answer_missing_names
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import override_dialect
 
-if TYPE_CHECKING:  # at run time they come when they are first used
+if TYPE_CHECKING:  # imported at their first use
     from kerascope.saving import (
         load_model,
         model_from_config,
@@ -54,8 +54,8 @@ answer_missing_names(__name__, later=dict.fromkeys(_OF_FILES, "kerascope.saving"
 
 # --- a second model like the first, with layers of its own ----------------------------------------
 #
-# Cloning repeats the first model's construction on new layers, call by call, so it needs no names
-# of classes: layers of your own are copied as they are.
+# Cloning repeats the calls of the first model on new layers. It needs no class names, so custom
+# layers can be cloned.
 
 
 def clone_model(
@@ -63,16 +63,16 @@ def clone_model(
     input_tensors: Any = None,
     clone_function: Callable[[Layer], Layer] | None = None,
 ) -> Any:
-    """Return a model of new layers, with fresh weights, that are connected in the same way.
+    """Return a copy of a model with new layers and fresh weights.
 
     Parameters
     ----------
     model : Model
-        A Sequential or a `Model(inputs, outputs)`. A layer that it shares stays one layer.
+        A Sequential or a `Model(inputs, outputs)`. Shared layers stay shared.
     input_tensors : Tensor or list of Tensor, optional
         The new model's inputs; by default new `Input`s.
     clone_function : callable, optional
-        From a layer to the one that takes its place: to replace or to keep some.
+        Returns the new layer for a layer, to replace or keep some layers.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def clone_model(
     Raises
     ------
     ConfigError
-        The model is a subclass with a `call` of its own: it has no connections that can be read.
+        If the model is a subclass with its own `call`, which has no graph of layers.
     ArgumentError
-        There are too few input tensors or too many.
+        If the number of input tensors is wrong.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def clone_model(
 
 
 def clone_layer(layer: Layer) -> Layer:
-    """Return a new layer of the same class and configuration; of a network, its clone."""
+    """Return a new layer of the same class and configuration; for a network, a clone."""
     if isinstance(layer, Network):
         return clone_model(layer)
-    known = custom_object_scope(own_classes(layer))  # a wrapper's configuration names classes
+    known = custom_object_scope(own_classes(layer))  # a wrapper's configuration has class names
     with known, sharing_functions(), override_dialect(ends_masks=layer._ends_masks):
         return type(layer).from_config(layer.get_config())
 
@@ -137,7 +137,7 @@ def _cloned_line(model: Sequential, tensors: list[Tensor], clone: Any) -> Sequen
 
 
 def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
-    """Repeat every call of the graph on new layers, deepest first."""
+    """Repeat every call of the graph on new layers, starting with the deepest."""
     inputs = [_begun(x) for x in tensors] or [_input_like(x) for x in model.inputs]
     twins: dict[Tensor, Any] = dict(zip(model.inputs, inputs, strict=True))
     new_layers: dict[Layer, Layer] = {}
@@ -169,7 +169,7 @@ def _input_like(x: Tensor) -> Any:
 
 
 def _begun(x: Any) -> Any:
-    """Return a tensor where a graph may begin: itself, if a layer made it, else an Input of it."""
+    """Return a tensor if a layer produced it, otherwise an Input with its shape."""
     if isinstance(x, Tensor) and x._keras_history is not None:
         return x
     return Input(tensor=x)

@@ -1,7 +1,7 @@
-"""Values inside lists, tuples and dicts, as arguments and configurations have them.
+"""Values in nested lists, tuples and dicts, such as arguments and configurations.
 
-Plain containers are gone into, however deep; one of a class of its own, such as a tuple with names,
-is a value like any other.
+Plain containers are traversed at any depth. An instance of a derived class, such as a named tuple,
+counts as a value.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-__all__: list[str] = []  # for the house itself
+__all__: list[str] = []  # internal
 
 Kind = type | tuple[type, ...]
 
 
 def replaced(value: Any, kind: Kind, replacement: Callable[[Any], Any]) -> Any:
-    """Return a value, or values in containers, with another for everything of this kind.
+    """Return the value, or nested values, with each instance of a class replaced.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def replaced(value: Any, kind: Kind, replacement: Callable[[Any], Any]) -> Any:
 
 
 def found_in(value: Any, kind: Kind) -> list[Any]:
-    """Return everything of this kind in a value, in order.
+    """Return all instances of a class in a nested value, in order.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def found_in(value: Any, kind: Kind) -> list[Any]:
 
 
 def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield every dict of a configuration, those inside others too.
+    """Yield every dict of a configuration, including nested dicts.
 
     Examples
     --------
@@ -64,10 +64,10 @@ def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
 
 
 def flattened(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """Return what a value contains that is no container, and what puts other things in the places.
+    """Flatten a nested value: return its leaves, and a function that rebuilds it from new leaves.
 
-    None counts as an empty container. What a dict contains is in the order of its sorted keys, as
-    in Keras 3; what is put in its places has its own.
+    None counts as an empty container. The leaves of a dict are in the order of its sorted keys, as
+    in Keras 3; the rebuilt dict has the original order.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What is said to those who give `draw`, `walk` and the others something that is no model.
+"""Error messages for arguments of `draw`, `walk` and similar functions that are not models.
 
-Nearly always it is something near a model: its file, its weights, its class, the function that
-makes it. What to do then hangs on what it is, not on who was asked.
+Usually the argument is related to a model: its file, its weights, its class, or the function that
+creates it. The remedy depends on the argument, not on the function.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _OLD_KERAS = "tf_keras"
 _TENSORFLOW = "tensorflow"
 LONGEST = 60
-WEIGHTS = "Weights do not say what computes with them."
+WEIGHTS = "Weights do not contain the model."
 
 
 def got_instead(subject: Any, call: str) -> str:
-    """Return what came instead of a model, and what to do.
+    """Return a description of the argument and the remedy.
 
     Parameters
     ----------
     subject : object
     call : str
-        How the caller is called on a model.
+        A correct call of the function, as text.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def got_instead(subject: Any, call: str) -> str:
 
 
 def described(subject: Any) -> str:
-    """Return what something is, in a few words on one line.
+    """Return a short description of an object on one line.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def _remedy(subject: Any, call: str) -> str:
     if isinstance(subject, _FUNCTIONS):
         return (
             f"If it makes a model: model = {_name_of_function(subject)}(...), then {call}. "
-            f"A function of JAX is known by its inputs: give arrays of JAX."
+            f"Functions of JAX are recognized by their inputs: give JAX arrays."
         )
     if _is_array(subject):
-        return f"Arrays are what a model is called on, or its weights; give the model: {call}."
+        return f"An array can be an input or a weight. Give the model: {call}."
     if _are_weights(subject):
         return _remedy_of_weights(subject, call)
     if isinstance(subject, (list, tuple, Mapping, ModuleType)):
@@ -107,17 +107,17 @@ def _remedy_of_file(path: str, call: str) -> str:
             f"module.load_state_dict({read}({said})), then {_on_module(call)}."
         )
     if name.endswith(TAPES):
-        return f"A tape is read by kerascope.trace.tape.Tape.load({said}), and drawn or played."
+        return f"Read the tape with kerascope.trace.tape.Tape.load({said}), then draw or play it."
     if name.endswith(_ARRAYS):
         return f"{loaded}, then {call}."
     for ending, reader in TEXT_FILES.items():
         if name.endswith(ending):
             return f"Read the text: model = ks.models.{reader}(open({said}).read()), then {call}."
     if name.endswith(".py"):
-        return f"Import what makes the model, and call it; then {call}."
+        return f"Import the function that makes the model, and call it, then {call}."
     return (
-        f"Of paths, those that end in {', '.join((*MODEL_FILES, *TEXT_FILES))} or "
-        f"{', '.join(OF_ONNX)} are read; or give the model itself: {call}."
+        f"Give the model itself, {call}, or a file that ends in "
+        f"{', '.join((*MODEL_FILES, *TEXT_FILES))} or {', '.join(OF_ONNX)}."
     )
 
 
@@ -133,7 +133,7 @@ def _remedy_of_weights(weights: Any, call: str) -> str:
 
 
 def _on_module(call: str) -> str:
-    """Return how the same is called on a module of PyTorch, which has to run to be drawn."""
+    """Return the call for a PyTorch module, which needs inputs to be drawn."""
     if call.startswith(("ks.draw(model)", "ks.to_networkx(model)")):
         return call.replace("(model)", "(module, inputs=x)")
     return call.replace("(model", "(module")
@@ -145,19 +145,19 @@ def _remedy_of_object(subject: Any, call: str) -> str:
         cls.__module__.startswith(f"{_TENSORFLOW}.python.keras") for cls in type(subject).__mro__
     ):
         return (
-            f"Live models are known of Keras 3, this is one of Keras 2: model.save('model.h5'), "
+            f"Live models must be of Keras 3, this one is of Keras 2: model.save('model.h5'), "
             f"model = ks.models.load_model('model.h5'), then {call}."
         )
     if _TENSORFLOW in homes:
         return (
-            "Of TensorFlow, models of Keras are known. Others come in as files of ONNX, which the "
-            "package tf2onnx writes."
+            "Only Keras models of TensorFlow are supported. Convert others to ONNX with the "
+            "package tf2onnx."
         )
     if "kerascope" in homes and hasattr(subject, "get_config"):
         return f"Put the layer into a model: model = ks.Sequential([layer]), then {call}."
     return (
-        f"Models are known of kerascope, PyTorch, Keras 3 and JAX, and in files of ONNX; others "
-        f"can be exported to ONNX: {call.replace('model', repr('model.onnx'))}."
+        f"Give a model of kerascope, PyTorch, Keras 3 or JAX. Export others to ONNX: "
+        f"{call.replace('model', repr('model.onnx'))}."
     )
 
 

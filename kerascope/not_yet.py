@@ -31,10 +31,10 @@ from kerascope.registry import did_you_mean
 # `RefusedError` with the reason.
 
 
-_CUDA = "It runs on an NVIDIA card alone."
-_SESSION = "There is no session on NumPy: leave the line out."
+_CUDA = "It runs only on NVIDIA cards."
+_SESSION = "NumPy has no sessions: remove the line."
 
-# Module -> name -> reason, and what to use instead.
+# Module -> name -> the reason and an alternative.
 REFUSALS: dict[str, dict[str, str]] = {
     "kerascope.layers": {
         "CuDNNGRU": f"{_CUDA} GRU(units, recurrent_activation='sigmoid', reset_after=True) "
@@ -46,10 +46,10 @@ REFUSALS: dict[str, dict[str, str]] = {
         "Use one of kerascope.optimizers.",
     },
     "kerascope.utils": {
-        "multi_gpu_model": "There is no GPU on NumPy. Train the model itself.",
+        "multi_gpu_model": "NumPy does not use GPUs. Train the model itself.",
     },
     "kerascope.applications.keras1": {
-        "preprocess_input": "Sound files are read with librosa, which is no part of kerascope. "
+        "preprocess_input": "Sound files are read with librosa, which is not included. "
         "Compute librosa.feature.melspectrogram(y=sound, sr=12000, n_fft=512, hop_length=256, "
         "n_mels=96) and its decibels.",
     },
@@ -61,30 +61,30 @@ REFUSALS: dict[str, dict[str, str]] = {
     },
 }
 
-# What belongs to Keras itself -> why; `out_of_scope` adds the way round.
+# Features of Keras -> the reason why they are missing; `out_of_scope` adds an alternative.
 BEYOND: dict[str, str] = {
-    "train_step": "A model here runs a graph that is made once, and no step of its class.",
+    "train_step": "Models here run a graph, not a step method.",
     "GradientTape": "Gradients here are a graph: K.gradients(loss, weights), or fit.",
     "mixed precision": "A layer here computes in the type of its weights: say 'float32', or "
     "'float16' for both.",
-    "LoRA": "No layer here has weights of low rank beside its own.",
+    "LoRA": "Layers here have no additional weights of low rank.",
     "int8": "No layer here computes with quantized numbers: say 'float32'; "
     "load_model(..., opaque=True) opens files of quantized models.",
 }
 
 
 def out_of_scope(what: str) -> str:
-    """Return why something of Keras 3 is not here, and how to see it all the same.
+    """Return why a feature of Keras 3 is missing, and an alternative.
 
     Examples
     --------
     >>> print(out_of_scope("LoRA"))
-    No layer here has weights of low rank beside its own. Or run it with Keras itself: `kerascope
-    run --live script.py` records it, and ks.draw(model) and ks.trace(model) take its models.
+    Layers here have no additional weights of low rank. Or run it with Keras itself: `kerascope
+    run --live script.py` records it, and ks.draw(model) and ks.trace(model) accept its models.
     """
     return (
         f"{BEYOND[what]} Or run it with Keras itself: `kerascope run --live script.py` records it, "
-        "and ks.draw(model) and ks.trace(model) take its models."
+        "and ks.draw(model) and ks.trace(model) accept its models."
     )
 
 
@@ -96,7 +96,7 @@ _LOSS_INSTEAD = (
 _TEST_INSTEAD = "Instead of it give compile a function as its loss or metric."
 _PREDICT_INSTEAD = "Instead of it make a second Model of the outputs that you want."
 
-# Function of a model -> methods of Keras 3 that make or run it there, and what to do instead.
+# Method of a model -> the methods of Keras 3 that it calls there, and an alternative.
 UNCALLED_METHODS: dict[str, dict[str, str]] = {
     "train_function": {
         "train_step": _LOSS_INSTEAD,
@@ -116,7 +116,7 @@ UNCALLED_METHODS: dict[str, dict[str, str]] = {
 
 
 class Refused:
-    """Base of the stand-ins for refused names; nothing can be made of them."""
+    """Base of the placeholder classes for refused names. They cannot be instantiated."""
 
     reason: str
 
@@ -132,7 +132,7 @@ class Refused:
 
 
 def refused(module: str, name: str) -> type[Refused] | None:
-    """Return the stand-in for a refused name; None for any other name.
+    """Return the placeholder class for a refused name; None for other names.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def refused(module: str, name: str) -> type[Refused] | None:
     >>> refused("kerascope.layers", "CuDNNLSTM")(3)
     Traceback (most recent call last):
         ...
-    kerascope.errors.RefusedError: kerascope.layers.CuDNNLSTM: It runs on an NVIDIA card alone.
+    kerascope.errors.RefusedError: kerascope.layers.CuDNNLSTM: It runs only on NVIDIA cards.
     LSTM(units, recurrent_activation='sigmoid') computes the same.
     """
     reason = REFUSALS.get(module, {}).get(name)
@@ -151,17 +151,17 @@ def refused(module: str, name: str) -> type[Refused] | None:
 
 # --- names that cannot be imported ----------------------------------------------------------------
 #
-# A name in a row may be a module: what is said of it holds for all that is below it. What is said
-# of names in `kerascope.ops` holds for `kerascope.ops.linalg` too.
+# A name in a row may be a module, with everything below it. Rows of `kerascope.ops` also apply to
+# `kerascope.ops.linalg`.
 
 Rows = dict[str, tuple[tuple[str, str], ...]]
 
-_ONE_PROCESSOR = "All is computed on the processor of one machine: leave it out."
+_ONE_PROCESSOR = "Everything runs on the processor of one machine: remove the line."
 _NO_JAX, _NO_TENSORFLOW, _NO_TORCH = (
     f"It wraps what {library} computes, and there is no {library} here. Write it as a layer."
     for library in ("JAX", "TensorFlow", "torch")
 )
-_DATASET = "It makes a tf.data.Dataset, and there is no TensorFlow here."
+_DATASET = "It creates a tf.data.Dataset, which needs TensorFlow."
 _DATASETS = (
     (
         "image_dataset_from_directory",
@@ -178,18 +178,18 @@ _DATASETS = (
 )
 _QUANTIZED, _UNSCALED = out_of_scope("int8"), out_of_scope("mixed precision")
 
-# Module -> (names, why they have no meaning on NumPy and what to do instead).
+# Module -> (names, the reason why they make no sense on NumPy, and an alternative).
 NEVER: Rows = {
     "kerascope": (
         ("device distribution", _ONE_PROCESSOR),
         ("Quantizer quantizers", _QUANTIZED),
         (
             "RematScope remat",
-            "No layer is computed twice to save memory: leave it out.",
+            "Layers are never recomputed to save memory: remove the line.",
         ),
         (
             "StatelessScope SymbolicScope",
-            "It keeps JAX from seeing variables change, and there is no JAX here. "
+            "It hides changes of variables from JAX, which is not used here. "
             "layer.stateless_call and K.function compute without changing any.",
         ),
         (
@@ -248,7 +248,7 @@ _PREPARING_DATA = """
     CutMix Equalization HashedCrossing Hashing
     MaxNumBoundingBoxes MixUp STFTSpectrogram"""
 
-# Module -> (names that may come, what to do instead).
+# Module -> (names that are not implemented yet, an alternative).
 NAMES: Rows = {
     "kerascope": (
         ("distillation", "Train the small model on teacher.predict(x), with 'kl_divergence'."),
@@ -331,14 +331,14 @@ NAMES: Rows = {
 
 
 def words_for(module: str, name: str) -> str | None:
-    """Return what to say of a name of Keras that is not here; None of any other name.
+    """Return the message for a missing name of Keras; None for other names.
 
     Examples
     --------
     >>> print(words_for("kerascope.random", "gamma"))
     kerascope.random.gamma: Keras has it, kerascope does not yet. Draw it with NumPy.
     >>> print(words_for("kerascope", "device"))
-    kerascope.device: All is computed on the processor of one machine: leave it out.
+    kerascope.device: Everything runs on the processor of one machine: remove the line.
     >>> words_for("kerascope.layers", "Dense")
     """
     error = error_for(module, name)
@@ -370,7 +370,7 @@ def names_in_rows(module: str) -> list[str]:
 
 # --- what a module answers ------------------------------------------------------------------------
 
-# The module that has what Keras 1 and 2 did not document, for `later`.
+# The module with the undocumented names of Keras 1 and 2, for `later`.
 PRIVATE_NAMES = "kerascope.compat.private_names"
 
 
@@ -384,7 +384,7 @@ def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
         The names that the module has: one of them may have been meant.
     """
     error = _error(module, name, known)
-    # With an object Python would add a second "Did you mean" of its own to the traceback.
+    # With an object, Python would add a second "Did you mean" to the traceback.
     error.name, error.obj = name, None
     return error
 
@@ -400,7 +400,7 @@ def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
 
 
 def answer_missing_names(module_name: str, later: Mapping[str, str] | None = None) -> None:
-    """Give a module that is being imported a `__getattr__` for names that it does not define.
+    """Add a `__getattr__` for missing names to a module during its import.
 
     `later` maps names to the modules that define them. They are imported when first used, because
     that takes long.

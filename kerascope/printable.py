@@ -1,9 +1,9 @@
-r"""Names as they are printed: what moves the cursor, or turns the direction, becomes an escape.
+r"""Printing names safely: control and direction characters become escapes.
 
-A name is data: it may come from a file and hold anything, "\x1b[2J" too, which wipes a terminal. It
-stays what it is in configurations and logs; wherever it is printed it passes through here. A file
-that people read as well as programs (SVG, GraphML, JSON) holds such a character as its form writes
-any character: programs read the name as it is, and people see what is in it.
+A name may come from a file and contain any characters, also "\x1b[2J", which clears a terminal.
+Configurations and logs keep names unchanged. All printed names are escaped here. Files that people
+and programs read (SVG, GraphML, JSON) contain such characters in the format's own escape notation:
+programs read the original name, and people see every character.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LAST_OF_ASCII = 0x7F
 
 
 def printable(text: str) -> str:
-    r"""Return text with each character that cannot be seen written as an escape.
+    r"""Return the text with invisible characters as escapes.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    r"""Return text in which line breaks and tabs stay, and all else is `printable`.
+    r"""Return the text with invisible characters as escapes, except line breaks and tabs.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def printable_lines(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    r"""Return a text of JSON that says the same, and in which each character can be seen.
+    r"""Return an equivalent JSON text with invisible characters as JSON escapes.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def printable_json(text: str) -> str:
 
 
 def printable_xml(text: str) -> str:
-    r"""Return text from inside of XML that says the same, and in which each character can be seen.
+    r"""Return equivalent XML content with invisible characters as character references.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
     rest = text
     for character in kept:
         rest = rest.replace(character, "")
-    if rest.isprintable():  # as nearly always, and a text may be a megabyte
+    if rest.isprintable():  # the usual case; a text may have a megabyte
         return text
     return "".join(
         x if x.isprintable() or x in kept or _joins(text, at) else escape(x)
@@ -74,7 +74,7 @@ def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Return whether a character only joins or parts two others, as in an emoji or in Persian."""
+    """Return whether a character only joins or separates its neighbours, as in emoji or Persian."""
     beside = text[max(at - 1, 0) : at] + text[at + 1 : at + 2]
     seen = beside.isprintable() and min(map(ord, beside), default=0) > LAST_OF_ASCII
     return text[at] in JOINERS and len(beside) == 2 and seen

@@ -1,8 +1,8 @@
-"""Named objects that a configuration can speak of: activations, losses, layers, and so on.
+"""Named objects for configurations: activations, losses, layers, and so on.
 
-One `Registry` per kind; `activations.get`, `.serialize` and `.deserialize` are its bound methods.
-Nothing is ever looked up in a module's `globals()`, where every import and helper would be a valid
-"activation".
+There is one `Registry` for each kind. `activations.get`, `.serialize` and `.deserialize` are its
+bound methods. Names are never looked up in a module's `globals()`, where every import and helper
+would be a valid "activation".
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _custom_objects: ContextVar[dict[str, Any]] = ContextVar("custom_objects", defau
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """Return your own classes and functions by name; what is entered holds for the whole process.
+    """Return the dict of your own classes and functions by name, for the whole process.
 
-    Inside a `custom_object_scope` it is the scope's dict, which is forgotten with it.
+    Inside a `custom_object_scope`, return the scope's dict, which is discarded at its end.
 
     Examples
     --------
@@ -39,12 +39,12 @@ def get_custom_objects() -> dict[str, Any]:
 
 @contextmanager
 def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Make your own classes and functions known by name inside the `with` block.
+    """Register your own classes and functions by name inside the `with` block.
 
     Parameters
     ----------
     *objects : dict
-        Maps names to classes or functions; later ones win over earlier ones.
+        Maps names to classes or functions. Later dicts take precedence.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def did_you_mean(name: str, known: Any, cutoff: float = 0.6) -> str:
-    """Return "Did you mean 'relu'? " for a near miss, else an empty string."""
-    from difflib import get_close_matches  # only a mistake needs it
+    """Return "Did you mean 'relu'? " for a similar name, otherwise an empty string."""
+    from difflib import get_close_matches  # only needed for errors
 
     close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"Did you mean {close[0]!r}? " if close else ""
@@ -78,13 +78,13 @@ class Registry:
     Parameters
     ----------
     kind : str
-        What one of them is called in an error: "activation", "loss", "layer".
+        The name of the kind in errors: "activation", "loss", "layer".
     words : tuple of str
-        Names that are understood elsewhere; suggested for a near miss, but never found here.
+        Names that other code accepts. They are suggested, but never found here.
     home : str, optional
-        Module that enters the objects when it is imported; done at the first name that is missing.
+        Module that registers the objects. It is imported at the first missing name.
     words_for : callable, optional
-        Gives what to say of a name of Keras that is not here yet; None for any other name.
+        Returns the message for a name of Keras that is not available here; None for other names.
 
     Examples
     --------
@@ -108,18 +108,18 @@ class Registry:
         self.words = words
         self.home = home
         self.words_for = words_for
-        self.further: Registry | None = None  # knows classes that a configuration may mean too
+        self.further: Registry | None = None  # has classes that a configuration may name
         self._objects: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
 
     def register(self, item: Any, *aliases: str) -> Any:
-        """Add a class or function under its own name and its aliases; usable as a decorator."""
+        """Register a class or function under its own name and its aliases; also a decorator."""
         self._objects[item.__name__] = item
         self._aliases.update(dict.fromkeys(aliases, item.__name__))
         return item
 
     def alias(self, *aliases: str) -> Callable[[Any], Any]:
-        """Return a decorator that registers under further names."""
+        """Return a decorator that also registers aliases."""
         return lambda item: self.register(item, *aliases)
 
     def names(self) -> list[str]:
@@ -136,7 +136,7 @@ class Registry:
         Raises
         ------
         UnknownNameError
-            Nothing is called so; the message suggests the nearest name.
+            If the name is unknown. The message suggests the most similar name.
         """
         for mapping in (custom_objects or {}, _custom_objects.get(), self._objects):
             if name in mapping:
@@ -147,7 +147,7 @@ class Registry:
             importlib.import_module(self.home)
             return self.lookup(name, custom_objects)
         if self.home is not None and name in dir(sys.modules[self.home]):
-            getattr(sys.modules[self.home], name)  # a module that loads late enters what it has
+            getattr(sys.modules[self.home], name)  # a lazily imported module registers its objects
             if name in self._objects:
                 return self._objects[name]
         not_yet = self.words_for(name)
@@ -161,7 +161,7 @@ class Registry:
         raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}{every}".rstrip())
 
     def _lookup_saved(self, name: str) -> Any:
-        """Return the object of a configuration; if it is not known, say how to make it known."""
+        """Return the object of a configuration. An error says how to register a name."""
         try:
             return self.lookup(name)
         except UnknownNameError as error:
@@ -173,9 +173,9 @@ class Registry:
             ) from None
 
     def get(self, identifier: Any) -> Any:
-        """Turn a name, a configuration or an object into an object; None stays None.
+        """Return the object for a name, a configuration or an object; None stays None.
 
-        A name that belongs to a class gives an instance with its default arguments.
+        The name of a class gives an instance with default arguments.
         """
         if identifier is None:
             return None
@@ -189,8 +189,8 @@ class Registry:
         if callable(identifier) or hasattr(identifier, "get_config"):
             return identifier
         raise ArgumentError(
-            f"{self.kind}: cannot interpret {identifier!r}; expected a name, a configuration "
-            f"{{'class_name': ..., 'config': ...}}, a function or an object."
+            f"{self.kind}: expected a name, a configuration {{'class_name': ..., 'config': "
+            f"...}}, a function or an object, got {identifier!r}."
         )
 
     def serialize(self, item: Any) -> Any:
@@ -212,9 +212,10 @@ class Registry:
         Raises
         ------
         ConfigError
-            The dict has no "class_name".
+            If the dict has no "class_name".
         UnknownNameError
-            No such class or function; pass `custom_objects` or use `custom_object_scope`.
+            If the class or function is unknown. Pass `custom_objects` or use
+            `custom_object_scope`.
         """
         if not isinstance(config, (dict, str)):
             return self.get(config)
@@ -224,8 +225,8 @@ class Registry:
                 return self.get(config)
             if "class_name" not in config:
                 raise ConfigError(
-                    f"{self.kind}: configuration {config!r} has no 'class_name'; "
-                    f"expected {{'class_name': ..., 'config': ...}}."
+                    f"{self.kind}: expected a configuration {{'class_name': ..., 'config': ...}}, "
+                    f"got {config!r}."
                 )
             found = self._lookup_saved(config["class_name"])
             if not inspect.isclass(found):

@@ -120,7 +120,7 @@ class OrthogonalRegularizer(Regularizer):
     def __init__(self, factor: float = 0.01, mode: str = "rows") -> None:
         if mode not in ("rows", "columns"):
             raise ArgumentError(
-                f"OrthogonalRegularizer: mode {mode!r}; expected 'rows' or 'columns'."
+                f"OrthogonalRegularizer: expected mode 'rows' or 'columns', got {mode!r}."
             )
         self.factor = float(factor)
         self.mode = mode
@@ -130,7 +130,7 @@ class OrthogonalRegularizer(Regularizer):
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):
             raise ShapeError(
-                f"OrthogonalRegularizer: weight of shape {K.int_shape(x)}; expected a matrix.",
+                f"OrthogonalRegularizer: expected a matrix, got shape {K.int_shape(x)}.",
                 subject=x,
             )
         rows = x if self.mode == "rows" else K.transpose(x)
@@ -167,7 +167,7 @@ class EigenvalueRegularizer(Regularizer):
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):
             raise ShapeError(
-                f"EigenvalueRegularizer: weight of shape {K.int_shape(x)}; expected a matrix.",
+                f"EigenvalueRegularizer: expected a matrix, got shape {K.int_shape(x)}.",
                 subject=x,
             )
         square = K.dot(K.transpose(x), x)

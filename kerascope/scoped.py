@@ -1,8 +1,8 @@
-"""Values that are in force during a `with` block, even if Ctrl-C ends the block.
+"""Values that are active during a `with` block, and reset even if Ctrl-C ends the block.
 
-A context variable that is set before a `try` and reset in its `finally` stays set if Ctrl-C comes
-between the two. So the block ends by a single call into C, which no signal handler interrupts: it
-closes a file in memory. The values in force are those whose file is open.
+If Ctrl-C arrives between setting a context variable and the following `try`, its `finally` never
+resets the variable. So the block ends with a single call into C, which signal handlers cannot
+interrupt: it closes a file in memory. The active values are those with an open file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class _Block(io.BytesIO):
-    """A value that is in force as long as this file, which is always empty, is open."""
+    """An always empty file that carries a value. The value is active while the file is open."""
 
     def __init__(self, value: Any, blocks: Scoped) -> None:
         super().__init__()
@@ -25,19 +25,19 @@ class _Block(io.BytesIO):
     def __enter__(self) -> None:  # type: ignore[override]
         try:
             self._blocks.push(self)
-        except BaseException:  # `__exit__` is not called then
+        except BaseException:  # `__exit__` is not called in this case
             self.close()
             raise
 
 
 class Scoped:
-    """The values of all open blocks in this context, the outermost first."""
+    """The values of all open blocks in this context, starting with the outermost."""
 
     def __init__(self, name: str) -> None:
         self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
 
     def holding(self, value: Any) -> AbstractContextManager[None]:
-        """Put a value in force inside the `with` block."""
+        """Activate a value inside the `with` block."""
         return _Block(value, self)
 
     def push(self, block: _Block) -> None:
@@ -46,7 +46,7 @@ class Scoped:
         self.open.set((*self.open.get(), weakref.ref(block)))
 
     def values(self) -> list[Any]:
-        """Return the values in force, and drop those of blocks that have ended."""
+        """Return the active values, and remove those of ended blocks."""
         references = self.open.get()
         if not references:
             return []

@@ -1,7 +1,7 @@
-"""The few settings that hold for the whole process: float type, fuzz factor, image layout, dialect.
+"""Settings of the whole process: float type, fuzz factor, image layout, dialect.
 
-`kerascope.config` is the one instance of `Config`; `K.floatx()` and its kin read it. Keras keeps
-these in `backend/common.py`. The dialect is explained in `kerascope.spellings`.
+`kerascope.config` is the only instance of `Config`. `K.floatx()` and similar functions read it.
+Keras has these settings in `backend/common.py`. `kerascope.spellings` explains the dialects.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ VERIFY_VARIABLE = "KERASCOPE_VERIFY"
 
 
 class Config:
-    """Settings of the process; an assignment is checked at once.
+    """Settings of the process. Assignments are checked immediately.
 
     Attributes
     ----------
     floatx : {"float16", "float32", "float64"}
-        Type of new float tensors. Default "float32".
+        Dtype of new float tensors. Default "float32".
     epsilon : float
         Fuzz factor that keeps logarithms and divisions finite. Default 1e-7.
     image_data_format : {"channels_last", "channels_first"}
         Default "channels_last".
     dialect : {"1.2", "2.2", "3"}
-        Which Keras generation decides the names of weights, layers and logs, and the defaults and
-        formulas in which Keras 3 differs. Default "2.2", or the environment variable
+        The Keras version whose names of weights, layers and logs are used, and whose defaults and
+        formulas, where Keras 3 differs. Default "2.2", or the environment variable
         KERASCOPE_DIALECT.
 
     Examples
@@ -47,7 +47,7 @@ class Config:
     >>> Config(dialect="4")
     Traceback (most recent call last):
         ...
-    kerascope.errors.ArgumentError: config.dialect: no such value; expected '1.2', '2.2' or '3', got
+    kerascope.errors.ArgumentError: config.dialect: expected '1.2', '2.2' or '3', got
     '4'.
     """
 
@@ -71,17 +71,17 @@ class Config:
             self.dialect = dialect
 
     def __getattr__(self, name: str) -> Any:
-        """Read the dialect from the environment when it is asked for, and not set yet.
+        """Read the dialect from the environment at its first use.
 
-        At import nobody could catch an error, and the command line shall say it in its own words.
+        At import time, callers could not catch the error or print their own message.
         """
         if name != "dialect":
-            raise AttributeError(f"config has no setting {name!r}")
+            raise AttributeError(f"config: unknown setting {name!r}.")
         try:
             self.dialect = dialect_of_environment()
         except ArgumentError as error:
             self.dialect = USUAL_DIALECT
-            warn(f"{error} Going on with {USUAL_DIALECT!r}.", KerascopeWarning)
+            warn(f"{error} {USUAL_DIALECT!r} is used.", KerascopeWarning)
         return self.dialect
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -91,7 +91,7 @@ class Config:
             value = _checked_epsilon(value)
         else:
             known = ", ".join(SETTINGS)
-            raise ArgumentError(f"config: no setting {name!r}; expected one of {known}.")
+            raise ArgumentError(f"config: unknown setting {name!r}. Use one of: {known}.")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -105,41 +105,39 @@ def _checked_choice(name: str, value: str, where: str | None = None) -> str:
         return value
     listed = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
     where = where or f"config.{name}"
-    raise ArgumentError(f"{where}: no such value; expected {listed}, got {value!r}.")
+    raise ArgumentError(f"{where}: expected {listed}, got {value!r}.")
 
 
 def _checked_epsilon(value: Any) -> float:
     if isinstance(value, (int, float)) and 0 < value < 1:
         return float(value)
-    raise ArgumentError(
-        f"config.epsilon: not a small number; expected between 0 and 1, got {value!r}."
-    )
+    raise ArgumentError(f"config.epsilon: expected a number between 0 and 1, got {value!r}.")
 
 
 def dialect_of_environment() -> str:
-    """Return the dialect that the environment variable KERASCOPE_DIALECT chooses, or the usual one.
+    """Return the dialect in the environment variable KERASCOPE_DIALECT, or the default.
 
     Raises
     ------
     ArgumentError
-        There is no such dialect.
+        If its value is not a dialect.
     """
     value = os.environ.get(DIALECT_VARIABLE) or USUAL_DIALECT
     return _checked_choice("dialect", value, f"environment variable {DIALECT_VARIABLE}")
 
 
 def verify_of_environment() -> bool:
-    """Tell whether the environment variable KERASCOPE_VERIFY asks for verified programs.
+    """Return whether the environment variable KERASCOPE_VERIFY requests verified programs.
 
     Raises
     ------
     ArgumentError
-        It is neither 0 nor 1.
+        If it is neither 0 nor 1.
     """
     value = os.environ.get(VERIFY_VARIABLE) or "0"
     if value in ("0", "1"):
         return value == "1"
-    raise ArgumentError(f"environment variable {VERIFY_VARIABLE}: got {value!r}; expected 0 or 1.")
+    raise ArgumentError(f"environment variable {VERIFY_VARIABLE}: expected 0 or 1, got {value!r}.")
 
 
 config = Config(dialect=None)

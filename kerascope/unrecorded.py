@@ -1,8 +1,8 @@
-"""Calls that run without events although they are observed.
+"""Calls that run without events although there is an observer.
 
-An observer may need only the inputs of a call, since it can repeat the call later to get its events
-(`trace/journal.py`). Such an observer has this runner, which asks it before each call. A call that
-fails without events is repeated with events, which show where it failed.
+An observer may store only the inputs of a call, because it can repeat the call later to get its
+events (`trace/journal.py`). Such an observer uses this runner, which calls it before each call. A
+call that fails without events is repeated with events, to show where it fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kerascope.stage import Stage, WatchedRunner
 
 
 class RepeatWithEvents(Exception):
-    """A call has to be repeated with events; `args` holds the batch, if it is one of training."""
+    """A call must be repeated with events. In training, `args` contains the batch."""
 
 
 class UnrecordedRunner(WatchedRunner):
@@ -23,8 +23,9 @@ class UnrecordedRunner(WatchedRunner):
     Parameters
     ----------
     observer : object
-        `unrecorded_call(function, inputs)` returns what computes a call, or None;
-        `unrecorded_batches(function, feed, callbacks)` what computes the next batches, or None.
+        Its `unrecorded_call(function, inputs)` returns a generator that computes a call, or None.
+        Its `unrecorded_batches(function, feed, callbacks)` returns a generator that computes the
+        next batches, or None.
     """
 
     def __init__(self, observer: Any) -> None:
@@ -33,7 +34,7 @@ class UnrecordedRunner(WatchedRunner):
 
     @boundary
     def run(self, stage: Stage) -> Any:
-        """Return the result of a stage that is not done."""
+        """Run a stage that has not been started, and return its result."""
         if stage.shortcut is not None and not stage.is_started:
             given = stage.names
             if "inputs" in given:

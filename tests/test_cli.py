@@ -203,7 +203,7 @@ def test_a_dialect_that_is_none_is_refused_in_one_line():
     run = command("summary", script(ONE), environment={"KERASCOPE_DIALECT": "nonsense"})
     assert run.returncode == 2
     (line,) = run.stderr.decode().splitlines()
-    assert line.startswith("kerascope: environment variable KERASCOPE_DIALECT: no such value")
+    assert line.startswith("kerascope: environment variable KERASCOPE_DIALECT: expected ")
     assert "'1.2', '2.2' or '3', got 'nonsense'" in line
     assert run.stdout == b""
 
@@ -353,10 +353,10 @@ def test_a_script_that_fails_before_has_no_model_to_show(capsys):
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("nowhere/m.svg", "cannot write 'nowhere/m.svg'; expected an existing folder"),
+        ("nowhere/m.svg", "Cannot write 'nowhere/m.svg': the folder 'nowhere' does not exist"),
         ("m.bmp", "cannot tell the format of 'm.bmp'; expected a name that ends in one of .svg"),
-        ("folder.svg", "cannot write 'folder.svg'; expected a file, got a folder"),
-        ("locked/m.svg", "cannot write 'locked/m.svg': permission denied"),
+        ("folder.svg", "Cannot write 'folder.svg': expected a file, got a folder"),
+        ("locked/m.svg", "Cannot write 'locked/m.svg': permission denied"),
     ],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_the_script_runs(
@@ -381,7 +381,7 @@ def test_a_folder_that_refuses_the_drawing_in_the_end_is_named_in_one_line(capsy
     script(ONE)
     monkeypatch.setattr(Path, "write_bytes", refused)
     assert main(["draw", "script.py", "-o", "m.svg"]) == 1
-    assert capsys.readouterr().err.endswith("kerascope: cannot write 'm.svg': permission denied.\n")
+    assert capsys.readouterr().err.endswith("kerascope: Cannot write 'm.svg': permission denied.\n")
 
 
 # --- help -----------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_unknown_argument_of_a_config_is_left_out_only_if_it_is_off():
             self.speed = speed
 
     assert Speed.from_config({"speed": 2.0, "limit": None}).speed == 2.0
-    with pytest.raises(ConfigError, match="Speed: configuration has limit=3; expected only speed"):
+    with pytest.raises(ConfigError, match="Speed: unknown argument limit=3. Use only: speed"):
         Speed.from_config({"speed": 2.0, "limit": 3})
 
 

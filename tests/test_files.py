@@ -41,7 +41,7 @@ def test_what_the_system_refuses_is_said_with_the_name_of_the_target(number, rea
             unfinished.write_text("half", encoding="utf-8")
             raise OSError(number, os.strerror(number), str(unfinished))
 
-    with pytest.raises(UnavailableError, match=rf"^cannot write 'a\.txt': {reason}\.$"):
+    with pytest.raises(UnavailableError, match=rf"^Cannot write 'a\.txt': {reason}\.$"):
         write_half()
     assert Path("a.txt").read_text(encoding="utf-8") == "old"
     assert os.listdir() == ["a.txt"]
@@ -49,7 +49,7 @@ def test_what_the_system_refuses_is_said_with_the_name_of_the_target(number, rea
 
 def test_a_folder_that_may_not_be_written_to_is_refused_at_once(monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(UnavailableError, match=r"^cannot write 'a\.txt': permission denied\.$"):
+    with pytest.raises(UnavailableError, match=r"^Cannot write 'a\.txt': permission denied\.$"):
         write("a.txt")
 
 
@@ -71,7 +71,7 @@ def test_a_model_that_may_not_be_saved_names_its_file(method, monkeypatch):
 
     model = Sequential([Dense(2, input_shape=(3,))])
     monkeypatch.setattr(h5py, "File", refused)
-    with pytest.raises(UnavailableError, match=r"^cannot write 'a\.h5': permission denied\.$"):
+    with pytest.raises(UnavailableError, match=r"^Cannot write 'a\.h5': permission denied\.$"):
         getattr(model, method)("a.h5")
     assert os.listdir() == []
 
@@ -173,7 +173,7 @@ def test_a_missing_file_is_named_with_its_reason_and_never_suggested_itself(tmp_
     told = {
         "neat.keras": r"there is no file '.*neat\.keras'\. Did you mean '(.*/)?near\.keras'\?",
         "link.keras": r"link\.keras' is a link to '.*nothing\.keras', which does not exist",
-        "pipe.keras": r"pipe\.keras' is a device or a pipe; expected a file",
+        "pipe.keras": r"pipe\.keras' is a device or a pipe\. Give a file",
         "x" * 300 + ".keras": r"there is no file '.{1,60}\.\.\.': file name too long",
     }
     for name, words in told.items():

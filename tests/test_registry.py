@@ -71,7 +71,7 @@ def test_names_of_a_module_are_no_registered_names(registry, name):
 
 
 def test_what_cannot_be_interpreted_is_refused(registry):
-    with pytest.raises(ArgumentError, match="activation: cannot interpret 3"):
+    with pytest.raises(ArgumentError, match="activation: expected a name, .* got 3"):
         registry.get(3)
 
 
@@ -105,7 +105,7 @@ def test_a_class_may_say_how_it_is_rebuilt(registry):
 
 
 def test_a_configuration_without_a_class_name_is_refused(registry):
-    with pytest.raises(ConfigError, match="has no 'class_name'"):
+    with pytest.raises(ConfigError, match="expected a configuration"):
         registry.deserialize({"config": {}})
 
 
