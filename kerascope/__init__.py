@@ -1,21 +1,21 @@
-"""kerascope: the instrument with which people see inside a neural network library.
+"""kerascope: see inside a neural-network library.
 
-A complete Keras-style engine on NumPy whose every stage can be walked, drawn and tested. `import
-kerascope as keras` runs a Keras script; `ks.draw(model)` draws its graph; `ks.walk(model, x)` goes
-through a forward pass event by event.
+kerascope is a complete Keras-style engine on NumPy. Every stage of its work can be drawn, stepped
+through and tested. `import kerascope as keras` runs a Keras script, `ks.draw(model)` draws its
+graph, and `ks.walk(model, x)` yields the steps of a forward pass.
 
-The rows of the package, each importing only from those above it:
+The rows of the package, each importing only from the rows above it:
 
 0. errors, settings, spellings, stage, registry, edge, not_yet
 1. backend (`K`): the op graph, its gradients, functions
 2. activations, initializers, regularizers, constraints, losses, metrics, optimizers, callbacks
 3. engine: layers, nodes, networks, models
 4. layers, datasets, utils
-5. trace: walking and recording
+5. trace: recording and stepping
 6. viz: pictures and tables
 7. compat (`import keras`), models of other libraries, and the command line
 
-Nothing of rows 1 to 7 is loaded by `import kerascope`: each part comes when it is first used.
+`import kerascope` imports nothing of rows 1 to 7. Each part is imported at its first use.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kerascope.registry import custom_object_scope
 from kerascope.settings import config
 from kerascope.stage import Stage, observing
 
-if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr__` below
+if TYPE_CHECKING:  # for type checkers and editors; Python uses `__getattr__` below
     from kerascope import (
         activations,
         backend,
@@ -72,7 +72,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
 
 __version__ = "0.3.0.dev0"
 
-# Name -> the module that has it.
+# Name -> its module.
 _HOMES = {
     "Container": "kerascope.models",
     "Debugger": "kerascope.debugger.entry",
@@ -100,7 +100,7 @@ _HOMES = {
     "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
 }
-_OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # through the finder
+_OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # by the import finder
 _MODULES = (
     *("activations", "applications", "backend", "callbacks", "compat", "constraints", "datasets"),
     *("engine", "initializers", "layers", "losses", "metrics", "models", "optimizers"),
@@ -126,7 +126,7 @@ def __dir__() -> list[str]:
 
 
 def _renderer(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports the real renderer when it is first called."""
+    """Return a function that imports the real renderer at its first call."""
     return lambda *args, **kwargs: getattr(importlib.import_module(module), name)(*args, **kwargs)
 
 

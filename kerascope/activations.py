@@ -1,8 +1,8 @@
-"""Activation functions: what a layer applies to each number that it computes.
+"""Activation functions: functions that a layer applies to its outputs.
 
 `Dense(10, activation="softmax")` finds them by name through `get`; None is `linear`. Each is a
-function from a tensor to a tensor, so a model may also call it directly. Keras keeps them under the
-same names in `keras.activations`.
+function from a tensor to a tensor, so you can also call it directly. Keras has them under the same
+names in `keras.activations`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Parameters
     ----------
     x : Tensor, at least 2 axes, float
-        In dialect "3" of one axis too.
+        In dialect "3", one axis is enough.
     axis : int
         The axis of the classes.
 
@@ -54,7 +54,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Raises
     ------
     ShapeError
-        `x` has fewer than two axes.
+        If `x` has fewer than two axes.
 
     Notes
     -----
@@ -171,11 +171,11 @@ def hard_sigmoid(x: Tensor) -> Tensor:
 
 
 def hard_sigmoid_of_keras_2(x: Tensor) -> Tensor:
-    """Return `0.2 * x + 0.5` cut off at 0 and 1: of a file of Keras 2, in every dialect."""
+    """Return `0.2 * x + 0.5` cut off at 0 and 1, for files of Keras 2 in every dialect."""
     return K.hard_sigmoid(x)
 
 
-hard_sigmoid_of_keras_2.__name__ = "hard_sigmoid"  # what its configuration says
+hard_sigmoid_of_keras_2.__name__ = "hard_sigmoid"  # its name in configurations
 
 
 @_registry.register
@@ -231,7 +231,7 @@ def gelu(x: Tensor, approximate: bool = False) -> Tensor:
     ----------
     x : Tensor, float
     approximate : bool
-        Whether a formula with tanh stands for that probability.
+        Whether to approximate the probability with a formula with tanh.
 
     References
     ----------
@@ -279,7 +279,7 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     Raises
     ------
     ShapeError
-        The axis cannot be halved.
+        If the size of the axis is odd or unknown.
     """
     axis = normalize_axis(axis, K.ndim(x), "glu")
     size = K.int_shape(x)[axis]
@@ -292,14 +292,14 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """Return the logarithm of `softmax`, also where that would round to 0."""
+    """Return the logarithm of `softmax`, accurate even where `softmax` rounds to 0."""
     return K.log_softmax(x, axis=axis)
 
 
 @_registry.register
 @at_once_on_arrays
 def log_sigmoid(x: Tensor) -> Tensor:
-    """Return the logarithm of `sigmoid`, also where that would round to 0."""
+    """Return the logarithm of `sigmoid`, accurate even where `sigmoid` rounds to 0."""
     return -K.softplus(-x)
 
 
@@ -320,7 +320,7 @@ def tanh_shrink(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return x, or 0 where x lies between minus and plus `threshold`."""
+    """Return x, or 0 where x is between minus and plus `threshold`."""
     x = floating(x)
     return K.switch(K.greater(K.abs(x), threshold), x, K.zeros_like(x))
 
@@ -328,7 +328,7 @@ def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return x brought nearer to 0 by `threshold`, at most to 0 itself."""
+    """Return x moved towards 0 by `threshold`, but not beyond 0."""
     x = floating(x)
     nearer = x - threshold * K.sign(x)
     return K.switch(K.greater(K.abs(x), threshold), nearer, K.zeros_like(x))
@@ -344,7 +344,7 @@ def squareplus(x: Tensor, b: float = 4.0) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def sparse_plus(x: Tensor) -> Tensor:
-    """Return 0 up to -1, x from 1 on, and a parabola between."""
+    """Return 0 for x <= -1, x for x >= 1, and a parabola in between."""
     x = floating(x)
     return K.square(K.clip(x, -1.0, 1.0) + 1.0) / 4.0 + K.maximum(x - 1.0, 0.0)
 
@@ -352,11 +352,11 @@ def sparse_plus(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def sparse_sigmoid(x: Tensor) -> Tensor:
-    """Return 0 up to -1, 1 from 1 on, and a straight line between."""
+    """Return 0 for x <= -1, 1 for x >= 1, and a straight line in between."""
     return (K.clip(floating(x), -1.0, 1.0) + 1.0) / 2.0
 
 
-_SORTING = "kerascope.backend.ops.places"  # loaded late: of all activations one sorts
+_SORTING = "kerascope.backend.ops.places"  # imported late: only this activation sorts
 
 
 @_registry.register
@@ -401,21 +401,21 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
     Raises
     ------
     UnknownNameError
-        No activation has this name; the message suggests the nearest one.
+        If the name is unknown. The message suggests the most similar one.
     """
     return _registry.deserialize(name, custom_objects)
 
 
 def get(identifier: Any) -> Activation:
-    """Return an activation by name; None is `linear`, and a callable is itself.
+    """Return an activation by name; None is `linear`, and callables are returned unchanged.
 
-    "hard_sigmoid" is that of the dialect; in a configuration it is Keras 2's. Dialect "2.2" warns
-    of a layer, as Keras 2.2.4 does.
+    "hard_sigmoid" depends on the dialect; in a configuration it is Keras 2's. Dialect "2.2" warns
+    about a layer, as Keras 2.2.4 does.
 
     Raises
     ------
     UnknownNameError
-        No activation has this name; the message suggests the nearest one.
+        If the name is unknown. The message suggests the most similar one.
 
     Examples
     --------

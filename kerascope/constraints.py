@@ -1,12 +1,12 @@
-"""Constraints: functions that bring a weight back to where it may be, after each update.
+"""Constraints: functions that restrict a weight after each update.
 
-A layer passes one to `add_weight` (`kernel_constraint`); the optimizer applies it to the new value
-before that is written. A constraint is a function from a tensor to a tensor of the same shape.
-Keras keeps them in `keras.constraints`.
+A layer passes one to `add_weight` (`kernel_constraint`). The optimizer applies it to the new value
+before the value is written. A constraint is a function from a tensor to a tensor of the same shape.
+Keras has them in `keras.constraints`.
 
-Which axis? A constraint on norms sums over `axis`. For a Dense kernel (inputs, units) axis 0 gives
-each unit a norm of its own; for the kernel of a 2-D convolution (rows, columns, channels, filters)
-`[0, 1, 2]` does so for each filter.
+Constraints on norms sum over `axis`. For a Dense kernel (inputs, units), axis 0 limits the norm of
+each unit. For the kernel of a 2-D convolution (rows, columns, channels, filters), `[0, 1, 2]`
+limits the norm of each filter.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Axis = int | Sequence[int]
 
 
 class Constraint(Configured):
-    """Base of the constraints; itself it changes nothing."""
+    """Base class of the constraints; it changes nothing."""
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
-        """Return what `w` becomes."""
+        """Return the constrained value of `w`."""
         return w
 
 
 def _norms(w: Tensor, axis: Axis) -> Tensor:
-    """Return the Euclidean norms along `axis`, which stays with size 1."""
+    """Return the Euclidean norms along `axis`, which is kept with size 1."""
     return K.sqrt(K.sum(K.square(w), axis=axis, keepdims=True))
 
 
@@ -48,7 +48,7 @@ class MaxNorm(Constraint):
     max_value : float
         The greatest norm.
     axis : int or list of int
-        Over which axes a norm is taken.
+        The axes over which norms are computed.
 
     Notes
     -----
@@ -93,7 +93,7 @@ class UnitNorm(Constraint):
     Parameters
     ----------
     axis : int or list of int
-        Over which axes a norm is taken.
+        The axes over which norms are computed.
     """
 
     def __init__(self, axis: Axis = 0) -> None:
@@ -114,9 +114,9 @@ class MinMaxNorm(Constraint):
     min_value, max_value : float
         The range.
     rate : float
-        How far towards the range one update goes: 1 goes all the way.
+        The part of the way to the range in one update: 1 is the whole way.
     axis : int or list of int
-        Over which axes a norm is taken.
+        The axes over which norms are computed.
 
     Notes
     -----
@@ -137,7 +137,7 @@ class MinMaxNorm(Constraint):
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
-        """Return `w` with its vectors stretched or shortened."""
+        """Return `w` with its vectors rescaled."""
         norms = _norms(w, self.axis)
         nearest = K.clip(norms, self.min_value, self.max_value)
         desired = self.rate * nearest + (1 - self.rate) * norms

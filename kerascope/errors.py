@@ -1,30 +1,30 @@
-"""Everything that kerascope raises, in one tree.
+"""The tree of all errors that kerascope raises.
 
-Each class is also the built-in class that a Keras script would catch, so `except ValueError` keeps
-working::
+Each class also derives from the built-in class that a Keras script would catch, so `except
+ValueError` keeps working::
 
     KerascopeError
     ├── ShapeError (ValueError)             a tensor or array has the wrong shape
     ├── DtypeError (TypeError)              a value has the wrong type
     │   └── PhaseAskedError                 `if training:` in a graph that serves both phases
     ├── ArgumentError (ValueError)          an argument makes no sense
-    │   └── UnknownNameError                a name that no registry holds
+    │   └── UnknownNameError                a name that is not registered
     ├── GraphError (ValueError)             the graph itself is wrong
     │   ├── CycleError                      a node depends on itself
     │   ├── DisconnectedGraphError          an output needs a tensor that no input feeds
-    │   └── GradientError                   a derivative was asked that does not exist
+    │   └── GradientError                   a gradient that does not exist
     ├── IllDefinedError (AttributeError)    `layer.output` of a layer called twice
     ├── NotCompiledError (RuntimeError)     fit before compile
     ├── NotBuiltError (RuntimeError)        weights before the input shape is known
     ├── DataError (ValueError)              arrays that do not fit the model
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
-    ├── VerificationError (RuntimeError)    a program computes other numbers than its steps
+    ├── VerificationError (RuntimeError)    a program's results differ from its steps
     ├── NonFiniteLossError (RuntimeError)   the loss is NaN or infinite, and a callback forbids it
-    ├── WorkerError (RuntimeError)          a thread or process that makes batches failed
-    ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
+    ├── WorkerError (RuntimeError)          a thread or process for batches failed
+    ├── MissingToolError (RuntimeError)     a picture needs a missing program
     ├── DrawingError (RuntimeError)         Graphviz failed, or took too long
-    ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
-    ├── RefusedError (NotImplementedError)  Keras has it; on NumPy it has no meaning
+    ├── UnavailableError (OSError)          a file cannot be read, written or downloaded
+    ├── RefusedError (NotImplementedError)  Keras has it; it makes no sense on NumPy
     │   ├── RefusedImportError (ImportError)        ... in `import tensorflow.contrib`
     │   └── RefusedAttributeError (AttributeError)  ... in `tf.Session`, `layers.JaxLayer`
     └── NotYetError                         Keras has it and kerascope does not yet
@@ -49,7 +49,7 @@ class KerascopeError(Exception):
     Attributes
     ----------
     subject : object or None
-        The layer, op or tensor that the message speaks of, so that a picture can mark it.
+        The layer, op or tensor that the message is about. Pictures mark it.
     """
 
     def __init__(self, message: str, *, subject: Any = None) -> None:
@@ -72,7 +72,7 @@ class DtypeError(KerascopeError, TypeError):
 
 
 class PhaseAskedError(DtypeError):
-    """A `call` says `if training:`, but the graph that is being made serves both phases.
+    """A `call` uses `if training:`, but the graph is for both phases.
 
     Cause: `return a if training else b`. Fix: `return K.in_train_phase(a, b, training)`.
     """
@@ -81,12 +81,12 @@ class PhaseAskedError(DtypeError):
 class ArgumentError(KerascopeError, ValueError):
     """An argument makes no sense.
 
-    Cause: `Dense(-3)`. Fix: give what the docstring of the function says.
+    Cause: `Dense(-3)`. Fix: see the function's docstring for valid values.
     """
 
 
 class UnknownNameError(ArgumentError):
-    """A name that no registry holds.
+    """A name that is not registered.
 
     Cause: `activation="rellu"`. Fix: the message suggests the nearest known name.
     """
@@ -118,52 +118,51 @@ class DisconnectedGraphError(GraphError):
 
 
 class GradientError(GraphError):
-    """A derivative was asked that does not exist.
+    """A gradient does not exist.
 
     Cause: the loss reaches a weight only through `argmax`. Fix: the message names the op.
     """
 
 
 class IllDefinedError(KerascopeError, AttributeError):
-    """A property that has one meaning per call of the layer, asked of a layer with several.
+    """A property such as `output` of a layer with several calls, which has one value for each call.
 
     Cause: `layer.output` after two calls. Fix: `layer.get_output_at(node_index)`.
     """
 
 
 class NotCompiledError(KerascopeError, RuntimeError):
-    """Training was asked of a model that has no loss yet. Fix: `model.compile(optimizer, loss)`."""
+    """A model without a loss cannot be trained. Fix: `model.compile(optimizer, loss)`."""
 
 
 class NotBuiltError(KerascopeError, RuntimeError):
-    """Weights were asked of a layer or model that does not know its input shape yet."""
+    """A layer or model has no weights yet, because its input shape is unknown."""
 
 
 class DataError(KerascopeError, ValueError):
-    """Arrays that do not fit the model: their number, their shapes or their lengths."""
+    """Arrays do not fit the model: their number, shapes or lengths are wrong."""
 
 
 class ConfigError(KerascopeError, ValueError):
-    """A configuration that cannot be written, or cannot be turned back into an object."""
+    """A configuration cannot be written, or cannot be converted to an object."""
 
 
 class NotHereError(ConfigError):
-    """A file asks for what has no counterpart here: `load_model(..., opaque=True)` opens it."""
+    """A file contains unsupported features. Fix: `load_model(..., opaque=True)` opens it."""
 
 
 class VerificationError(KerascopeError, RuntimeError):
-    """A function's program computes other numbers than its steps, or would: a fault of kerascope.
+    """The results of a function's program differ from those of its steps: a defect of kerascope.
 
-    Cause: `K.function(..., verify=True)`, or KERASCOPE_VERIFY=1, has found what would have gone
-    wrong in silence, inside a loop perhaps. Fix: report it; until then, outside of loops,
-    `K.function(..., rewrites=())`.
+    Cause: `K.function(..., verify=True)` or KERASCOPE_VERIFY=1 found a wrong result. Fix: report
+    it. Until it is fixed, use `K.function(..., rewrites=())`, except for loops.
 
     Attributes
     ----------
     step : Apply or None
-        The first that differs; None if each by itself agrees.
+        The first step that differs; None if every single step agrees.
     got, expected : array or None
-        What the program computed there, and what the step does.
+        The results of the program and of the step.
     """
 
     def __init__(
@@ -180,11 +179,11 @@ class NonFiniteLossError(KerascopeError, RuntimeError):
 
 
 class WorkerError(KerascopeError, RuntimeError):
-    """A thread or process that should make batches was not started, or ended by itself."""
+    """A thread or process for batches could not be started, or ended unexpectedly."""
 
 
 class MissingToolError(KerascopeError, RuntimeError):
-    """A picture needs a program that is not installed; the message names the remedies."""
+    """A picture needs a program that is not installed. The message says what to install."""
 
 
 class DrawingError(KerascopeError, RuntimeError):
@@ -192,31 +191,31 @@ class DrawingError(KerascopeError, RuntimeError):
 
 
 class UnavailableError(KerascopeError, OSError):
-    """A file is not on this machine and could not be fetched, or cannot be written."""
+    """A file cannot be read, written or downloaded."""
 
 
 class NotYetError(KerascopeError):
-    """A name of Keras that is not here yet; the message says what to use instead."""
+    """A name of Keras that is not implemented yet. The message suggests an alternative."""
 
 
 class NotYetImportError(NotYetError, ImportError):
-    """A name that is not here yet was imported: `from kerascope.layers import RandomCrop`."""
+    """A missing name was imported: `from kerascope.layers import RandomCrop`."""
 
 
 class NotYetAttributeError(NotYetError, AttributeError):
-    """A name that is not here yet was used: `layers.RandomCrop`; `hasattr` is False."""
+    """A missing name was used: `layers.RandomCrop`. `hasattr` returns False."""
 
 
 class RefusedError(KerascopeError, NotImplementedError):
-    """A part of Keras that has no meaning on NumPy was used; the message says why."""
+    """A feature of Keras that makes no sense on NumPy was used. The message gives the reason."""
 
 
 class RefusedImportError(RefusedError, ImportError):
-    """A part of Keras without meaning on NumPy was imported, or TensorFlow beside `tf.keras`."""
+    """A refused feature of Keras, or of TensorFlow outside `tf.keras`, was imported."""
 
 
 class RefusedAttributeError(RefusedError, AttributeError):
-    """A part of Keras without meaning on NumPy was used, or TensorFlow beside `tf.keras`."""
+    """A refused feature of Keras, or of TensorFlow outside `tf.keras`, was used."""
 
 
 class KerascopeWarning(UserWarning):
@@ -224,7 +223,7 @@ class KerascopeWarning(UserWarning):
 
 
 class SpellingWarning(KerascopeWarning):
-    """An old keyword or name was used; the message gives today's."""
+    """An old keyword or name was used. The message gives the new one."""
 
 
 class NumericsWarning(KerascopeWarning):

@@ -42,7 +42,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "CuDNNLSTM": f"{_CUDA} LSTM(units, recurrent_activation='sigmoid') computes the same.",
     },
     "kerascope.optimizers": {
-        "TFOptimizer": "It wraps an optimizer of TensorFlow, and there is no TensorFlow here. "
+        "TFOptimizer": "It wraps an optimizer of TensorFlow, which is not available here. "
         "Use one of kerascope.optimizers.",
     },
     "kerascope.utils": {
@@ -57,7 +57,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "get_session": _SESSION,
         "set_session": _SESSION,
         "manual_variable_initialization": "Variables have their values from the beginning on "
-        "NumPy: leave the line out.",
+        "NumPy: remove the line.",
     },
 }
 
@@ -204,7 +204,7 @@ NEVER: Rows = {
         ),
     ),
     "kerascope.config": (
-        ("enable_flash_attention", "NumPy has one way to compute attention: leave the line out."),
+        ("enable_flash_attention", "NumPy has one way to compute attention: remove the line."),
         (
             "enable_unsafe_deserialization",
             "Whether code of a file may run is said for each: load_model(..., safe_mode=False).",

@@ -1,7 +1,7 @@
 """Regularizers: penalties on a weight or an output that are added to the loss.
 
-A layer keeps one for each of its weights (`kernel_regularizer`) and one for its output
-(`activity_regularizer`). A regularizer is a function from a tensor to a scalar tensor. Keras keeps
+A layer can have a regularizer for each weight (`kernel_regularizer`) and for its output
+(`activity_regularizer`). A regularizer is a function from a tensor to a scalar tensor. Keras has
 them in `keras.regularizers`.
 """
 
@@ -24,7 +24,7 @@ _registry = Registry("regularizer")
 
 
 class Regularizer(Configured):
-    """Base of the regularizers; itself it asks for no penalty."""
+    """Base class of the regularizers; its penalty is zero."""
 
     @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor | float:
@@ -32,12 +32,12 @@ class Regularizer(Configured):
         return 0.0
 
     def set_param(self, _: Any) -> None:
-        """Do nothing, with a warning: of Keras 1, where it does nothing either."""
-        warn("set_param of a regularizer does nothing: give it to a weight by add_weight.")
+        """Do nothing but warn. Keras 1 has this method, where it also does nothing."""
+        warn("set_param of a regularizer has no effect. Pass the regularizer to add_weight.")
 
     def set_layer(self, _: Any) -> None:
-        """Do nothing, with a warning: of Keras 1, where it does nothing either."""
-        warn("set_layer of a regularizer does nothing: give it to a layer when it is made.")
+        """Do nothing but warn. Keras 1 has this method, where it also does nothing."""
+        warn("set_layer of a regularizer has no effect. Pass the regularizer to a layer.")
 
 
 @_registry.alias("WeightRegularizer", "ActivityRegularizer", "l1l2", "l1_l2", "activity_l1l2")
@@ -80,7 +80,7 @@ class L1L2(Regularizer):
 
 @_registry.alias("l1", "activity_l1")
 class L1(L1L2):
-    """`L1L2` with the sum of absolute values alone: what "l1" means, as Keras 3 stores it."""
+    """`L1L2` with only the sum of absolute values: the class for "l1" in Keras 3's files."""
 
     def __init__(self, l1: float = 0.01) -> None:
         super().__init__(l1=l1)
@@ -88,7 +88,7 @@ class L1(L1L2):
 
 @_registry.alias("l2", "activity_l2")
 class L2(L1L2):
-    """`L1L2` with the sum of squares alone: what "l2" means, as Keras 3 stores it."""
+    """`L1L2` with only the sum of squares: the class for "l2" in Keras 3's files."""
 
     def __init__(self, l2: float = 0.01) -> None:
         super().__init__(l2=l2)
@@ -96,21 +96,21 @@ class L2(L1L2):
 
 @_registry.alias("orthogonal_regularizer")
 class OrthogonalRegularizer(Regularizer):
-    """Penalty on rows (or columns) of a matrix that are not at right angles to each other.
+    """Penalty on rows (or columns) of a matrix that are not orthogonal.
 
     Parameters
     ----------
     factor : float
         Factor of the penalty.
     mode : {"rows", "columns"}
-        Whether the rows or the columns shall be orthogonal.
+        Whether the rows or the columns should be orthogonal.
 
     Raises
     ------
     ArgumentError
-        `mode` is something else.
+        If `mode` is invalid.
     ShapeError
-        The weight is no matrix.
+        If the weight is not a matrix.
 
     Notes
     -----
@@ -142,7 +142,7 @@ class OrthogonalRegularizer(Regularizer):
 
 
 class EigenvalueRegularizer(Regularizer):
-    """Penalty on the greatest singular value of a matrix: `k` times it, as Keras 1 has it.
+    """Penalty of `k` times the largest singular value of a matrix, from Keras 1.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class EigenvalueRegularizer(Regularizer):
     Raises
     ------
     ShapeError
-        The weight is no matrix.
+        If the weight is not a matrix.
 
     Notes
     -----
@@ -196,8 +196,7 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1=l1, l2=l2)
 
 
-# Keras 1 knew weight and activity regularizers apart; today the argument of the layer tells which
-# one is meant.
+# Keras 1 had different functions for weights and activities; now the layer's argument decides.
 WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2
 activity_l1 = l1
 activity_l2 = l2
@@ -215,13 +214,13 @@ def serialize(regularizer: Any) -> Any:
 def get(identifier: Any) -> Callable[[Tensor], Tensor | float] | None:
     """Return a regularizer by name, configuration or object; None is None.
 
-    The names "l1_l2", "l1l2" and "activity_l1l2" give both factors 0.01, like the functions that
-    are called so.
+    The names "l1_l2", "l1l2" and "activity_l1l2" set both factors to 0.01, like the functions of
+    the same names.
 
     Raises
     ------
     UnknownNameError
-        No regularizer has this name; the message suggests the nearest one.
+        If the name is unknown. The message suggests the most similar one.
 
     Examples
     --------

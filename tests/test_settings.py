@@ -65,9 +65,7 @@ def test_a_dialect_that_is_none_is_told_at_its_first_use_and_the_usual_one_holds
     assert run.stdout.startswith("imported\nConfig(floatx=")
     assert "dialect='2.2'" in run.stdout
     assert run.stderr.count("KerascopeWarning") == 1
-    assert "KERASCOPE_DIALECT: expected '1.2', '2.2' or '3', got 'nonsense'" in (
-        run.stderr
-    )
+    assert "KERASCOPE_DIALECT: expected '1.2', '2.2' or '3', got 'nonsense'" in (run.stderr)
 
 
 def test_a_setting_that_does_not_exist_cannot_be_read():
