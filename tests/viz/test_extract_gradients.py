@@ -199,7 +199,7 @@ def test_what_is_no_tensor_is_refused():
         gradient_graph(K.sum(x), Dense(3, name="dense"))
     with pytest.raises(DtypeError, match="a dict from placeholders to arrays"):
         gradient_graph(K.sum(x), x, feed=[np.ones(2)])
-    with pytest.raises(GradientError, match=r"K.cast\(\) it first"):
+    with pytest.raises(GradientError, match=r"Convert it with K.cast\(\) first"):
         gradient_graph(K.argmax(x), x)
     with pytest.raises(DisconnectedGraphError, match="'x'"):
         gradient_graph(K.sum(K.exp(x)), x, feed={})
