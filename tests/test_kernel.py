@@ -146,7 +146,7 @@ DOORS = {
     "backend/update_order.py": "updates that several calls add follow each other",
     "backend/program/dispatch.py": "a function's program",
     "backend/program/inspecting.py": "what looks into a function",
-    "backend/program/custom_ops.py": "what is taken for granted of an op",
+    "backend/program/custom_ops.py": "which declarations of a custom op are trusted",
 }
 # Parts that a kernel file uses as it uses Python's own library, by their names.
 HELPERS = [
