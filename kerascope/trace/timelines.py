@@ -486,7 +486,7 @@ def restored(
 
 
 def history_of_call(tape: Tape, call: Call) -> int | None:
-    """Return a limit in bytes that is enough for all arrays of a call, but at most 2 GB above it.
+    """Return a limit in bytes for all arrays of a call: the limit of the tape, or up to 2 GB.
 
     A temporary tape may need as much memory as a training step of a model with millions of weights.
     """
