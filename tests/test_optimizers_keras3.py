@@ -173,7 +173,7 @@ def test_restarts_begin_at_the_top_however_late():
                 assert float(K.eval(schedule(K.constant(start - 1)))) < 1e-4
             start, length = start + length, length * growth
     for wrong in ({"t_mul": 0.5}, {"first_decay_steps": 0}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))} : expected a number"):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: expected a number"):
             optimizers.schedules.CosineDecayRestarts(
                 **{"initial_learning_rate": 0.1, "first_decay_steps": 4, **wrong}
             )

@@ -208,7 +208,7 @@ def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[.
     try:
         decoded = marshal.loads(base64.b64decode(code.code))
         if not isinstance(decoded, types.CodeType):
-            raise TypeError("Expected a code object.")
+            raise TypeError("expected a code object")
         return types.FunctionType(
             decoded,
             names,
