@@ -179,9 +179,11 @@ def test_inputs_that_do_not_fit_the_keys_of_a_dict_are_refused():
             model.predict(bad)
         with pytest.raises(ArgumentError, match=r"each of \['a', 'b'\]"):
             model(bad)
-    with pytest.raises(DtypeError, match=r"keys \[1, 'a'\]; expected str"):
+    with pytest.raises(
+        DtypeError, match=r"expected strings as keys of Input tensors, got \[1, 'a'\]"
+    ):
         kerascope.Model(dict(zip([1, "a"], model.inputs, strict=True)), model.outputs)
-    with pytest.warns(KerascopeWarning, match=r"x is a list.*order \['a', 'b'\]"):
+    with pytest.warns(KerascopeWarning, match=r"got a list.*order \['a', 'b'\]"):
         agree(model.predict([A, B]), before)
 
 

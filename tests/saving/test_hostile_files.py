@@ -208,7 +208,7 @@ TRAPS = {
     ),
     "no HDF5": (lambda m: archive_of({**m, "model.weights.h5": b"x"}), "no whole HDF5 file"),
     "huge layer": (lambda m: with_config(m, units=10**9), "weights are only 49 numbers"),
-    "wrong shape": (lambda m: with_config(m, units=5), "input has size 5 on axis -1"),
+    "wrong shape": (lambda m: with_config(m, units=5), "with size 6 on axis -1"),
     "of the future": (
         lambda m: archive_of({**m, "metadata.json": b'{"keras_version": "4.0.1"}'}),
         "was written by Keras 4.0.1; expected Keras 3 or older",
