@@ -1,8 +1,8 @@
-"""Well-known architectures, with fresh weights: graphs that people want to see and to draw.
+"""Well-known architectures with fresh weights.
 
-`from kerascope.applications import ResNet50; ResNet50(weights=None)`. Layers are named as in Keras,
-so weights that were saved from Keras can be read into them. Trained weights are not fetched from
-anywhere: without `weights=` the functions refuse, since that means trained ones in Keras.
+`from kerascope.applications import ResNet50; ResNet50(weights=None)`. Layers have Keras's names, so
+weights saved by Keras can be loaded. Trained weights are not downloaded: without `weights=`, which
+means trained weights in Keras, the functions raise an error.
 """
 
 from kerascope.applications import imagenet_utils

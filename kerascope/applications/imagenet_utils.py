@@ -1,4 +1,4 @@
-"""Images as the architectures were trained on them, and what became of the class names."""
+"""Preprocessing of images for the architectures, and decoding of predictions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from kerascope.backend.graph import Tensor
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.settings import config
 
-# Of the images of ImageNet, by colour: red, green, blue.
+# Mean and deviation of ImageNet's images for red, green and blue.
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 MEAN_IN_256 = (123.68, 116.779, 103.939)
 
 
 def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe") -> Any:
-    """Return images of 0 to 255 in the form that an architecture expects.
+    """Convert images with values from 0 to 255 to the input range of an architecture.
 
     Parameters
     ----------
     x : np.ndarray or Tensor, shape (batch, rows, columns, 3) or (rows, columns, 3)
-        Red, green, blue. An array of floats is changed, as in Keras; one of whole numbers is not.
+        Red, green, blue. An array of floats is modified in place, as in Keras.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     mode : {"caffe", "tf", "torch"}
@@ -40,7 +40,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     Raises
     ------
     ArgumentError
-        There is no such mode or layout, or there are not three colours.
+        If the mode or layout is unknown, or there are not three colours.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     [1.0, 1.0, 1.0]
     """
     if mode not in ("caffe", "tf", "torch"):
-        raise ArgumentError(f"preprocess_input: mode {mode!r}; expected 'caffe', 'tf' or 'torch'.")
+        raise ArgumentError(f"preprocess_input: expected 'caffe', 'tf' or 'torch', got {mode!r}.")
     first = K.normalize_data_format(data_format) == "channels_first"
     if not isinstance(x, Tensor):
         x = np.asarray(x)
@@ -57,8 +57,8 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     axis = (1 if len(x.shape) == 4 else 0) if first else len(x.shape) - 1
     if x.shape[axis] != 3:
         raise ArgumentError(
-            f"preprocess_input: images of shape {tuple(x.shape)}; expected three colours on axis "
-            f"{axis} for {'channels_first' if first else 'channels_last'!r}."
+            f"preprocess_input: expected three colours on axis {axis} for "
+            f"{'channels_first' if first else 'channels_last'!r}, got shape {tuple(x.shape)}."
         )
     along = [1] * len(x.shape)
     along[axis] = 3
@@ -92,12 +92,12 @@ def preprocessor(mode: str) -> Callable[..., Any]:
 
 
 def decode_predictions(preds: Any, top: int = 5) -> Any:
-    """Refuse: the names of ImageNet's classes are not part of kerascope.
+    """Raise an error, because kerascope does not include the names of ImageNet's classes.
 
     Raises
     ------
     UnavailableError
-        Always; it says how to read the numbers without the names.
+        Always. The message says how to get the class numbers.
     """
     raise UnavailableError(
         "decode_predictions: the names of ImageNet's 1,000 classes are not part of kerascope. "

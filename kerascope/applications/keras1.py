@@ -181,7 +181,7 @@ def decode_predictions(preds: Any, top_n: int = 5) -> list[list[tuple[str, float
     rows = np.asarray(preds)
     if rows.ndim != 2 or rows.shape[1] != len(TAGS):
         raise ArgumentError(
-            f"decode_predictions: got shape {rows.shape}; expected (samples, {len(TAGS)})."
+            f"decode_predictions: expected shape (samples, {len(TAGS)}), got {rows.shape}."
         )
     orders = [sorted(range(len(row)), key=lambda place: -row[place])[:top_n] for row in rows]
     return [

@@ -70,8 +70,8 @@ def images(
     _check_size(where, tuple(input_shape), smallest)
     if include_top and not flexible and None in input_shape:
         raise ShapeError(
-            f"{where}: images of shape {tuple(input_shape)} with include_top=True; expected known "
-            f"sizes, since the classifier's weights depend on them. Pass include_top=False."
+            f"{where}: expected known sizes for include_top=True, got images of shape "
+            f"{tuple(input_shape)}. Pass include_top=False."
         )
     if input_tensor is None:
         input_tensor = Input(shape=tuple(input_shape))
@@ -85,8 +85,8 @@ def _check_size(where: str, shape: tuple[int | None, ...], smallest: int) -> Non
     sides = shape[1:] if K.image_data_format() == "channels_first" else shape[:-1]
     if len(shape) != 3 or any(n is not None and n < smallest for n in sides):
         raise ShapeError(
-            f"{where}: images of shape {shape}; expected a height and a width of at least "
-            f"{smallest}, and channels, in the layout {K.image_data_format()!r}."
+            f"{where}: expected a height and a width of at least {smallest}, and channels, in the "
+            f"layout {K.image_data_format()!r}, got {shape}."
         )
 
 
@@ -146,7 +146,7 @@ def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
     if pooling is None:
         return x
     if pooling not in layers:
-        raise ArgumentError(f"pooling {pooling!r}; expected None, 'avg' or 'max'.")
+        raise ArgumentError(f"pooling: expected None, 'avg' or 'max', got {pooling!r}.")
     features: Tensor = layers[pooling]()(x)
     return features
 

@@ -1,6 +1,6 @@
-"""CIFAR's files: one of their batches is a pickled dictionary of pixels and labels.
+"""CIFAR's files. Each batch file is a pickled dictionary of pixels and labels.
 
-`cifar10` and `cifar100` are made of them. Keras 1 has `load_batch` in `keras.datasets.cifar`.
+`cifar10` and `cifar100` use this module. Keras 1 has `load_batch` in `keras.datasets.cifar`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray
     Returns
     -------
     images : ndarray, shape (n, 3, 32, 32), uint8
-        Red, green and blue planes, as the file holds them.
+        Red, green and blue planes, in the order of the file.
     labels : list of int
 
     Raises
     ------
     DataError
-        The file is missing or cannot be read.
+        If the file is missing or cannot be read.
     """
     images, labels = batch_in("cifar.load_batch", Path(fpath), label_key)
     return images, labels.ravel().tolist()
 
 
 def batch_in(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndarray, np.ndarray]:
-    """Return the same for who asks, `where`; labels of shape (n, 1), uint8."""
+    """Return the images and labels, with labels of shape (n, 1), uint8; `where` is for errors."""
     batch = read_pickled_dict(where, path)
     try:
         images = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)

@@ -39,7 +39,7 @@ def load_data(label_mode: str = "fine") -> tuple[Samples, Samples]:
     Raises
     ------
     ArgumentError
-        If `label_mode` is another word.
+        If `label_mode` is invalid.
     UnavailableError
         If it is not in `~/.keras/datasets` and cannot be fetched.
     DataError
@@ -47,9 +47,7 @@ def load_data(label_mode: str = "fine") -> tuple[Samples, Samples]:
     """
     where = "cifar100.load_data"
     if label_mode not in LABEL_MODES:
-        raise ArgumentError(
-            f"{where}: unknown label_mode; expected 'fine' or 'coarse', got {label_mode!r}."
-        )
+        raise ArgumentError(f"{where}: expected label_mode 'fine' or 'coarse', got {label_mode!r}.")
     folder = Path(get_file(FOLDER, ORIGIN, untar=True, file_hash=SHA256))
     x_train, y_train = batch_in(where, folder / "train", f"{label_mode}_labels")
     x_test, y_test = batch_in(where, folder / "test", f"{label_mode}_labels")

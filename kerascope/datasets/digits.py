@@ -6,7 +6,7 @@ The demo and the lessons train on it. Keras has no such set; `load_data` has the
 Source: E. Alpaydin and C. Kaynak, *Optical Recognition of Handwritten Digits* (its test set), UCI
 Machine Learning Repository, 1998, DOI 10.24432/C50P49, licence CC BY 4.0. The donors cut 32x32
 bitmaps into blocks of 4x4 and counted the black pixels of each block, hence 8x8 pixels from 0 to
-16. See `digits.LICENSE.txt` beside this file.
+16. See `digits.LICENSE.txt` in this folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def load_data(test_size: int = 360, seed: int = 0) -> tuple[Samples, Samples]:
     Parameters
     ----------
     test_size : int
-        How many of the 1,797 samples the test set gets; the default is a fifth.
+        The number of samples in the test set; the default is a fifth of 1,797.
     seed : int
         Seed of the shuffle. The same seed gives the same split with every version of NumPy.
 
@@ -46,7 +46,7 @@ def load_data(test_size: int = 360, seed: int = 0) -> tuple[Samples, Samples]:
 
     Notes
     -----
-    The file is ordered by writer. The shuffle mixes the writers, so that both sets hold every hand.
+    The file is ordered by writer. Shuffling puts samples of every writer into both sets.
 
     References
     ----------
@@ -63,7 +63,7 @@ def load_data(test_size: int = 360, seed: int = 0) -> tuple[Samples, Samples]:
     """
     if not 0 < test_size < SAMPLE_COUNT:
         raise ArgumentError(
-            f"digits.load_data: test_size leaves one set empty; expected 1 to {SAMPLE_COUNT - 1}, "
+            f"digits.load_data: expected a test_size from 1 to {SAMPLE_COUNT - 1}, "
             f"got {test_size!r}."
         )
     images, labels = read_file()

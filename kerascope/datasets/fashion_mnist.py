@@ -15,7 +15,7 @@ from kerascope.utils.data_utils import get_file
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 FOLDER = "datasets/fashion-mnist"
-# The MD5 checksums that the authors publish beside the files.
+# The MD5 checksums published by the authors.
 MD5 = {
     "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
     "train-labels-idx1-ubyte.gz": "25c81989df183df01b3e8a0aad5dffbe",

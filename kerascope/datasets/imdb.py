@@ -58,8 +58,8 @@ def load_data(
 
     Notes
     -----
-    Where Keras 2 slips, this loader does not: without `num_words` it keeps the rarest word too, and
-    with `maxlen` the test set keeps to the test texts.
+    Two errors of Keras 2 are corrected: without `num_words`, the rarest word is kept, and with
+    `maxlen`, the test set contains only test texts.
     """
     where = "imdb.load_data"
     num_words = local_files.with_old_spelling(where, num_words, old_spellings)

@@ -1,8 +1,8 @@
-"""Read the files of data sets without trusting them. The loaders beside this file call it.
+"""Reading data set files safely, for the loaders of this folder.
 
 Old data sets are pickles (CIFAR) or arrays of Python lists inside .npz files (IMDB, Reuters), which
-are pickles too. An ordinary unpickler runs whatever code the file names; ours builds arrays and
-plain containers and refuses the rest.
+are pickles, too. An ordinary unpickler runs any code that the file names. This one only builds
+arrays and plain containers.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path
     Parameters
     ----------
     where : str
-        Who asks, for the message: "mnist.load_data".
+        The caller's name for errors: "mnist.load_data".
     path : path
-        An absolute path is the reader's own file and is taken as it is. A relative one lies in the
-        cache (`~/.keras/datasets`), is fetched if it is missing, and has to have the checksum.
+        An absolute path is your own file and is not checked. A relative path is in the cache
+        (`~/.keras/datasets`). The file is downloaded if it is missing, and its checksum verified.
     origin, file_hash : str
         URL and checksum of the file.
 
@@ -57,16 +57,16 @@ def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path
     if own.is_file():
         return own
     raise UnavailableError(
-        f"{where}: there is no file {own}; expected the file of {origin}, got nothing. "
+        f"{where}: {own} does not exist; it is published at {origin}. "
         f"Put it there, or give a name without a folder to keep it in {cache_folder()}. "
         f"{DIGITS_HINT}"
     )
 
 
 def unreadable(where: str, path: Path, expected: str, got: object) -> DataError:
-    """Return the error for a file that is not what it should be."""
+    """Return the error for a damaged or unexpected file."""
     return DataError(
-        f"{where}: {path} cannot be read; expected {expected}, got: {got}. "
+        f"{where}: {path} cannot be read: expected {expected}, got {got}. "
         f"Delete it and fetch it again. {DIGITS_HINT}"
     )
 
@@ -77,7 +77,7 @@ def read_npz(where: str, path: Path, names: Sequence[str]) -> list[np.ndarray]:
     Raises
     ------
     DataError
-        If the file is truncated, is no .npz file, lacks a name, or holds more than arrays.
+        If the file is truncated, not an .npz file, lacks a name, or contains other objects.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -103,17 +103,17 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def read_idx(where: str, path: Path, axes: int) -> np.ndarray:
-    """Return the array of bytes in a gzip-packed idx file, the form in which MNIST was published.
+    """Return the array of bytes in a gzipped idx file, the format of MNIST.
 
     Parameters
     ----------
     where : str
-        Who asks, for the message.
+        The caller's name for errors.
     path : Path
         The file: two zero bytes, 8 (the type: unsigned bytes), the number of axes, the length of
         each axis as a big-endian 32-bit number, the values.
     axes : int
-        How many axes it must have.
+        The required number of axes.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def read_idx(where: str, path: Path, axes: int) -> np.ndarray:
     Raises
     ------
     DataError
-        If the file is truncated or is no such file.
+        If the file is truncated or has a different format.
     """
     try:
         content = gzip.decompress(path.read_bytes())
@@ -143,7 +143,7 @@ def read_word_index(where: str, path: Path) -> dict[str, int]:
     Raises
     ------
     DataError
-        If the file holds something else.
+        If the file has different contents.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -157,7 +157,7 @@ def _words(error: Exception) -> str:
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """Stand in for `_codecs.encode`, with which old pickles write bytes."""
+    """Replace `_codecs.encode`, which old pickles use for bytes."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"bytes written in the encoding {encoding!r}")
     return text.encode("latin1")
@@ -184,24 +184,24 @@ _ARRAY_MODULES = {
 
 
 class ArrayUnpickler(pickle.Unpickler):
-    """An unpickler that makes arrays, numbers, text and plain containers, and nothing else."""
+    """An unpickler that only creates arrays, numbers, text and plain containers."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a pickle may call under this name; refuse everything else."""
+        """Return the allowed function of this name; refuse all other names."""
         if module in _ARRAY_MODULES and name in _ARRAY_FUNCTIONS:
             return _ARRAY_FUNCTIONS[name]
         if (module, name) == ("_codecs", "encode"):
             return _encode
-        raise pickle.UnpicklingError(f"the file wants to run {module}.{name}, which is no array")
+        raise pickle.UnpicklingError(f"code, {module}.{name}, instead of an array")
 
 
 def read_pickled_dict(where: str, path: Path) -> dict[bytes, Any]:
-    """Return the dictionary of a pickle that Python 2 wrote; its strings come as bytes.
+    """Return the dictionary in a pickle of Python 2, whose strings become bytes.
 
     Raises
     ------
     DataError
-        If the file is truncated, is no pickle of a dictionary, or wants to run code.
+        If the file is truncated, not a pickled dictionary, or contains code.
     """
     try:
         with path.open("rb") as file:
@@ -231,8 +231,8 @@ def shuffled(
     Parameters
     ----------
     random_state : numpy.random.RandomState
-        Its frozen stream gives the order that Keras gets from NumPy's global generator, which
-        stays untouched here.
+        Its stable stream gives the same order as NumPy's global generator in Keras. The global
+        generator does not change here.
     x, y : ndarray, shape (samples, ...)
         Samples and labels.
 
@@ -251,21 +251,19 @@ def shuffled(
 
 
 def checked_test_split(where: str, test_split: float) -> float:
-    """Return `test_split` if it is from 0 to less than 1, else raise ArgumentError."""
+    """Return `test_split` if 0 <= test_split < 1, otherwise raise ArgumentError."""
     if 0 <= test_split < 1:
         return test_split
-    raise ArgumentError(
-        f"{where}: test_split is no share; expected 0 to less than 1, got {test_split!r}."
-    )
+    raise ArgumentError(f"{where}: expected 0 <= test_split < 1, got {test_split!r}.")
 
 
 # --- texts as lists of word numbers ---------------------------------------------------------------
-# What IMDB and Reuters do with them before a model sees them.
+# Preprocessing of the texts of IMDB and Reuters.
 
 
 @dataclass(frozen=True)
 class WordChoice:
-    """Which words of a text are kept, and which numbers mark the others.
+    """The choice of words in texts, and the numbers for start and unknown words.
 
     Attributes
     ----------
@@ -296,7 +294,7 @@ class WordChoice:
     index_from: int | None = 3
 
     def apply_to(self, words: Iterable[int]) -> list[int]:
-        """Return one text after shifting, marking and leaving out."""
+        """Return a text with shifted numbers, a start mark and unknown words replaced."""
         start = [] if self.start_char is None else [self.start_char]
         shifted = start + [int(word) + (self.index_from or 0) for word in words]
         if self.oov_char is None:
@@ -307,7 +305,7 @@ class WordChoice:
         return word >= self.skip_top and (self.num_words is None or word < self.num_words)
 
     def is_short_enough(self, words: Iterable[int]) -> bool:
-        """Tell whether a text with its start mark is shorter than `maxlen`."""
+        """Return whether a text with its start mark is shorter than `maxlen`."""
         start = 0 if self.start_char is None else 1
         return self.maxlen is None or len(list(words)) + start < self.maxlen
 
@@ -320,7 +318,7 @@ def choose_words(
     Parameters
     ----------
     where : str
-        Who asks, for the message.
+        The caller's name for errors.
     texts : ndarray, shape (samples,), of lists of int
     labels : ndarray, shape (samples,)
     choice : WordChoice
@@ -338,17 +336,17 @@ def choose_words(
     kept = [number for number, text in enumerate(texts) if choice.is_short_enough(text)]
     if len(texts) and not kept:
         raise DataError(
-            f"{where}: no text is shorter than maxlen; expected at least one, "
-            f"got none below {choice.maxlen}. Give a larger maxlen."
+            f"{where}: expected texts shorter than maxlen, got none below "
+            f"{choice.maxlen}. Give a larger maxlen."
         )
-    chosen = np.empty(len(kept), dtype=object)  # np.array would make a table of equal lengths
+    chosen = np.empty(len(kept), dtype=object)  # np.array would need texts of equal lengths
     for place, number in enumerate(kept):
         chosen[place] = choice.apply_to(texts[number])
     return chosen, labels[kept]
 
 
 def with_old_spelling(where: str, num_words: int | None, old_words: dict[str, Any]) -> int | None:
-    """Return `num_words`, which Keras 1 calls `nb_words`; refuse any other keyword."""
+    """Return `num_words`, also from Keras 1's `nb_words`; refuse other keywords."""
     translated = translate(where, old_words)
     unknown = sorted(translated.keys() - {"num_words"})
     if unknown:

@@ -64,7 +64,7 @@ def load_data(
 
     Notes
     -----
-    Without `num_words` this loader keeps the rarest word too, which Keras 2 replaces by `oov_char`.
+    Without `num_words`, the rarest word is kept. Keras 2 replaces it with `oov_char`.
     """
     where = "reuters.load_data"
     num_words = local_files.with_old_spelling(where, num_words, old_spellings)

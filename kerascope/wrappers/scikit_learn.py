@@ -1,8 +1,9 @@
 """Models as scikit-learn's estimators: for `cross_val_score`, `GridSearchCV`, `Pipeline`.
 
-An estimator has a function that builds and compiles a model, and the arguments for it and for
-`fit`; a search tries out values for them. Nothing here imports scikit-learn: it asks an estimator
-only for a few methods. Keras keeps these in `keras.wrappers.scikit_learn`.
+An estimator has a function that builds and compiles a model, and arguments for this function and
+for `fit`. A search tries different values of these arguments. scikit-learn only calls a few methods
+of an estimator, so this module does not import it. Keras has these classes in
+`keras.wrappers.scikit_learn`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from kerascope.utils.np_utils import to_categorical
 
 __all__ = ["BaseWrapper", "KerasClassifier", "KerasRegressor"]
 
-# Arguments of a model's methods that an estimator may be given; x and y are not among them.
+# Arguments of a model's methods that an estimator accepts, without x and y.
 _METHODS = {
     "fit": (
         *("batch_size", "epochs", "verbose", "callbacks", "validation_split", "validation_data"),
@@ -37,7 +38,7 @@ _DATA = ("self", "x", "y")
 
 
 class BaseWrapper:
-    """What the two estimators share.
+    """Base class of the two estimators.
 
     Parameters
     ----------
@@ -50,12 +51,12 @@ class BaseWrapper:
     Attributes
     ----------
     model : Model
-        There after `fit`; a fresh one each time.
+        Exists after `fit`, which builds a new model each time.
 
     Raises
     ------
     ArgumentError
-        Neither `build_fn` nor a method of the model has such an argument.
+        If neither `build_fn` nor a method of the model has such an argument.
     """
 
     _kind = "estimator"
@@ -74,41 +75,41 @@ class BaseWrapper:
     # --- arguments --------------------------------------------------------------------------------
 
     def _builder(self) -> Callable[..., Any]:
-        """Return what makes the model.
+        """Return the function that builds the model.
 
         Raises
         ------
         DtypeError
-            There is nothing, or it cannot be called.
+            If it is missing or not callable.
         """
         builder: Any = self if self.build_fn is None else self.build_fn
         if not callable(builder) or isinstance(builder, Layer):  # a model is a layer
             raise DtypeError(
-                f"{type(self).__name__}: build_fn is {self.build_fn!r}; expected a function that "
-                "returns a compiled model (not the model itself)."
+                f"{type(self).__name__}: expected build_fn to return a compiled model, got "
+                f"{self.build_fn!r}. Give a function, not the model itself."
             )
         return builder
 
     def check_params(self, params: Mapping[str, Any]) -> None:
-        """Check that somebody takes these arguments.
+        """Check that `build_fn` or a method of the model has these arguments.
 
         Raises
         ------
         ArgumentError
-            Nobody does.
+            If an argument is unknown.
         """
         known = _argument_names(self._builder()).union(*_METHODS.values(), KEYWORDS["fit"])
         for name in params:
             if name not in known:
                 raise ArgumentError(
-                    f"{type(self).__name__}: no argument {name!r}; expected one of build_fn or of "
-                    f"the model's fit, predict and evaluate. {did_you_mean(name, sorted(known))}"
+                    f"{type(self).__name__}: unknown argument {name!r}. Give arguments of build_fn "
+                    f"or the model's fit, predict and evaluate. {did_you_mean(name, sorted(known))}"
                 )
 
     def get_params(self, **params: Any) -> dict[str, Any]:
-        """Return the arguments of the estimator; `**params` (scikit-learn's `deep`) say nothing.
+        """Return the arguments of the estimator; `**params` (scikit-learn's `deep`) are ignored.
 
-        The very objects are returned, as `sklearn.base.clone` wants it.
+        The objects are not copied, because `sklearn.base.clone` compares identities.
         """
         return {**self.sk_params, "build_fn": self.build_fn}
 
@@ -118,7 +119,7 @@ class BaseWrapper:
         Raises
         ------
         ArgumentError
-            Nobody takes one of them. Nothing was changed.
+            If an argument is unknown. Nothing is changed in this case.
         """
         before = self.build_fn
         self.build_fn = params.pop("build_fn", before)
@@ -133,14 +134,14 @@ class BaseWrapper:
     def filter_sk_params(
         self, fn: Callable[..., Any], override: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return those arguments that a function takes.
+        """Return the arguments of the estimator that a function accepts.
 
         Parameters
         ----------
         fn : callable
-            The function that makes the model, or a method of the model.
+            The function that builds the model, or a method of the model.
         override : mapping, optional
-            Added in any case.
+            Arguments that are always included.
         """
         given = self.sk_params
         if getattr(fn, "__name__", "") == "fit":
@@ -152,14 +153,14 @@ class BaseWrapper:
     # --- training ---------------------------------------------------------------------------------
 
     def fit(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> Any:
-        """Make a fresh model and train it.
+        """Build a new model and train it.
 
         Parameters
         ----------
         x, y : array_like
             Samples along the first axis.
         **kwargs
-            Arguments of the model's `fit`; they go before those of the estimator.
+            Arguments of the model's `fit`, which override those of the estimator.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class BaseWrapper:
         return self.history
 
     def _targets(self, y: ArrayLike) -> np.ndarray:
-        """Return targets as the model's loss wants them."""
+        """Return the targets in the form that the model's loss requires."""
         targets = np.asarray(y)
         if _loss_name(self.model) == "categorical_crossentropy" and targets.ndim != 2:
             return to_categorical(targets, self.model.output_shape[-1])
@@ -184,19 +185,19 @@ class BaseWrapper:
         Raises
         ------
         NotBuiltError
-            It was not trained yet.
+            If the model was not trained yet.
         """
         if not self.__sklearn_is_fitted__():
-            raise NotBuiltError(f"{type(self).__name__}: there is no model yet. Call fit first.")
+            raise NotBuiltError(f"{type(self).__name__}: there is no model. Call fit first.")
         return self.model
 
-    # --- what scikit-learn asks -------------------------------------------------------------------
+    # --- methods that scikit-learn calls ----------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model")
 
     def __sklearn_tags__(self) -> Any:
-        """Say what kind of estimator it is; only scikit-learn itself calls this."""
+        """Return the kind of estimator for scikit-learn."""
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
         return Tags(
@@ -210,12 +211,12 @@ class BaseWrapper:
 
 
 class KerasClassifier(BaseWrapper):
-    """A model that tells classes, as an estimator.
+    """A model that predicts classes, as a scikit-learn classifier.
 
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted; output i of the model stands for `classes_[i]`.
+        The sorted labels. Output i of the model is the probability of `classes_[i]`.
     n_classes_ : int
 
     Examples
@@ -239,7 +240,7 @@ class KerasClassifier(BaseWrapper):
     def fit(
         self, x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **kwargs: Any
     ) -> Any:
-        """Make a fresh model and train it; `y` are labels of any kind, or one-hot rows.
+        """Build a new model and train it; `y` are labels of any type, or one-hot rows.
 
         Returns
         -------
@@ -248,7 +249,7 @@ class KerasClassifier(BaseWrapper):
         Raises
         ------
         ArgumentError
-            `y` has another number of axes than 1 or 2.
+            If `y` has neither 1 nor 2 axes.
         """
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] > 1:
@@ -258,8 +259,8 @@ class KerasClassifier(BaseWrapper):
             labels = self._numbers(labels)
         else:
             raise ArgumentError(
-                f"KerasClassifier: y has shape {labels.shape}; expected one label for each sample, "
-                "or one-hot rows."
+                f"KerasClassifier: expected one label for each sample or one-hot rows, got y of "
+                f"shape {labels.shape}."
             )
         self.n_classes_ = len(self.classes_)
         if sample_weight is not None:
@@ -267,20 +268,20 @@ class KerasClassifier(BaseWrapper):
         return super().fit(x, labels, **kwargs)
 
     def _numbers(self, labels: np.ndarray) -> np.ndarray:
-        """Return for each label its place among the classes.
+        """Return the index of each label in the classes.
 
         Raises
         ------
         DataError
-            One is none of them.
+            If a label is unknown.
         """
         flat = labels.reshape(-1)
         numbers = np.searchsorted(self.classes_, flat)
         unknown = self.classes_[np.minimum(numbers, len(self.classes_) - 1)] != flat
         if unknown.any():
             raise DataError(
-                f"KerasClassifier: y has the label {flat[unknown].tolist()[0]!r}, which fit did "
-                f"not see; expected labels out of {self.classes_.tolist()}."
+                f"KerasClassifier: expected labels out of {self.classes_.tolist()}, got "
+                f"{flat[unknown].tolist()[0]!r} in y."
             )
         return numbers
 
@@ -290,15 +291,15 @@ class KerasClassifier(BaseWrapper):
         Raises
         ------
         ArgumentError
-            The model's outputs stand for more or fewer classes than `fit` saw.
+            If the number of the model's outputs differs from the number of classes in `fit`.
         """
         scores = self._scores(x, kwargs)
         outputs, known = scores.shape[-1], len(self.classes_)
         numbers = scores.argmax(axis=-1) if outputs > 1 else (scores[..., 0] > 0.5).astype("int32")
         if known > max(outputs, 2) or numbers.max(initial=0) >= known:
             raise ArgumentError(
-                f"KerasClassifier: the model's outputs stand for {max(outputs, 2)} classes; "
-                f"expected {known}, as fit saw: {self.classes_.tolist()}."
+                f"KerasClassifier: expected outputs for the classes {self.classes_.tolist()} of "
+                f"fit, got {max(outputs, 2)} classes."
             )
         labels: np.ndarray = self.classes_[numbers]
         return labels
@@ -323,9 +324,9 @@ class KerasClassifier(BaseWrapper):
         Raises
         ------
         ArgumentError
-            The model was compiled without it.
+            If the model was compiled without accuracy.
         DataError
-            `y` has a label that `fit` did not see.
+            If `y` has a label that was not in the training data.
         """
         model = self._fitted()
         labels = np.asarray(y)
@@ -338,13 +339,13 @@ class KerasClassifier(BaseWrapper):
             if name in figures:
                 return float(figures[name])
         raise ArgumentError(
-            f"KerasClassifier: the model measures {', '.join(figures)}; expected accuracy. "
+            f"KerasClassifier: expected the metric accuracy, got {', '.join(figures)}. "
             "Compile it with metrics=['accuracy']."
         )
 
 
 class KerasRegressor(BaseWrapper):
-    """A model that tells numbers, as an estimator.
+    """A model that predicts numbers, as a scikit-learn regressor.
 
     Examples
     --------
@@ -362,14 +363,14 @@ class KerasRegressor(BaseWrapper):
     _kind = _estimator_type = "regressor"
 
     def predict(self, x: ArrayLike, **kwargs: Any) -> np.ndarray:
-        """Return the number for each sample; with several outputs a row of them."""
+        """Return the prediction of each sample: a number, or a row for several outputs."""
         model = self._fitted()
         arguments = self.filter_sk_params(Sequential.predict, kwargs)
         outputs = np.asarray(model.predict(x, **arguments))
         return outputs[..., 0] if outputs.shape[-1] == 1 else outputs
 
     def score(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> float:
-        """Return the loss with a minus before it: more is better."""
+        """Return the negative loss, so that higher scores are better."""
         model = self._fitted()
         arguments = {"verbose": 0, **self.filter_sk_params(Sequential.evaluate, kwargs)}
         outs = model.evaluate(x, np.asarray(y), **arguments)
@@ -377,7 +378,7 @@ class KerasRegressor(BaseWrapper):
 
 
 def _argument_names(fn: Callable[..., Any]) -> set[str]:
-    """Return the names of a function's arguments; of a model's method without x and y."""
+    """Return the names of a function's arguments; for a model's method, without x and y."""
     parameters = inspect.signature(fn).parameters.values()
     names = {p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
     if fn in (Sequential.fit, Sequential.predict, Sequential.evaluate):
@@ -387,7 +388,7 @@ def _argument_names(fn: Callable[..., Any]) -> set[str]:
 
 
 def _loss_name(model: Any) -> str:
-    """Return the name of the model's loss, "" if it has none of its own."""
+    """Return the name of the model's loss; "" if it has no name."""
     loss = model.loss
     if isinstance(loss, str):
         return loss

@@ -122,17 +122,18 @@ def test_a_picture_of_an_architecture_needs_no_weights(capsys):
 
 
 def test_images_that_are_none_or_too_small():
-    with pytest.raises(
-        ShapeError, match=r"resnet50: images of shape \(28, 28\); expected a height"
-    ):
+    with pytest.raises(ShapeError, match=r"resnet50: expected a height .*got \(28, 28\)"):
         applications.ResNet50(weights=None, input_shape=(28, 28))
     with pytest.raises(ShapeError, match="at least 75"):
         applications.InceptionV3(weights=None, input_shape=(64, 64, 3))
     with pytest.raises(ShapeError, match="expected known sizes"):
         applications.VGG16(weights=None, input_shape=(None, None, 3))
-    with pytest.raises(ShapeError, match=r"vgg16: images of shape \(None, None, 3\) with include"):
+    with pytest.raises(
+        ShapeError,
+        match=r"vgg16: expected known sizes .*got images of shape \(None, None, 3\)",
+    ):
         applications.VGG16(weights=None, input_tensor=Input((None, None, 3)))
-    with pytest.raises(ArgumentError, match="pooling 'mean'"):
+    with pytest.raises(ArgumentError, match="expected None, 'avg' or 'max', got 'mean'"):
         applications.MobileNet(
             weights=None, include_top=False, input_shape=(32, 32, 3), pooling="mean"
         )

@@ -73,7 +73,9 @@ def test_loading_leaves_numpys_random_numbers_alone():
 
 @pytest.mark.parametrize("test_size", [0, -1, 1797, 2000])
 def test_a_split_that_leaves_one_set_empty_is_refused(test_size):
-    with pytest.raises(ArgumentError, match=f"expected 1 to 1796, got {test_size}"):
+    with pytest.raises(
+        ArgumentError, match=f"expected a test_size from 1 to 1796, got {test_size}"
+    ):
         digits.load_data(test_size=test_size)
 
 
