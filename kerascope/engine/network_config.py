@@ -19,9 +19,9 @@ from typing import Any
 from kerascope.engine.arguments import packed, restored_places
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.binding import Call
+from kerascope.engine.builders import call_layer, make_layer, mask_rules
 from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node
-from kerascope.engine.stand_ins import called, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.registry import custom_object_scope
 
@@ -130,7 +130,7 @@ def network_from_config(
     config = counted_from_zero(config)
     check_names((entry["name"] for entry in config["layers"]), ConfigError)
     with custom_object_scope(custom_objects or {}):
-        layers = {entry["name"]: made(entry) for entry in config["layers"]}
+        layers = {entry["name"]: make_layer(entry) for entry in config["layers"]}
     waiting = [
         (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
     ]
@@ -221,7 +221,7 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
             arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
             arguments = {key: restored_places(value) for key, value in arguments.items()}
             again = Call([_tensor(layers, reference) for reference in call], arguments)
-            called(layers, name, again)
+            call_layer(layers, name, again)
         if len(still_waiting) == len(waiting):
             raise ConfigError(
                 f"network configuration: no call in it makes the inputs of {sorted(blocked)}."

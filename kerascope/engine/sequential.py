@@ -16,6 +16,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.builders import add_layer, make_layer, mask_rules
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
@@ -23,7 +24,6 @@ from kerascope.engine.node import Node, get_source_inputs
 from kerascope.engine.policies.assigned import making_model
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.engine.policies.undo import Transaction
-from kerascope.engine.stand_ins import added, made, mask_rules
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import dialect_options
@@ -62,7 +62,7 @@ class Branches:
 
 def deserialized(entry: dict[str, Any]) -> Any:
     """Make a layer from `{"class_name", "config"}`, and call it on its branches if it has any."""
-    layer = made(entry)
+    layer = make_layer(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])
         layer([model.outputs[0] for model in layer._branches.models])
@@ -322,7 +322,7 @@ class Sequential(Model):
         model = cls(name=facts.get("name"))
         with custom_object_scope(custom_objects or {}):
             for entry in entries:
-                added(model, deserialized(entry))
+                add_layer(model, deserialized(entry))
         if not model.outputs and facts.get("build_input_shape"):
             model.build(facts["build_input_shape"])
         if not facts.get("trainable", True):

@@ -21,9 +21,9 @@ from kerascope.backend.variables import Variable
 from kerascope.configured import by_name, configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import accepts, listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.builders import make_layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.policies.cost import budget_of
-from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Identifier, Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside
@@ -457,7 +457,7 @@ class RNN(Layer):
         config = dict(config)
         if isinstance(config.get("cell"), dict):
             with custom_object_scope(custom_objects or {}):
-                config["cell"] = made(config["cell"])
+                config["cell"] = make_layer(config["cell"])
         with override_dialect(has_other_slope=False):
             layer: RNN = made_from(cls, config)
         return layer

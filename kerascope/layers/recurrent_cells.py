@@ -24,8 +24,8 @@ from kerascope.backend.shapes import Shape, Shapes, Size
 from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.builders import make_layer
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import (
     Identifier,
@@ -733,7 +733,7 @@ class StackedRNNCells(OneStep):
     ) -> StackedRNNCells:
         """Make the stack from what `get_config` returned."""
         with custom_object_scope(custom_objects or {}):
-            cells = [made(cell) for cell in config["cells"]]
+            cells = [make_layer(cell) for cell in config["cells"]]
         return cls(**{**config, "cells": cells})
 
 

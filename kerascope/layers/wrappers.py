@@ -16,8 +16,8 @@ from kerascope.backend.shapes import Shape, Shapes
 from kerascope.backend.variables import Variable
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.builders import make_layer
 from kerascope.engine.layer_type import layer_registry, sharing_functions
-from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside, without_history
@@ -118,7 +118,7 @@ class Wrapper(Layer):
         """Make a wrapper from what `get_config` returned."""
         with custom_object_scope(custom_objects or {}):
             layers = {
-                name: made(config[name])
+                name: make_layer(config[name])
                 for name in ("layer", "backward_layer")
                 if isinstance(config.get(name), dict)
             }

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.engine.builders import Builder, built_by, current_builder
 from kerascope.engine.pickling import byte_code_in, function_of
-from kerascope.engine.stand_ins import Builder, built_by, current_builder
 from kerascope.errors import (
     ConfigError,
     KerascopeError,
@@ -318,7 +318,7 @@ def model_of(
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
         with override_dialect(**options), built_by(builder or current_builder()) as chosen:
-            model = chosen.whole(_in_our_form(config))
+            model = chosen.make_model(_in_our_form(config))
     except KerascopeError as error:
         hint = " Pass your own classes and functions in custom_objects={'name': ...}."
         is_unknown = isinstance(error, UnknownNameError) and "custom_objects" not in str(error)

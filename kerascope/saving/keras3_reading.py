@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kerascope.engine.arguments import INPUTS
+from kerascope.engine.builders import current_builder
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
-from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
 from kerascope.layers.core import lambda_functions
 from kerascope.layers.ops import keras_ops

@@ -18,11 +18,11 @@ from typing import Any
 from kerascope.backend.shapes import UNKNOWN, Shape, as_shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.binding import Call
+from kerascope.engine.builders import Builder
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
-from kerascope.engine.stand_ins import Builder
 from kerascope.errors import ConfigError, KerascopeError
 from kerascope.layers.opaque import (
     FileEntry,
@@ -89,7 +89,7 @@ class LenientBuilder(Builder):
 
     # --- making -----------------------------------------------------------------------------------
 
-    def whole(self, entry: Config) -> Any:
+    def make_model(self, entry: Config) -> Any:
         """Return the model of a whole configuration; an opaque one if its class is not known.
 
         Raises
@@ -102,13 +102,13 @@ class LenientBuilder(Builder):
                 raise ConfigError(str(entry["refused"]))
             self._built_on = shapes_built_on(entry)
             return layer_registry.deserialize(entry)
-        model = self.made(entry)
+        model = self.make_layer(entry)
         if isinstance(model, Opaque) and not isinstance(model, Network):
             call = KnownCall(shapes_built_on(model._file.entry), [NOT_SAID])
             return opaque_layer(replace(model._file, calls=[call]), Model)
         return model
 
-    def made(self, entry: Config) -> Any:
+    def make_layer(self, entry: Config) -> Any:
         """Return the layer of an entry, or an opaque one."""
         why = entry.get("refused") or self._forced.get(_name_of(entry))
         if why is not None:
@@ -146,7 +146,7 @@ class LenientBuilder(Builder):
         raw = entry.get("file", entry)
         held = {}
         for key, inside in entries_inside(raw):
-            layers = [self.made(_in_our_form(one)) for one in inside]
+            layers = [self.make_layer(_in_our_form(one)) for one in inside]
             held[key] = layers if isinstance(raw["config"][key], list) else layers[0]
         return FileEntry(
             raw, why, entry.get("calls", []), bool(entry.get("is_operation", False)), held
@@ -154,7 +154,7 @@ class LenientBuilder(Builder):
 
     # --- calling ----------------------------------------------------------------------------------
 
-    def called(self, layer: Any, call: Call) -> Any:
+    def call_layer(self, layer: Any, call: Call) -> Any:
         """Call a layer of a graph; if it cannot be called, it turns opaque."""
         layer = self._ready(layer, call.own_tensors)
         number = len(layer.inbound_nodes)
@@ -216,7 +216,7 @@ class LenientBuilder(Builder):
                         self._weights.get(layer.name, ()),
                     )
 
-    def added(self, model: Any, layer: Any) -> None:
+    def add_layer(self, model: Any, layer: Any) -> None:
         """Add a layer to a Sequential; if it cannot be called, it turns opaque."""
         layer = self._ready(layer, list(model.outputs)) if model.outputs else layer
         number = len(layer.inbound_nodes)

@@ -21,9 +21,9 @@ from kerascope.backend.shapes import Shape, Size, as_shape
 from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.builders import make_layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Identifier, Sizes, Training, make_weight, positive_int
 from kerascope.layers.attention import MultiHeadAttention
@@ -524,7 +524,7 @@ class Pipeline(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Pipeline:
         """Make a Pipeline from what `get_config` returned."""
-        layers = [made(x) if isinstance(x, dict) else x for x in config["layers"]]
+        layers = [make_layer(x) if isinstance(x, dict) else x for x in config["layers"]]
         return cls(**{**config, "layers": layers})
 
 

@@ -40,20 +40,20 @@ class Builder:
         """Convert the calls in the configuration of a Keras 3 Sequential, layer by layer."""
         return [[] for _ in entries]
 
-    def whole(self, entry: Entry) -> Any:
+    def make_model(self, entry: Entry) -> Any:
         """Make the model of a complete configuration."""
-        return self.made(entry)
+        return self.make_layer(entry)
 
-    def made(self, entry: Entry) -> Any:
+    def make_layer(self, entry: Entry) -> Any:
         """Make the layer of an entry."""
         return layer_registry.deserialize(entry)
 
-    def called(self, layer: Layer, call: Call) -> Layer:
+    def call_layer(self, layer: Layer, call: Call) -> Layer:
         """Call a layer of a graph; return the layer, or its opaque replacement."""
         layer(call.inputs, **call.arguments)
         return layer
 
-    def added(self, model: Any, layer: Layer) -> None:
+    def add_layer(self, model: Any, layer: Layer) -> None:
         """Add a layer to a Sequential."""
         model.add(layer)
 
@@ -73,10 +73,10 @@ def built_by(builder: Builder) -> Iterator[Builder]:
         _builder.reset(token)
 
 
-def made(entry: Entry) -> Any:
+def make_layer(entry: Entry) -> Any:
     """Make the layer of `{"class_name", "config"}` with the current builder."""
     with override_dialect(ends_masks=bool(entry.get("ends_masks", dialect_options().ends_masks))):
-        return _builder.get().made(entry)
+        return _builder.get().make_layer(entry)
 
 
 def mask_rules(layer: Layer) -> Entry:
@@ -90,11 +90,11 @@ def mask_rules(layer: Layer) -> Entry:
     return {"ends_masks": layer._ends_masks} if needs_it else {}
 
 
-def called(layers: dict[str, Layer], name: str, call: Call) -> None:
+def call_layer(layers: dict[str, Layer], name: str, call: Call) -> None:
     """Call a layer of a graph with the current builder, which may replace the layer."""
-    layers[name] = _builder.get().called(layers[name], call)
+    layers[name] = _builder.get().call_layer(layers[name], call)
 
 
-def added(model: Any, layer: Layer) -> None:
+def add_layer(model: Any, layer: Layer) -> None:
     """Add a layer to a Sequential with the current builder."""
-    _builder.get().added(model, layer)
+    _builder.get().add_layer(model, layer)
