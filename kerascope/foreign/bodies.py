@@ -475,7 +475,7 @@ class Walk:
         raise NotImplementedError
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
-        """Return the value of a key."""
+        """Return the value that has a key: a name in ONNX, a variable or literal in JAX."""
         return known[key]
 
     def type_of(self, body: Body, key: Any) -> ArrayType:

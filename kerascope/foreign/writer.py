@@ -321,7 +321,7 @@ class TapeWriter:
             self._notes.update(parameter, line, p, new_p, g)
 
     def outputs(self, values: Sequence[Value]) -> None:
-        """Set the outputs of the whole model. The default are the values that no call reads.
+        """Set the outputs of the whole model. The default is the values that no call reads.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ def test_rows_that_were_not_permuted_behind_a_flatten_are_told():
         module.hidden.weight.copy_(torch.tensor(weights()["dense1/kernel"].T.copy()))
     found = ks.compare(mine(), module, images())
     assert first(found) == ("dense1", "hidden")
-    assert "the features arrive in another order" in found.first.reasons[0]
+    assert "the features are in another order" in found.first.reasons[0]
 
 
 @pytest.mark.parametrize("name", ["conv1", "norm", "conv2"])

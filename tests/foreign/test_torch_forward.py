@@ -907,7 +907,10 @@ def test_an_error_says_in_which_module_it_was_raised():
 
 @pytest.mark.parametrize(
     ("arrays", "said"),
-    [("all", "NaN comes in with its weight weight"), ("statistics", "its weights are not told")],
+    [
+        ("all", "NaN comes in with its weight weight"),
+        ("statistics", "its weights are not recorded"),
+    ],
 )
 def test_a_weight_that_is_no_number_is_not_said_to_come_from_nowhere(
     tmp_path, capsys, arrays, said

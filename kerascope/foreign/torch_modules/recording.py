@@ -308,7 +308,7 @@ class TorchRecorder:
         return not self._stack or not isinstance(self._stack[-1].module, nn.Module)
 
     def _is_one_box(self, module: nn.Module) -> bool:
-        """Return whether a module is recorded as one box. The whole custom module never is."""
+        """Return whether a module is recorded as one box. A custom root module never is."""
         return is_one_box(module) and (module is not self.module or is_of_torch(module))
 
     def _drop(self, error: Any = (None, None, None)) -> None:
@@ -675,7 +675,7 @@ class TorchRecorder:
         return value
 
     def _sources(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
-        """Return the recorded tensors from which autograd says that a tensor was computed."""
+        """Return the recorded values that autograd lists as the sources of a tensor."""
         if tensor.grad_fn is None or id(tensor) in self._weights:
             return []
         values, leaves = self._tokens.behind(tensor)
