@@ -66,7 +66,7 @@ def test_without_a_file_the_layer_names_it(capsys):
         ([], 2, "expected the name of a layer, or --values FILE"),
         (["conv1", "-o", "p.dot"], 2, ".svg, .png, .pdf, .html, .txt"),
         (["conv1", "--values", "y.npy"], 2, "--values y.npy"),
-        (["conv1", "--values", "x.npy", "--sample", "3"], 2, "expected 0 to 2"),
+        (["conv1", "--values", "x.npy", "--sample", "3"], 2, "expected sample 0 to 2"),
         (["conv1", "--scale", "each"], 2, "own"),
     ],
     ids=str,

@@ -296,8 +296,8 @@ def test_levels_all_and_a_function_decide():
     ("expand", "words"),
     [
         ("n3_blocks", "nothing in 'random' is called 'n3_blocks'. Did you mean 'n3_block'"),
-        (["n3_block", "zzz"], "called 'zzz'. Expected 'all' or one of"),
-        (-1, "number of levels from 0 on, got -1"),
+        (["n3_block", "zzz"], "called 'zzz'. Use 'all' or one of"),
+        (-1, "number of levels of 0 or more, got -1"),
         (2.5, "expected None, 'all', a name"),
     ],
 )

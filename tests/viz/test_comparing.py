@@ -50,7 +50,12 @@ def test_where_the_graph_has_changed_that_is_what_counts(model):
     [
         ("node", [np.ones(3)], ArgumentError, "expected 4 arrays, got 1"),
         ("node", 3, DtypeError, "draw: diff: expected a model"),
-        ("op", [np.ones(3)], ArgumentError, "at level 'node' or 'layer'; got Model at level 'op'"),
+        (
+            "op",
+            [np.ones(3)],
+            ArgumentError,
+            "at level 'node' or 'layer' for diff=weights, got Model at level 'op'",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(level, before, error, words, model):

@@ -157,7 +157,7 @@ def test_a_box_is_paler_for_each_power_of_ten_and_the_picture_says_so():
     for heat in set(heats):
         assert PALETTES["light"].heat(heat) in svg
         assert PALETTES["dark"].heat(heat) in svg
-    assert "paler by a step for each power of ten" in svg
+    assert "one step paler for each power of ten" in svg
     assert all(f"{norm:.1e}" in svg for norm in (3.0, 0.3, 0.02))  # never by the colour alone
 
 

@@ -457,7 +457,7 @@ def test_a_tape_that_cannot_be_drawn_says_why():
     model, batch = small_step()
     with ks.trace(model) as tape:
         pass
-    with pytest.raises(ArgumentError, match="no run of a model that is still there"):
+    with pytest.raises(ArgumentError, match="no run of a model that still exists"):
         ks.draw(tape)
     with ks.trace(model) as tape:
         model.train_on_batch(*batch)

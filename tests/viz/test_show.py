@@ -426,7 +426,7 @@ def test_own_scales_and_limits():
     assert "0 to 1" in own.svg
     limited = ks.show(maps, limits=(0, 2))
     assert ends(limited) == [(0, 2)]
-    assert "400 numbers lie beyond the scale" in limited.svg
+    assert "400 numbers are outside the scale" in limited.svg
 
 
 # --- showing itself -------------------------------------------------------------------------------
@@ -458,20 +458,28 @@ def test_a_png_has_the_pixels_of_its_numbers(tmp_path):
 def test_errors_say_what_was_expected(cnn, digits):
     for error, words, call in (
         (ArgumentError, "Did you mean 'conv1'", lambda: ks.show(cnn, digits, layer="conv11")),
-        (ArgumentError, "expected also arrays x", lambda: ks.show(cnn)),
+        (ArgumentError, "needs arrays x", lambda: ks.show(cnn)),
         (DataError, "12, 12, 1", lambda: ks.show(cnn, digits[:, :5], layer="conv1")),
         (ShapeError, "conv2", lambda: ks.show(cnn.get_layer("conv2"), digits)),
         (NotBuiltError, "never called", lambda: ks.show(Dense(3))),
         (ArgumentError, "has no weights", lambda: ks.show(cnn.get_layer("flat"))),
         (ArgumentError, "symbolic", lambda: ks.show(cnn.output)),
-        (ArgumentError, "expected (None, 12, 12, 1)", lambda: ks.show(cnn.output, digits[0])),
-        (ArgumentError, "expected 0 to 2", lambda: ks.show(cnn, digits, layer="conv1", sample=3)),
-        (ArgumentError, "call=1", lambda: ks.show(cnn, digits, layer="conv1", call=1)),
+        (ArgumentError, "to have shape (None, 12, 12, 1)", lambda: ks.show(cnn.output, digits[0])),
+        (
+            ArgumentError,
+            "expected sample 0 to 2",
+            lambda: ks.show(cnn, digits, layer="conv1", sample=3),
+        ),
+        (
+            ArgumentError,
+            "expected call 0, got 1",
+            lambda: ks.show(cnn, digits, layer="conv1", call=1),
+        ),
         (ArgumentError, "shared, own", lambda: ks.show([1], scale="each")),
         (ArgumentError, "low < high", lambda: ks.show([1], limits=(2, 1))),
-        (ArgumentError, "most=0", lambda: ks.show([1], most=0)),
+        (ArgumentError, "got 0", lambda: ks.show([1], most=0)),
         (ArgumentError, "light, dark", lambda: ks.show([1], theme="blue")),
-        (ArgumentError, "A layer itself", lambda: ks.show(Dense(3), layer="d")),
+        (ArgumentError, "Without a model", lambda: ks.show(Dense(3), layer="d")),
         (ArgumentError, "expected x only", lambda: ks.show([1], [2])),
         (DtypeError, "real numbers", lambda: ks.show("conv1")),
         (DtypeError, "expected an array", lambda: ks.show([[1], [1, 2]])),

@@ -27,7 +27,7 @@ def lines_of(picture):
     texts = list(root.iter(f"{SVG}text"))
     upward = [(float(t.get("y")) - 3, float(t.text)) for t in texts
               if t.get("text-anchor") == "end"]  # fmt: skip
-    is_log = "each line a power of ten" in picture.svg
+    is_log = "log scale" in picture.svg
     heights, values = zip(*upward, strict=True)
     slope, start = np.polyfit(heights, np.log10(values) if is_log else values, 1)
     across = [(float(t.get("x")), float(t.text)) for t in texts
@@ -102,7 +102,7 @@ def test_numbers_that_are_not_finite_are_gaps_that_are_marked_and_counted():
     assert set(lines_of(picture)["loss"]) == {0, 1, 4, 5}
     assert picture.svg.count(' l-nan"') == 2 * 2
     assert "(2 not finite)" in repr(picture)
-    assert "! no finite number" in picture.text()
+    assert "! not finite" in picture.text()
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,9 @@ def test_axes_of_matplotlib_get_the_curves():
     assert first.lines["loss"] == ((0.0, 1.0), (2.0, 1.0), "-")
     assert first.lines["val_loss"][2] == "--"
     assert (second.title, second.scale, second.x_label) == ("acc", "log", "epoch")
-    with pytest.raises(ArgumentError, match="ax has 1 axes; expected one, or 2: loss, acc"):
+    with pytest.raises(
+        ArgumentError, match="expected ax to be one or 2 axes, got 1. .*: loss, acc"
+    ):
         history.plot(ax=[first])
 
 
@@ -317,10 +319,10 @@ def test_errors_say_what_was_expected(trained):
         ("Did you mean 'first/kernel'", lambda: tape.plot("first/kernal")),
         ("|g|, |w|, change, histogram", lambda: tape.plot("first/kernel", "|x|")),
         ("1 or more", lambda: tape.plot("first/kernel", most=0)),
-        ("no curve", lambda: tape.plot("first/kernel", "histogram", backend="matplotlib")),
-        ("expected 'layer' or 'weight'", lambda: tape.gradient_flow(by="op")),
-        ("no batch of a training", lambda: ks.trace.tape.Tape().plot()),
-        ("no batch of a training", lambda: ks.trace.tape.Tape().gradient_flow()),
+        ("not a curve", lambda: tape.plot("first/kernel", "histogram", backend="matplotlib")),
+        ("to be 'layer' or 'weight'", lambda: tape.gradient_flow(by="op")),
+        ("no training batches", lambda: ks.trace.tape.Tape().plot()),
+        ("no training batches", lambda: ks.trace.tape.Tape().gradient_flow()),
     ):
         with pytest.raises(ArgumentError) as caught:
             call()

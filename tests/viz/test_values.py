@@ -262,5 +262,5 @@ def test_the_last_step_and_the_end():
 @pytest.mark.parametrize("step", [5, -5, 1.5, "2", True, None])
 def test_a_step_that_does_not_exist_is_refused(step):
     model = ZOO["chain"]()
-    with pytest.raises(ArgumentError, match="has 4 steps; expected a number from 0 to 4"):
+    with pytest.raises(ArgumentError, match="expected a step of 'chain' from 0 to 4"):
         at_step(graph_of(model), values_of(model, np.ones((1, 20))), step)

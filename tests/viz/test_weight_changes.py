@@ -75,11 +75,9 @@ def test_arrays_of_another_model_are_refused():
     with pytest.raises(ArgumentError, match="before: expected 4 arrays, got 1"):
         weight_changes(model, [np.zeros(3)])
     arrays = model.get_weights()
-    with pytest.raises(
-        ArgumentError, match=r"after: array 1 is of another shape; expected \(64,\)"
-    ):
+    with pytest.raises(ArgumentError, match=r"after: expected array 1 to have shape \(64,\)"):
         weight_changes(model, arrays, [arrays[0], np.zeros(3), *arrays[2:]])
     with pytest.raises(DtypeError, match="expected a model, got str"):
         weight_changes("m", [])
-    with pytest.raises(ArgumentError, match="shows none of the layers"):
+    with pytest.raises(ArgumentError, match="has none of the layers"):
         with_weight_changes(graph_of(ZOO["diamond"]()), {"hidden": 1.0})

@@ -1,1 +1,1 @@
-"""Collapsing: frames around what repeats, and one box for each closed frame."""
+"""Collapsing: frames around repeated blocks, and one box in place of each closed frame."""

@@ -1,26 +1,26 @@
-"""`with_blocks(graph)`: frames around what repeats, found by structure.
+"""`with_blocks(graph)`: find repeated blocks by their structure and put frames around them.
 
-Twelve equal encoder blocks become one frame that says "12 copies" and holds twelve frames; what
-is built alike but in other sizes becomes a frame that says so. Nothing is hidden here: `collapse`
-does that, for the frames that are closed.
+Twelve equal encoder blocks become one frame labelled "12 copies" around twelve frames. Blocks with
+the same structure but other sizes become a frame of kind `alike`. Nothing is hidden here:
+`collapse` hides the contents of closed frames.
 
 The kind of a new frame is in its attribute `kind`:
 
 ==========  =======================================================================================
 `scope`     a name scope
-`copies`    `copies` equal blocks; calls of the same layers if `same_weights`
-`alike`     `alike` blocks of one outline: classes and wiring are equal, sizes differ
+`copies`    `copies` equal blocks; with `same_weights`, calls of the same layers
+`alike`     `alike` blocks with one outline: equal classes and connections, other sizes
 `block`     one block
-`branches`  `branches` of one outline side by side: fed by the same boxes, and feeding the same
-`rows`      rows that follow each other, where a level would else have more than 100 children
+`branches`  `branches` parallel branches with one outline, the same sources and the same targets
+`rows`      consecutive rows, used if a level would have more than 100 children
 ==========  =======================================================================================
 
-A frame's `depth` is that of its first row, `depth_last` that of its last. Depths inside a new frame
-count from its own end. Outside, boxes keep their depths; only where a frame that reaches further up
-would lie above what feeds it, that is moved up.
+A frame's `depth` is the depth of its first row, `depth_last` that of its last row. Depths inside a
+new frame are relative to its own end. Outside, boxes keep their depths, but are moved up if a
+taller frame would otherwise be above its sources.
 
-Below come the search for blocks, then ranges of rows where nothing repeats, then two helpers: where
-a sequence repeats itself, and what a block is called.
+The module contains the search for blocks, then ranges of rows for levels without repetition, then
+two helpers: repetitions in a sequence, and names of blocks.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ from typing import NamedTuple
 import numpy as np
 
 from kerascope.viz.collapse.new_frames import NewFrames, with_scopes
-from kerascope.viz.collapse.parts import FormBook, Wiring, sequences_of, weights_of, wiring_of
+from kerascope.viz.collapse.parts import FormRegistry, Wiring, sequences_of, weights_of, wiring_of
 from kerascope.viz.graph import Attribute, Graph, GraphNode
 from kerascope.viz.nesting import FrameLevel, Link, levels_of
 
-# Above this, blocks that occur only once get frames too.
+# With more boxes, blocks that occur only once get frames, too.
 MOST_BOXES = 60
 SMALLEST_BLOCK = 3
-# Two equal boxes in a row are seen without a frame.
+# Two equal boxes in a row are easy to see without a frame.
 SMALLEST_REPEAT = 4
 SMALLEST_ALIKE = 6
 SMALLEST_BRANCHES = 6
-# What is alike is looked for in small pieces: six alike blocks, not two halves that are alike.
+# Alike blocks must be short, so the result is six alike blocks, not two alike halves.
 LONGEST_ALIKE = 8
 STRONG_KINDS = ("dense", "convolution", "recurrent", "embedding", "attention")
 
 
 class Item(NamedTuple):
-    """A part of a sequence while blocks are being found.
+    """An element of a sequence during the search for blocks.
 
     Parameters
     ----------
     children : list of str
-        Boxes and frames.
+        Ids of boxes and frames.
     exact, outline : int
-        Numbers of the forms; see `parts.py`.
+        Numbers of the forms with and without sizes; see `parts.py`.
     boxes : tuple of str
-        All boxes inside, in the order of the form.
+        Ids of all boxes inside, in the order of the form.
     """
 
     children: list[str]
@@ -77,13 +77,13 @@ def with_blocks(graph: Graph, most: int = MOST_BOXES) -> Graph:
     ----------
     graph : Graph
     most : int
-        If the graph has more boxes than this, blocks that occur once, and runs of blocks that
-        differ in their sizes only, get frames too.
+        If the graph has more boxes than this, blocks that occur once, and series of blocks that
+        differ only in their sizes, get frames, too.
 
     Returns
     -------
     Graph
-        With the same boxes and arrows.
+        The same boxes and arrows, with additional frames.
 
     Examples
     --------
@@ -113,28 +113,28 @@ class _Finder:
         self.frames = NewFrames(graph)
         self.large = len(graph.nodes) > most
         self.most = most
-        self.book = FormBook(graph)
+        self.forms = FormRegistry(graph)
         self._labels = self.frames.labels
         self._kinds = {node.id: node.kind for node in graph.nodes}
         self._unnamed: dict[str, None] = {}
 
     def search(self, level: FrameLevel) -> None:
-        """Find the blocks of a level whose inner levels are done."""
+        """Find the blocks of a level whose inner levels are finished."""
         order, flows = level.order()
         wiring, flow = wiring_of(level, self._kinds)
         if flows:
             self._frame_sequences(level, order, wiring, flow)
         if level.group:
             ends = [child for child in level.children if not flow.leaving[child]]
-            inside = self.book.form(level.children, ends, wiring)
-            self.book.frame(self.frames.groups[level.group], inside)
+            inside = self.forms.form(level.children, ends, wiring)
+            self.forms.frame(self.frames.groups[level.group], inside)
 
     def _frame_sequences(
         self, level: FrameLevel, order: list[str], wiring: Wiring, flow: Wiring
     ) -> None:
         sequences = [
             [
-                Item(segment.children, *self.book.form(segment.children, [segment.exit], wiring))
+                Item(segment.children, *self.forms.form(segment.children, [segment.exit], wiring))
                 for segment in sequence
             ]
             for sequence in sequences_of(order, flow)
@@ -154,7 +154,7 @@ class _Finder:
     # --- repeats ----------------------------------------------------------------------------------
 
     def _frame_repeats(self, level: str, items: list[Item], kind: str) -> list[Item]:
-        """Put frames around the repeats of a sequence; return the sequence with them."""
+        """Put frames around the repeats in a sequence and return the sequence with these frames."""
         if len(items) < 2:
             return items
         result: list[Item] = []
@@ -178,7 +178,7 @@ class _Finder:
         return result + items[end:]
 
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
-        """Return how well a block may consist of these: by its name, by what it begins with."""
+        """Rate a piece as a block: by its shared name, and by the kind of its first box."""
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
         return len(shared_name(labels)), len(piece[0].boxes) > 1, begins
@@ -207,9 +207,9 @@ class _Finder:
     def _item(
         self, frame: str, inside: list[Item], piece: list[Item], kind: str, count: int = 1
     ) -> Item:
-        """Return a frame as a part of the sequence; `piece` is what it holds `count` times."""
-        exact = self.book.number((kind, count, "exact", *[item.exact for item in piece]))
-        outline = self.book.number((kind, count, "outline", *[item.outline for item in piece]))
+        """Return a frame as an item of the sequence. It contains `piece` repeated `count` times."""
+        exact = self.forms.number((kind, count, "exact", *[item.exact for item in piece]))
+        outline = self.forms.number((kind, count, "outline", *[item.outline for item in piece]))
         return Item([frame], exact, outline, tuple(box for item in inside for box in item.boxes))
 
     def _repeat_attributes(self, pieces: list[list[Item]], kind: str) -> dict[str, Attribute]:
@@ -218,8 +218,8 @@ class _Finder:
             return {**attrs, "detail": f"{len(pieces)} alike, sizes differ"}
         owners = [self._owners(piece) for piece in pieces]
         attrs["same_weights"] = any(owners[0]) and all(other == owners[0] for other in owners)
-        by_place = [[*filter(None, places)] for places in zip(*owners, strict=True)]
-        distinct = all(len(dict.fromkeys(places)) == len(places) for places in by_place)
+        by_position = [[*filter(None, places)] for places in zip(*owners, strict=True)]
+        distinct = all(len(dict.fromkeys(places)) == len(places) for places in by_position)
         if not attrs["same_weights"] and not distinct:
             attrs["detail"] = "some weights are shared"
         return attrs
@@ -229,7 +229,7 @@ class _Finder:
     def _frame_branches(
         self, level: str, sequences: list[list[Item]], flow: Wiring
     ) -> list[list[Item]]:
-        """Put one frame around sequences of one outline that have the same neighbours."""
+        """Put one frame around parallel sequences that have the same outline and neighbours."""
         outlines = [tuple([item.outline for item in items]) for items in sequences]
         counts = Counter(outlines)
         families: dict[object, list[list[Item]]] = {}
@@ -249,7 +249,7 @@ class _Finder:
 
     def _add_branches(self, level: str, family: list[list[Item]]) -> Item:
         boxes = [box for item in family[0] for box in item.boxes]
-        detail = classes_name([self.book.boxes[box] for box in boxes])
+        detail = classes_name([self.forms.boxes[box] for box in boxes])
         if any([i.exact for i in items] != [i.exact for i in family[0]] for items in family):
             detail = f"{detail}, sizes differ"
         count = len(family)
@@ -263,7 +263,7 @@ class _Finder:
     # --- blocks that occur once -------------------------------------------------------------------
 
     def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
-        """Put frames around parts of several boxes, and what follows under the same name."""
+        """Put frames around items of several boxes, and items that continue under the same name."""
         result: list[Item] = []
         number = 0
         while number < len(items):
@@ -284,7 +284,7 @@ class _Finder:
         return len(item.children) == 1 and self._labels[item.children[0]].startswith(start)
 
     def _frame_chains(self, level: str, items: list[Item]) -> None:
-        """Put frames around stretches of single boxes: by their names, else around all of one."""
+        """Put frames around series of single boxes: by shared names, or around the whole."""
         stretch: list[Item] = []
         for item in [*items, None]:
             if item is not None and self._is_plain(item):
@@ -297,11 +297,11 @@ class _Finder:
             stretch = []
 
     def _is_plain(self, item: Item) -> bool:
-        box = self.book.boxes.get(item.children[0])
+        box = self.forms.boxes.get(item.children[0])
         return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
 
     def _by_name(self, stretch: list[Item]) -> list[list[Item]]:
-        """Split where the names stop to have a word with a number in common."""
+        """Split a series where the names no longer share a word with a number."""
         pieces: list[list[Item]] = []
         name = ""
         for item in stretch:
@@ -324,7 +324,9 @@ class _Finder:
         children = [child for item in piece for child in item.children]
         name = self._block_name(piece, self._box_labels(near))
         wanted = name or f"{self._labels[children[0]]}_block"
-        label = name or classes_name([self.book.boxes[box] for item in piece for box in item.boxes])
+        label = name or classes_name(
+            [self.forms.boxes[box] for item in piece for box in item.boxes]
+        )
         if wanted in self.frames.taken:
             wanted = f"{wanted}_block"
         frame = self.frames.add(level, wanted, label, children, {"kind": "block"})
@@ -333,26 +335,26 @@ class _Finder:
         return frame
 
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
-        """Return what the boxes' names have in common, or those of the boxes with weights."""
-        boxes = [self.book.boxes[box] for item in piece for box in item.boxes]
+        """Return the name shared by all boxes, or by the boxes with weights, or ""."""
+        boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]
         heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
         name = shared_name([box.label for box in boxes], near)
         if not name and len(heavy) > 1:
             name = shared_name(heavy, near)
-        last = self.book.boxes.get(piece[-1].children[-1])
+        last = self.forms.boxes.get(piece[-1].children[-1])
         if not name and last is not None and len(piece[-1].children) > 1 and not _is_numbered(last):
             name = f"{last.label}_block"
         return name
 
     def _owners(self, piece: list[Item]) -> list[str]:
-        return weights_of((box for item in piece for box in item.boxes), self.book)
+        return weights_of((box for item in piece for box in item.boxes), self.forms)
 
     def _box_labels(self, items: Sequence[Item]) -> list[str]:
-        return [self.book.boxes[box].label for item in items for box in item.boxes]
+        return [self.forms.boxes[box].label for item in items for box in item.boxes]
 
 
 def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what feeds some children from outside, and what they feed."""
+    """Return the sources and the targets of some children outside of them."""
     inside = dict.fromkeys(children)
     sources = {link[0]: None for one in children for link in flow.arriving[one]}
     targets = {link[1]: None for one in children for link in flow.leaving[one]}
@@ -363,7 +365,7 @@ def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tup
 
 
 def _is_numbered(box: GraphNode) -> bool:
-    """Tell whether a layer has the name that it is given by itself: concatenate_3."""
+    """Return whether a layer has a generated name, such as concatenate_3."""
     class_name = str(box.attrs.get("class_name", "")).lower()
     return box.label.replace("_", "").lower().startswith(class_name)
 
@@ -374,27 +376,26 @@ def _last_part(frame: str) -> str:
 
 # --- ranges of rows -------------------------------------------------------------------------------
 #
-# A level with more children than a picture can show is cut, in the order in which it is computed,
-# into stretches of rows; a stretch that is still too long is cut again. So every frame, once it is
-# open, shows no more than a person can read. As each stretch is fed by earlier ones only, no arrows
-# go round in a circle.
+# A level with more children than a picture can show is divided into ranges of rows, in computation
+# order. A range that is still too long is divided again. So every open frame shows no more than a
+# person can read. All sources of a range are in earlier ranges, so the arrows form no cycle.
 
-# A range of fewer boxes would hide less than it says.
+# A frame around fewer boxes would save no space.
 SMALLEST_RANGE = 8
-# So many boxes at the beginning (inputs) and at the end (outputs) stay beside the ranges.
+# Up to this many inputs at the beginning, and outputs at the end, stay outside the ranges.
 MOST_ENDS = 4
 
 
 def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> None:
-    """Put frames around ranges of rows in every level that is too large; change the levels too.
+    """Put frames around ranges of rows in every level that is too large, and update the levels.
 
     Parameters
     ----------
     frames : NewFrames
     levels : dict of str to Level
-        With all frames so far; each new frame gets its own here.
+        All levels so far. The level of each new frame is added.
     most : int
-        Number of ranges in one level. A level of up to two thirds more children is left as it is.
+        Number of ranges in one level. A level with up to two thirds more children is not divided.
     """
     most = max(most, SMALLEST_RANGE)
     most_children = most * 5 // 3
@@ -413,7 +414,7 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
 def _without_ends(
     order: list[str], kinds: Mapping[str, str], ends: Mapping[str, None]
 ) -> tuple[int, int]:
-    """Return where the inputs at the beginning end and where the outputs at the end begin."""
+    """Return the end of the inputs at the beginning, and the start of the outputs at the end."""
     first, last = 0, len(order)
     while first < last and kinds.get(order[first]) == "input":
         first += 1
@@ -428,7 +429,7 @@ def _without_ends(
 def _pieces(
     order: list[str], depths: Mapping[str, int], most: int, most_children: int
 ) -> list[list[str]]:
-    """Cut an order into pieces of about one length; between rows, if they are short enough."""
+    """Divide an order into pieces of similar length, between rows if the rows are short enough."""
     size = max(SMALLEST_RANGE, -(-len(order) // most))
     pieces: list[list[str]] = [[]]
     for _, found in groupby(order, key=lambda child: depths[child]):
@@ -456,7 +457,7 @@ def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
 def _framed(
     frames: NewFrames, levels: dict[str, FrameLevel], level: FrameLevel, pieces: list[list[str]]
 ) -> list[FrameLevel]:
-    """Put a frame around each piece but the first and the last; return the levels in them."""
+    """Put a frame around each piece except the first and last, and return the levels inside."""
     outer = FrameLevel(level.group)
     inner: list[FrameLevel] = []
     frame_of: dict[str, str] = {}
@@ -498,14 +499,14 @@ def _add_range(frames: NewFrames, level: str, piece: list[str], near: list[str])
     return frames.add(level, wanted, label, piece, attrs)
 
 
-# --- where a sequence says the same thing several times in a row ----------------------------------
+# --- repetitions in a sequence --------------------------------------------------------------------
 
-# A block of more parts than this is not looked for: the time grows with it.
+# Longer blocks are not searched for, because the time grows with the length.
 LONGEST_PERIOD = 48
 
 
 class Repeat(NamedTuple):
-    """A part of a sequence: `copies` equal pieces of `period` items each, from `start` on."""
+    """A repetition in a sequence: `copies` equal pieces of `period` items each, from `start` on."""
 
     start: int
     period: int
@@ -513,7 +514,7 @@ class Repeat(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """Index behind the last item."""
+        """The index after the last item."""
         return self.start + self.period * self.copies
 
 
@@ -523,30 +524,30 @@ def repeats(
     score: Callable[[int, int], tuple[int, ...]] = lambda start, period: (0,),
     longest: int = LONGEST_PERIOD,
 ) -> list[Repeat]:
-    """Return repeats that do not overlap, those first chosen that hide the most boxes.
+    """Return repeats that do not overlap, preferring those that hide the most boxes.
 
     Parameters
     ----------
     tokens : sequence of int
-        Items that are equal have equal tokens. A negative one is equal to nothing.
+        Equal items have equal tokens. Items with a negative token are never equal.
     sizes : sequence of int
         Number of boxes in each item.
     score : callable
-        From (start, period) to how well a piece may begin there. Three and a half pieces can begin
-        at several places; the best is taken, of equal ones the first.
+        Rates a piece by (start, period). A run of three and a half pieces can start at several
+        places. The one with the best rating is used, or the first of the best.
     longest : int
-        Longest period that is looked for.
+        The longest period to search for.
 
     Returns
     -------
     list of Repeat
-        By their starts.
+        Sorted by start.
 
     Notes
     -----
-    `tokens[i] == tokens[i + period]` for a stretch of i is a run of that period. Of runs that hide
-    equally many boxes the shortest period wins: AAAA is four A, not two AA. A run that overlaps a
-    better one is cut to what is left of it, and waits for its turn again.
+    A run of a period is a series of i with `tokens[i] == tokens[i + period]`. Of runs that hide
+    equally many boxes, the shortest period wins: AAAA is four A, not two AA. If a run overlaps a
+    better one, the remaining parts of it are considered again.
 
     Examples
     --------
@@ -575,7 +576,7 @@ def repeats(
 
 
 def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
-    """Return (start, stop, period) of every stretch that repeats with a period, at least twice."""
+    """Return (start, stop, period) of every run with at least two pieces."""
     runs = []
     for period in range(1, min(longest, len(tokens) // 2) + 1):
         equal = (tokens[:-period] == tokens[period:]) & (tokens[period:] >= 0)
@@ -588,7 +589,7 @@ def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
 
 
 def _free_parts(chosen: list[Repeat], start: int, stop: int) -> list[tuple[int, int]]:
-    """Return the parts of a stretch that no chosen repeat covers."""
+    """Return the parts of a range that no chosen repeat covers."""
     free = []
     number = max(0, bisect_left(chosen, Repeat(start, 0, 0)) - 1)
     while number < len(chosen) and chosen[number].start < stop:
@@ -608,7 +609,7 @@ def _aligned(
     return Repeat(best, period, copies)
 
 
-# --- what a block is called -----------------------------------------------------------------------
+# --- names of blocks ------------------------------------------------------------------------------
 
 SEPARATORS = "_-/. "
 MOST_CLASSES = 4
@@ -616,13 +617,13 @@ LONGEST = 32  # letters in the names of all classes
 
 
 def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
-    """Return the whole words with which all labels (at least one) begin, "" without any.
+    """Return the words that all labels (at least one) start with, or "" if there are none.
 
     Parameters
     ----------
     labels : sequence of str
     neighbours : sequence of str
-        Labels beside the block: what they begin with too tells nobody which block it is.
+        Labels of neighbours. Words that these start with, too, do not identify the block.
 
     Examples
     --------
@@ -631,7 +632,7 @@ def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
     >>> shared_name(["dense_1", "dense_2"], neighbours=["dense_3"])
     ''
     """
-    first, last = min(labels), max(labels)  # all others lie between these two
+    first, last = min(labels), max(labels)  # all others are between these two
     if first[:1] != last[:1]:
         return ""
     pairs = zip(first, last, strict=False)
@@ -645,7 +646,7 @@ def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
 
 
 def classes_name(boxes: Sequence[GraphNode]) -> str:
-    """Return the classes of the boxes in their order; of many, the first and the last.
+    """Return the classes of the boxes in order. If there are many, only the first and the last.
 
     Examples
     --------
@@ -664,7 +665,7 @@ def classes_name(boxes: Sequence[GraphNode]) -> str:
 
 
 def span_name(first: str, last: str) -> str:
-    """Return a name for everything from one block or box to another.
+    """Return a name for a range of blocks or boxes.
 
     Examples
     --------

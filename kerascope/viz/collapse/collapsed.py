@@ -1,8 +1,7 @@
-"""`collapsed(graph, closed)`: one box instead of each closed frame.
+"""`collapsed(graph, closed)`: one box in place of each closed frame.
 
-The box says how much it hides, and keeps what a reader needs of it: parameters, shapes, outputs.
-Which frames are closed is decided in `view.py`; frames around repeated blocks are found in
-`blocks.py`.
+The box shows how many boxes it hides, and their parameters, shapes and outputs. `view.py` decides
+which frames are closed. `blocks.py` finds the frames around repeated blocks.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNo
 from kerascope.viz.kinds import KIND_OF_CLASS
 from kerascope.viz.nesting import hiding_of
 
-# Kinds of frames of a ladder beside its calls: all arrows between one and another box are one.
+# Frames of a ladder that are not calls: arrows between such a box and another are merged into one.
 BUNDLES = {"card": "card", "cards": "card", "gradients": "gradient"}
-# Facts of one call that a frame which is no call gives too, so that every box has them.
+# Attributes of calls, for closed frames that are not calls, so that every box has them.
 _NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
 
-PLACES = ("operand", "output", "leaves_as")  # which of several tensors an arrow is
+PLACES = ("operand", "output", "leaves_as")  # which of several tensors the arrow carries
 
 
 def kind_of_group(group: GraphGroup) -> str:
-    """Return what a frame stands for: "call", "scope", "copies", "alike", "block" or another."""
+    """Return the kind of a frame: "call", "scope", "copies", "alike", "block" or another."""
     return str(group.attrs.get("kind", "call"))
 
 
 def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
-    """Return the graph with one box instead of each outermost closed frame.
+    """Return the graph with one box in place of each outermost closed frame.
 
     Parameters
     ----------
@@ -43,23 +42,23 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
     Returns
     -------
     Graph
-        A closed frame's box has its id, label, depth and attributes, and besides `members` (number
-        of boxes that it hides), `parameters` (their sum), `outputs`, and the counts and shapes of
-        its inputs and outputs.
+        A closed frame's box has the frame's id, label, depth and attributes. It also has `members`
+        (the number of hidden boxes), `parameters` (their sum), `outputs`, and the counts and shapes
+        of its inputs and outputs.
 
     Raises
     ------
     ArgumentError
-        There is no such group.
+        The graph has no group with one of these ids.
 
     Notes
     -----
-    Arrows with both ends in one closed frame disappear. Others are moved to its box. A closed call
-    has the operands of the call, one for each arrow. For any other frame each tensor from outside
-    is one operand: several arrows from one output become one, which says in `connections` how many.
-    At a range of rows all arrows from one box are one, and no inputs and outputs are told apart.
-    A tensor that no layer made and that is used outside the frame in which it was drawn stays
-    visible; what the inside of another closed call takes of it is that model's own affair.
+    Arrows with both ends in one closed frame disappear. Other arrows are moved to its box. A closed
+    call has one operand for each arrow, as the call has. For other frames, each tensor from outside
+    is one operand: arrows from the same output are merged, and `connections` counts them. For
+    ranges of rows, all arrows from one box are merged, and inputs and outputs are not numbered. A
+    tensor that no layer made stays visible if it is used outside the frame in which it was drawn.
+    Uses inside another closed call do not count.
 
     Examples
     --------
@@ -73,29 +72,29 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
 
 
 def check_groups(graph: Graph, ids: Iterable[str], where: str) -> None:
-    """Raise if one of the ids is no group's.
+    """Raise an error if one of the ids does not belong to a group.
 
     Raises
     ------
     ArgumentError
-        There is no such group.
+        The graph has no group with this id.
     """
     known = {group.id: None for group in graph.groups}
     for one in ids:
         if one not in known:
             raise ArgumentError(
                 f"{where}: there is no frame {one!r} in {graph.name!r}. "
-                f"{did_you_mean(str(one), known)}Expected one of {[*known][:20]}."
+                f"{did_you_mean(str(one), known)}Use one of: {', '.join([*known][:20])}."
             )
 
 
 class _Collapse:
-    """One graph on its way to fewer boxes.
+    """Replaces the closed frames of one graph by boxes.
 
     Attributes
     ----------
     box_of : dict of str to str
-        The closed frame that hides a box or group, by its id; else the box itself.
+        The outermost closed frame around each box, by the box's id, or the box itself.
     """
 
     def __init__(self, graph: Graph, closed: dict[str, None]) -> None:
@@ -109,7 +108,7 @@ class _Collapse:
         self.moved: dict[str, GraphNode] = {}
 
     def result(self) -> Graph:
-        """Return the graph with the closed frames as boxes."""
+        """Return the graph with boxes in place of the closed frames."""
         self._free_tensors()
         for node in self.graph.nodes:
             if self.box_of[node.id] != node.id:
@@ -132,7 +131,7 @@ class _Collapse:
     # --- boxes ------------------------------------------------------------------------------------
 
     def _free_tensors(self) -> None:
-        """Bring tensors that no layer made out of closed frames, if they are used elsewhere too."""
+        """Move tensors that no layer made out of closed frames if they are also used outside."""
         tensors = {
             node.id: node
             for node in self.graph.nodes
@@ -146,8 +145,8 @@ class _Collapse:
             frame = self.groups[self.box_of[one]]
             if all(self.box_of[edge.target] == frame.id for edge in edges):
                 continue
-            beside = [self._visible_depth(edge.target, frame.parent) for edge in edges]
-            depth = 1 + max([frame.depth, *beside])
+            near = [self._visible_depth(edge.target, frame.parent) for edge in edges]
+            depth = 1 + max([frame.depth, *near])
             self.moved[one] = replace(tensors[one], group=frame.parent, depth=depth)
             self.box_of[one] = one
 
@@ -157,7 +156,7 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Tell whether an arrow leads from a tensor of one closed call into another one."""
+        """Return whether an arrow leads from a tensor in one closed call into another."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(
@@ -180,7 +179,7 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Let `shared_with` name a box that is in the picture."""
+        """Make `shared_with` refer to a box that is visible."""
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:
             return node
@@ -208,7 +207,7 @@ class _Collapse:
         return GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
 
     def _shared_with(self, group: str) -> str:
-        """Return the closed frame that has all weights of this one, and had them first."""
+        """Return the closed frame that first had all weights of this one, or ""."""
         hidden = self.hidden[group]
         weighted = [
             node for node in hidden if node.attrs.get("parameters") or node.attrs.get("shared_with")
@@ -244,7 +243,7 @@ class _Collapse:
                     key = (source, attrs.get("output"), target, attrs.get("operand"), *role)
                 label = edge.label
                 if source in ports and ports[source].is_bundle:
-                    label = ""  # it names a call that is not seen
+                    label = ""  # it names a hidden call
                     attrs.pop("via", None)
                 edge = GraphEdge(source, target, label, attrs)
             connections = int(edge.attrs.get("connections", 1))
@@ -257,17 +256,18 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Tell whether an arrow of a ladder goes to a card or a loss: that is no output's."""
+        """Return whether an arrow of a ladder leads to a card or a loss, so it has no output."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Tell whether an arrow of a ladder reads a weight: that is no input's."""
+        """Return whether an arrow of a ladder comes from a weight, so it has no operand."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
-        """Return which output of a closed call an arrow is, if the extractor has said so.
+        """Return the output index of an arrow from a closed call, or None if it is not recorded.
 
-        What it said of calls inside the closed frame is taken out of the arrow's attributes.
+        The indices for the closed call and the calls inside it are removed from the arrow's
+        attributes.
         """
         outputs = str(edge.attrs.get("leaves_as", "")).split(", ")
         if outputs == [""]:
@@ -286,7 +286,7 @@ class _Collapse:
         return int(outputs[left - 1]) if is_call and left <= len(outputs) else None
 
     def _frames(self, nodes: tuple[GraphNode, ...]) -> tuple[GraphGroup, ...]:
-        """Return the open frames that still hold something."""
+        """Return the open frames that are not empty."""
         filled = {"": None}
         for node in nodes:
             group = node.group
@@ -297,11 +297,11 @@ class _Collapse:
 
 
 class _Ports:
-    """The inputs and outputs of a closed frame, numbered as its arrows are met."""
+    """Numbers the inputs and outputs of a closed frame in the order of its arrows."""
 
     def __init__(self, group: GraphGroup, is_ladder: bool) -> None:
         self.merges = kind_of_group(group) != "call"
-        # On a ladder a call has no input of its own inside: whoever reads it there has an arrow.
+        # On a ladder, inner input layers are not drawn: each reader of an input has its own arrow.
         self.is_read_inside = is_ladder and not self.merges
         self.is_bundle = kind_of_group(group) in BUNDLES
         self.is_range = kind_of_group(group) == "rows" or self.is_bundle
@@ -313,7 +313,7 @@ class _Ports:
         self._free = [] if self.merges else [*enumerate(shapes)]
 
     def operand(self, edge: GraphEdge, box: str) -> int:
-        """Return which input of the frame an arrow from outside, from a box in sight, is."""
+        """Return the input index of an arrow from the visible box `box` to the frame."""
         key: object = (edge.source, edge.attrs.get("output"))
         if not self.merges and not self.is_read_inside:
             key = len(self._inputs)
@@ -325,10 +325,10 @@ class _Ports:
         return self._inputs[key]
 
     def output(self, edge: GraphEdge, known: int | None) -> int:
-        """Return which output of the frame an arrow to outside is.
+        """Return the output index of an arrow from the frame.
 
-        The outputs of a call whose numbers are not known have shapes: of those that are left the
-        first with the arrow's shape is it.
+        If the index of a call's output is unknown, it is found by shape: the first remaining output
+        with the arrow's shape.
         """
         if known is not None:
             return known
@@ -347,7 +347,7 @@ class _Ports:
         return self._outputs[key]
 
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
-        """Return counts and shapes of the inputs and outputs of a frame that is no call."""
+        """Return counts and shapes of the inputs and outputs of a frame that is not a call."""
         if self.is_bundle:
             last = hidden[-1].attrs
             shapes_or_none = "" if "line" in last else str(last.get("output_shapes", ""))
@@ -377,7 +377,7 @@ class _Ports:
 
 
 def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
-    """Return the arrow that stands for several."""
+    """Return the arrow that replaces several."""
     attrs = {**edge.attrs, "connections": count}
     if several_shapes:
         attrs["shape"] = ""
@@ -385,7 +385,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return how many boxes of each column a closed card hides; a new slot is told by its slot."""
+    """Return how many boxes of each column a closed card hides. New slot values are not counted."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))
@@ -408,21 +408,21 @@ def _kind_of_box(group: GraphGroup) -> str:
 
 
 def _outputs(hidden: list[GraphNode]) -> str:
-    """Return the model's outputs that leave here, in their order."""
+    """Return the names of the model's outputs among the hidden boxes, in order."""
     names = [
         name for node in hidden for name in str(node.attrs.get("outputs", "")).split(", ") if name
     ]
     return ", ".join(sorted(names, key=lambda name: (len(name), name)))
 
 
-# --- many arrows between the same two boxes -------------------------------------------------------
+# --- merging arrows between the same two boxes ----------------------------------------------------
 
 
 def bundled(graph: Graph) -> Graph:
     """Return a graph in which many equal tensors between two boxes are one thick arrow.
 
-    So it is with more of them than a box has cells for: "200 x (None, 8)". Which operand each is
-    cannot be seen any more.
+    This applies if there are more arrows than cells for them in a box. The arrow is labelled "200 x
+    (None, 8)". The operand of each tensor is no longer visible.
 
     Examples
     --------
@@ -456,7 +456,7 @@ def bundled(graph: Graph) -> Graph:
 
 
 def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
-    """Return equal arrows as one, if they are many."""
+    """Merge equal arrows into one if there are many."""
     if len(edges) <= MOST_PORTS:
         return edges
     first = edges[0]

@@ -1,8 +1,8 @@
-"""Frames of a ladder: what is closed on one rail is closed on the other, and so are its cards.
+"""Frames of a ladder: a block that is closed on one rail is closed on the other, with its cards.
 
-Repeated blocks are looked for among the calls, as at node level. Each frame found has two twins:
-one around the cards of its layers, one around the gradients of its calls. The three open and close
-together, so a closed block is one box on each rail and one card between them.
+Repeated blocks are found among the calls, as at the node level. Each frame has two twins: one
+around the cards of its layers, one around the gradients of its calls. The three open and close
+together, so a closed block is one box on each rail with one card between them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST_ON_A_RAIL = 8
 
 
 def forward_rail(graph: Graph) -> Graph:
-    """Return the calls of a ladder alone, with the frames around them."""
+    """Return a graph of only the calls of a ladder, with the frames around them."""
     nodes = tuple(
         replace(node, depth=node.depth // 2 if not node.group else node.depth)
         for node in graph.nodes
@@ -36,12 +36,12 @@ def forward_rail(graph: Graph) -> Graph:
 
 
 def is_nested_call(group: GraphGroup) -> bool:
-    """Tell whether a frame of a ladder is the call of a nested model."""
+    """Return whether a frame of a ladder is the call of a nested model."""
     return kind_of_group(group) == "call"
 
 
 def with_twins(graph: Graph) -> Graph:
-    """Return a ladder whose nested models have frames on both rails and around their cards."""
+    """Return a ladder with frames for nested models on both rails and around their cards."""
     return _Mirror(graph, forward_rail(graph)).result()
 
 
@@ -51,9 +51,9 @@ def with_ladder_blocks(graph: Graph, most: int) -> Graph:
     Parameters
     ----------
     graph : Graph
-        With the attribute `ladder`.
+        A graph with the attribute `ladder`.
     most : int
-        About how many boxes shall be left when all frames are closed.
+        The approximate number of boxes that remain when all frames are closed.
     """
     below = sum(node.attrs.get("rail") == "loss" for node in graph.nodes)
     rail = with_blocks(forward_rail(graph), max(LEAST_ON_A_RAIL, (most - below) // 3))
@@ -62,12 +62,12 @@ def with_ladder_blocks(graph: Graph, most: int) -> Graph:
 
 @dataclass
 class _Mirror:
-    """One ladder on its way to frames on both rails.
+    """Adds the twins of all frames to one ladder.
 
     Attributes
     ----------
     graph, rail : Graph
-        The ladder, and its calls with their frames.
+        The ladder, and its forward rail with frames.
     """
 
     graph: Graph
@@ -115,7 +115,7 @@ class _Mirror:
         return Graph(self.graph.name, tuple(nodes), self.graph.edges, tuple(groups), attrs)
 
     def _parameters_held(self, around: Mapping[str, str]) -> dict[str, int]:
-        """Return the parameters on all cards in each frame around cards."""
+        """Return the number of parameters on all cards in each frame around cards."""
         parents = {group.id: group.parent for group in self.rail.groups}
         held: dict[str, int] = {}
         for card in self.graph.groups:
@@ -127,7 +127,7 @@ class _Mirror:
         return held
 
     def _placed(self, node: GraphNode, calls: Mapping[str, GraphNode]) -> GraphNode:
-        """Return a box in its frame."""
+        """Return a box placed in its frame."""
         home = calls.get(node.id)
         if home is not None:
             depth = home.depth if home.group else node.depth
@@ -138,7 +138,7 @@ class _Mirror:
         return replace(node, group=self.gradients[home.group], depth=home.depth)
 
     def _around_cards(self, calls: Mapping[str, GraphNode]) -> dict[str, str]:
-        """Return the innermost frame around all calls that read a card's weights."""
+        """Return, for each card, the innermost frame around all calls that read its weights."""
         chains = chains_of(self.rail.groups)
         found: dict[str, str] = {}
         for card in self.graph.groups:
@@ -161,7 +161,7 @@ def _row(node: GraphNode) -> int:
 
 
 def together(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
-    """Return what is closed if twins open together: a frame one of whose twins is open is open."""
+    """Return the closed frames when twins open together: if one of them is open, all are."""
     listed = set(closed)
     families: dict[str, list[str]] = {}
     for group in graph.groups:

@@ -1,7 +1,7 @@
-"""New frames on their way into a graph: what they hold, and the depths of everything then.
+"""Adding frames to a graph: their contents, and the new depths of all boxes.
 
-A name scope is the simplest of them: layers that are called "encoder/dense" and "encoder/norm"
-belong together.
+Name scopes are the simplest kind of frame: layers named "encoder/dense" and "encoder/norm" belong
+together.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from kerascope.viz.nesting import FrameLevel, FreeIds, Link, below, items_of, le
 
 
 def with_scopes(graph: Graph) -> Graph:
-    """Return the graph with a frame for every name scope of at least two boxes.
+    """Return the graph with a frame for each name scope of at least two boxes.
 
-    A scope is the part of a name before a "/". Where two scopes feed each other in both directions,
-    no picture could show one above the other, and neither becomes a frame.
+    A scope is the part of a name before a "/". If two scopes feed each other in both directions,
+    neither can be drawn above the other, and neither becomes a frame.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def with_scopes(graph: Graph) -> Graph:
 
 
 def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
-    """Return frames in an order in which each comes behind the frame around it."""
+    """Return the frames in an order in which each follows the frame around it."""
     placed: dict[str, GraphGroup] = {}
     for group in groups.values():
         around = []
@@ -72,13 +72,13 @@ def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
 
 
 def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, list[str]]:
-    """Return the children of each scope that may become a frame."""
+    """Return the children of each scope that can become a frame."""
     scopes: dict[str, list[str]] = {}
     for child in level.children:
         parts = labels[child].split("/")
         if len(parts) > words + 1 and all(parts[: words + 1]):
             scopes.setdefault("/".join(parts[: words + 1]), []).append(child)
-    inner = words > 0  # a scope that is all of the scope around it says nothing new
+    inner = words > 0  # a scope with the same children as its parent adds nothing
     scopes = {
         scope: children
         for scope, children in scopes.items()
@@ -89,7 +89,7 @@ def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, 
 
 
 def _tangled(level: FrameLevel, scopes: dict[str, list[str]]) -> dict[str, None]:
-    """Return the scopes that lie on a circle once each is one thing."""
+    """Return the scopes that would be on a cycle if each were one item."""
     scope_of = {child: scope for scope, children in scopes.items() for child in children}
 
     def whole(child: str) -> tuple[bool, str]:
@@ -101,25 +101,25 @@ def _tangled(level: FrameLevel, scopes: dict[str, list[str]]) -> dict[str, None]
     return dict.fromkeys(name for is_scope, name in on_circles(arrows) if is_scope)
 
 
-# --- new frames on their way ----------------------------------------------------------------------
+# --- new frames -----------------------------------------------------------------------------------
 
 
 class NewFrames:
-    """Frames that are added to a graph.
+    """Collects new frames for a graph.
 
     Attributes
     ----------
     groups : dict of str to GraphGroup
-        The frames that the graph has had before.
+        The existing frames of the graph.
     new : dict of str to GraphGroup
-        Those that it gets.
+        The new frames.
     holder : dict of str to str
         The new frame directly around a box or frame.
     depths, lasts : dict of str to int
-        Depth of the first and the last row of every box and frame.
+        Depths of the first and the last row of every box and frame.
     labels : dict of str to str
     sizes : dict of str to int
-        Number of boxes in every new frame.
+        The number of boxes in every frame.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -149,7 +149,7 @@ class NewFrames:
         children: Sequence[str],
         attrs: Mapping[str, Attribute],
     ) -> str:
-        """Add a frame around some children of a level; return its id."""
+        """Add a frame around some children of a level and return its id."""
         call = level
         while call and self._around(call).attrs.get("kind", "call") != "call":
             call = self._around(call).parent
@@ -169,7 +169,7 @@ class NewFrames:
         return self.new[frame] if frame in self.new else self.groups[frame]
 
     def levels(self, before: Mapping[str, FrameLevel]) -> dict[str, FrameLevel]:
-        """Return the levels with the new frames in them, from those without."""
+        """Return the levels with the new frames, from the levels without them."""
         after: dict[str, FrameLevel] = {}
         for group, level in before.items():
             if not any(child in self.holder for child in level.children):
@@ -188,7 +188,7 @@ class NewFrames:
         return after
 
     def _path(self, child: str, group: str) -> tuple[str, ...]:
-        """Return the frames around a child of a level, from the level's own inwards."""
+        """Return the frames around a child of a level, from the level inwards."""
         path = []
         while child in self.holder:
             child = self.holder[child]
@@ -212,15 +212,15 @@ class NewFrames:
             target = other[shared]
         after[one[shared - 1]].links.append(Link(source, target, edge))
 
-    # --- the graph with them ----------------------------------------------------------------------
+    # --- the graph with the new frames ------------------------------------------------------------
 
     def result(self, levels: Mapping[str, FrameLevel]) -> Graph:
-        """Return the graph with the new frames, and with depths that can be drawn.
+        """Return the graph with the new frames, and with depths at which it can be drawn.
 
         Parameters
         ----------
         levels : dict of str to Level
-            With the new frames in them.
+            All levels, including those of the new frames.
         """
         graph = self.graph
         groups = {**self.groups, **self.new}
@@ -251,7 +251,7 @@ class NewFrames:
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
     def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
-        """Return depths of the children that fall along the links."""
+        """Return depths of a level's children that decrease along the links."""
         flow = level.flow()
         order = level.sorted_by(flow)
         if order is None:
@@ -269,6 +269,6 @@ class NewFrames:
                 continue
             in_a_row = before[source] == before[target] and least[source] == least[target]
             if in_a_row and not is_new and source not in made and target not in made:
-                continue  # beside each other, as they have been
+                continue  # they stay in the same row
             least[source] = least[target] + 1
         return least

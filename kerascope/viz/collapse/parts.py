@@ -1,12 +1,12 @@
-"""Parts of a level that follow each other, and when two of them are built alike.
+"""Sequences of parts in a level, and a comparison of their structure.
 
-A *cut* is a place in the order of the boxes that only one tensor's source reaches across: whatever
-comes later depends on what came before through that box alone. Between two cuts lies a segment: one
-box of a chain, or a residual block, or an inception module. A level may hold several sequences:
-towers side by side, side exits, and chains in what has no cuts at all.
+A *cut* is a position in the order of the boxes that only the outputs of one box cross: everything
+after it depends on everything before it through that box alone. The part between two cuts is a
+segment: one box of a chain, a residual block, or an inception module. A level can contain several
+sequences: parallel towers, side outputs, and chains in parts without cuts.
 
-Inputs stand outside every sequence, and so does any box without inputs that several others use (a
-mask that every block of a transformer takes): it would reach across every cut.
+Inputs are outside every sequence, and so is any box without inputs that several others use (such as
+a mask for all blocks of a transformer), because it would cross every cut.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ from kerascope.viz.nesting import FrameLevel, Link
 # --- segments -------------------------------------------------------------------------------------
 
 SOURCE_KINDS = ("input", "tensor", "placeholder", "constant", "variable")
-# A segment of more boxes than this is looked into: its branches may be sequences themselves.
+# Larger segments are searched again, because their branches may be sequences themselves.
 LARGEST_SEGMENT = 40
-# How often a segment's branch is looked into; what then has no cuts is taken as chains.
+# How often parts of a segment are searched again. After that they are divided into chains.
 MOST_ROUNDS = 12
-# So many boxes may be looked at in all rounds, and besides every box twice.
+# The number of boxes visited in all rounds is limited to this, plus twice the number of boxes.
 LEAST_BUDGET = 20_000
-# An input with more users than this feeds many blocks, and is not where the first one begins.
+# An input with more users feeds many blocks, so it is not the beginning of the first one.
 MOST_BRANCHES = 4
 
 
 @dataclass(slots=True)
 class ChainPiece:
-    """What lies between two cuts, or one link of a chain.
+    """The part between two cuts, or one link of a chain.
 
     Attributes
     ----------
     children : list of str
-        In an order in which they can be computed.
+        In computation order.
     """
 
     children: list[str]
 
     @property
     def exit(self) -> str:
-        """The child that what comes later depends on."""
+        """The child that later parts depend on."""
         return self.children[-1]
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """The links of a level by child.
+    """The links of a level, by child.
 
     Attributes
     ----------
     arriving, leaving : dict of str to list of Link
     sources : dict of str to None
-        Children that stand outside every sequence.
+        Children that are outside every sequence.
     """
 
     arriving: Mapping[str, list[Link]]
@@ -66,13 +66,13 @@ class Wiring:
 
 
 def wiring_of(level: FrameLevel, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
-    """Return all links of a level by child, and those alone along which data flows.
+    """Return all links of a level by child, and only the links along which data flows.
 
     Parameters
     ----------
     level : FrameLevel
     kinds : mapping of str to str
-        Kind of every box; frames are missing.
+        The kind of each box. Frames are not included.
     """
     links = level.flow()
     arriving, leaving = _by_child(level.children, links)
@@ -105,7 +105,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     Parameters
     ----------
     order : list of str
-        The children of a level, each behind all that feed it.
+        The children of a level in computation order.
     wiring : Wiring
 
     Examples
@@ -153,7 +153,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
 
 
 def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
-    """Return the parts of a set that no link connects, each in the order of the set."""
+    """Return the connected components of a set, each in the order of the set."""
     inside = dict.fromkeys(children, -1)
     count = 0
     for child in children:
@@ -176,11 +176,11 @@ def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
 
 
 def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
-    """Split into what the end of the longest path needs, and the rest: side exits."""
+    """Split a part into the ancestors of the end of its longest path, and side outputs."""
     if len(part) == 1:
         return part, []
     length: dict[str, int] = dict.fromkeys(part, 0)
-    far = len(part)  # what lies outside is not brought nearer
+    far = len(part)  # children outside the part are not updated
     for child in part:
         for link in wiring.leaving[child]:
             if length.get(link[1], far) <= length[child]:
@@ -199,7 +199,7 @@ def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
 
 
 def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
-    """Cut an order wherever only one child reaches across."""
+    """Divide an order at every position that only one child's outputs cross."""
     if len(children) == 1:
         return [ChainPiece(children)]
     position = {child: number for number, child in enumerate(children)}
@@ -224,7 +224,7 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return up to where the source of the first child reaches: it may begin a residual block."""
+    """Return the last user of the first child's source, which may begin a residual block."""
     end = 0
     for link in wiring.arriving[children[0]]:
         if link.source not in wiring.sources:
@@ -240,7 +240,7 @@ def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wir
 
 
 def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Return the chains in a set: each link but the first takes only from the one before it."""
+    """Return the chains in a set: the only source of each link is the link before it."""
     inside = dict.fromkeys(children)
     before: dict[str, str] = {}
     for child in children:
@@ -260,26 +260,26 @@ def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     return list(chains.values())
 
 
-# --- forms: which parts are built alike -----------------------------------------------------------
+# --- forms: comparing the structure of parts ------------------------------------------------------
 #
-# The *form* of a part is the list of what its boxes are and which feeds which, in an order that the
-# arrows alone decide: from the end backwards, operand by operand. Names do not enter. Two parts
-# with one form are isomorphic, because each list could be drawn again from the other. The *outline*
-# leaves out sizes: shapes and parameters.
+# The *form* of a part lists its boxes (class, activation, sizes) and their arrows, in an order that
+# depends only on the arrows: from the end backwards, operand by operand. Names do not matter. Parts
+# with equal forms are isomorphic. The *outline* of a part is its form without sizes, which are
+# shapes and parameters.
 #
-# Forms are kept in a book, which gives each a number. Equal numbers mean equal lists, not only
-# equal hashes.
+# A registry gives each form a number. Equal numbers mean equal lists, not just equal hashes.
 
 
 class PartForm(NamedTuple):
-    """How a part is built.
+    """The form of a part.
 
     Attributes
     ----------
     exact, outline : int
         Numbers of the form with and without sizes.
     boxes : tuple of str
-        Ids of the boxes inside, in the order of the form: those of equal parts correspond.
+        Ids of the boxes inside, in the order of the form. Boxes of equal parts correspond by
+        position.
     """
 
     exact: int
@@ -287,8 +287,8 @@ class PartForm(NamedTuple):
     boxes: tuple[str, ...]
 
 
-class FormBook:
-    """The forms of the boxes and frames of a graph."""
+class FormRegistry:
+    """The forms of the boxes and frames of a graph, with a number for each."""
 
     def __init__(self, graph: Graph) -> None:
         self.of: dict[str, PartForm] = {}
@@ -307,7 +307,7 @@ class FormBook:
             self.of[node.id] = PartForm(*known[exact], (node.id,))
 
     def number(self, what: Hashable) -> int:
-        """Return the number of a list; equal lists have one number."""
+        """Return the number of a list. Equal lists have the same number."""
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
@@ -317,7 +317,7 @@ class FormBook:
         ----------
         children : list of str
         ends : iterable of str
-            From where the order of the form goes backwards.
+            The children from which the order of the form goes backwards.
         wiring : Wiring
         """
         if len(children) == 1:
@@ -339,7 +339,7 @@ class FormBook:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of one child; most segments are that short."""
+        """Return the form of a single child. This is the fast path for most segments."""
         form = self.of[child]
         if not links:
             return form
@@ -353,7 +353,7 @@ class FormBook:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the form of a box with one arrow; its number is looked up by what matters."""
+        """Return the form of a box with one incoming arrow, with cached numbers."""
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
         if far:
@@ -367,7 +367,7 @@ class FormBook:
         return PartForm(*self._in_chains[key], form.boxes)
 
     def frame(self, group: GraphGroup, inside: PartForm) -> PartForm:
-        """Return the form of a frame from that of what it holds, and remember it."""
+        """Register the form of a frame, derived from the form of its contents, and return it."""
         attrs = group.attrs
         what = (attrs.get("kind", "call"), attrs.get("class_name"), attrs.get("copies"))
         exact, outline = (*what, "exact", inside.exact), (*what, "outline", inside.outline)
@@ -381,7 +381,7 @@ class FormBook:
         outside: dict[tuple[str, str, object], int],
         wiring: Wiring,
     ) -> tuple[object, ...]:
-        """Return where an arrow comes from and where it arrives, in places instead of names."""
+        """Return the source and target of an arrow by positions instead of names."""
         edge = link.edge
         output: object = edge.attrs.get("output", 0)
         operand = edge.attrs.get("operand", 0)
@@ -406,9 +406,9 @@ class FormBook:
         return self._places[child][box]
 
 
-def weights_of(boxes: Iterable[str], book: FormBook) -> list[str]:
-    """Return whose weights the boxes have: the id of the first box with them, "" for none."""
-    return [_owner(book.boxes[box]) for box in boxes]
+def weights_of(boxes: Iterable[str], forms: FormRegistry) -> list[str]:
+    """Return for each box the id of the first box with the same weights; "" without weights."""
+    return [_owner(forms.boxes[box]) for box in boxes]
 
 
 def _owner(node: GraphNode) -> str:
@@ -417,7 +417,7 @@ def _owner(node: GraphNode) -> str:
 
 
 def _sizes(node: GraphNode, boxes: Mapping[str, GraphNode]) -> tuple[Hashable, ...]:
-    """Return sizes of a box; calls of a shared layer have the parameters of its first call."""
+    """Return the sizes of a box. Calls of a shared layer have the parameters of its first call."""
     attrs = node.attrs
     shared = attrs.get("shared_with")
     owner = boxes.get(str(shared), node) if shared else node
@@ -425,7 +425,7 @@ def _sizes(node: GraphNode, boxes: Mapping[str, GraphNode]) -> tuple[Hashable, .
 
 
 def _leaving_their_level(graph: Graph) -> dict[str, None]:
-    """Return the boxes on the way that also give an output of the model."""
+    """Return the boxes that compute an output of the model and also feed other boxes."""
     used = {edge.source: None for edge in graph.edges}
     return {node.id: None for node in graph.nodes if node.attrs.get("outputs") and node.id in used}
 
@@ -436,11 +436,11 @@ def _operand(link: Link) -> tuple[int, int]:
 
 
 def _backwards(children: list[str], ends: Iterable[str], wiring: Wiring) -> list[str]:
-    """Return the children in the order in which a walk from the ends backwards leaves them."""
+    """Return the children in the order in which a backward walk from the ends completes them."""
     inside = dict.fromkeys(children)
     done: dict[str, None] = {}
     begun: dict[str, None] = {}
-    # What feeds no end goes round in a circle, and follows.
+    # Children that feed no end are on a cycle; they come last.
     waiting = [(end, False) for end in reversed([*ends, *children])]
     while waiting:
         child, fed = waiting.pop()

@@ -1,6 +1,6 @@
-"""What of a graph is shown: which frames are closed, and what stands on the closed ones.
+"""The visible part of a graph: which frames are closed, and the states that closed frames show.
 
-`view_of` closes as many frames as a person needs, or those that were asked for.
+`view_of` closes enough frames for a readable picture, or the frames that the caller chooses.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from kerascope.viz.collapse.ladder_frames import (
 from kerascope.viz.graph import Graph
 from kerascope.viz.nesting import hiding_of, nesting_of
 
-MOST_BOXES = 60  # that a person can read
-ROOM = 5 / 3  # a little more than that is better than frames that nobody made
-MOST_ROWS = 30  # of a narrow picture: with more its repeated blocks are closed
-BOXES_A_ROW = 1.5  # at most, in one that is narrow
+MOST_BOXES = 60  # in a readable picture
+TOLERANCE = 5 / 3  # up to this factor more boxes are better than generated frames
+MOST_ROWS = 30  # in a narrow picture; if there are more, repeated blocks are closed
+BOXES_A_ROW = 1.5  # a picture with fewer boxes per row is narrow
 WHOLE_LEVELS = ("gradient", "training")
-# The state of a closed frame: the first of these that something inside it has.
-TELLING_STATES = ("failed", "nan", "current", "overridden", "highlight", "gradient")
+# The state of a closed frame is the first of these that a box inside it has.
+STATES_BY_PRIORITY = ("failed", "nan", "current", "overridden", "highlight", "gradient")
 
 
 @dataclass(frozen=True)
 class View:
-    """A whole graph and which of its frames are closed.
+    """A complete graph, and which of its frames are closed.
 
     Parameters
     ----------
     whole : Graph
-        With all its frames.
+        The graph with all its frames.
     closed : frozenset of str
-        Ids of the closed ones.
+        Ids of the closed frames.
     """
 
     whole: Graph
@@ -53,19 +53,19 @@ class View:
 
     @cached_property
     def shown(self) -> Graph:
-        """What is drawn: closed frames as boxes, marked by what is marked inside."""
+        """The visible graph: closed frames are boxes that show the states of their contents."""
         if not self.closed:
             return self.whole
         return bundled(_with_inner_states(self.whole, collapsed(self.whole, self.closed)))
 
 
 def _with_inner_states(whole: Graph, shown: Graph) -> Graph:
-    """Give each closed frame that has no state of its own the one that its boxes tell."""
+    """Give each closed frame without a state the state of its contents."""
     inner = _states_inside(whole)
     groups = {group.id for group in whole.groups}
     boxes = [
-        replace(box, attrs={**box.attrs, "state": _told(inner[box.id])})
-        if box.id in groups and not box.attrs.get("state") and _told(inner.get(box.id, ()))
+        replace(box, attrs={**box.attrs, "state": _common_state(inner[box.id])})
+        if box.id in groups and not box.attrs.get("state") and _common_state(inner.get(box.id, ()))
         else box
         for box in shown.nodes
     ]
@@ -73,7 +73,7 @@ def _with_inner_states(whole: Graph, shown: Graph) -> Graph:
 
 
 def _states_inside(graph: Graph) -> dict[str, dict[str, None]]:
-    """Return the states of the boxes in each frame, at any depth."""
+    """Return the states of the boxes in each frame, including inner frames."""
     parents = {group.id: group.parent for group in graph.groups}
     found: dict[str, dict[str, None]] = {}
     for node in graph.nodes:
@@ -84,10 +84,10 @@ def _states_inside(graph: Graph) -> dict[str, dict[str, None]]:
     return found
 
 
-def _told(states: Iterable[str]) -> str:
-    """Return the state of a frame with boxes in these states."""
+def _common_state(states: Iterable[str]) -> str:
+    """Return the state of a frame whose boxes have these states."""
     listed = list(states)
-    for state in TELLING_STATES:
+    for state in STATES_BY_PRIORITY:
         if state in listed:
             return state
     if len(listed) == 1:
@@ -98,17 +98,17 @@ def _told(states: Iterable[str]) -> str:
 
 
 def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> View:
-    """Return a graph with as many frames closed as a person needs.
+    """Return a view of a graph with enough frames closed to be readable.
 
     Parameters
     ----------
     graph : Graph
     expand : str, list of str, int, "all" or callable, optional
-        Which frames shall be open; see `closed_for`.
+        Which frames are open; see `closed_for`.
     most : int, optional
-        About how many boxes are shown at most; None for all. If there are more, or many rows of
-        one or two boxes, repeated blocks become frames; not in pictures of the gradients of
-        tensors, where each box is its own.
+        The approximate maximum number of visible boxes; None shows all. If there are more, or many
+        rows of one or two boxes, repeated blocks become frames. Gradient graphs of tensors always
+        show each box.
     """
     limit = len(graph.nodes) + 1
     if graph.attrs.get("ladder"):
@@ -118,17 +118,17 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
     closed = closed_by_default(graph, limit)
     if _shown(graph, closed) > most:
         limit, closed = most, closed_by_default(graph, most)
-    if _shown(graph, closed) > most * ROOM:
-        graph = with_blocks(graph, most)  # the frames that are there do not hide enough
+    if _shown(graph, closed) > most * TOLERANCE:
+        graph = with_blocks(graph, most)  # the existing frames do not hide enough
     else:
-        repeats = _repeats_of_needle(View(graph, closed).shown, graph, most)
+        repeats = _repeats_if_narrow(View(graph, closed).shown, graph, most)
         if repeats is not None:
             graph, limit = repeats, MOST_ROWS
     return View(graph, closed_for(graph, expand, limit))
 
 
-def _repeats_of_needle(shown: Graph, whole: Graph, most: int) -> Graph | None:
-    """Return a graph with frames around its repeated blocks if it is too high for its width."""
+def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
+    """Return a graph with frames around repeated blocks if it is narrow, otherwise None."""
     rows = len(shown.rows())
     if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:
         return None
@@ -137,11 +137,11 @@ def _repeats_of_needle(shown: Graph, whole: Graph, most: int) -> Graph | None:
 
 
 def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
-    """Close nested models, then the cards, then repeated blocks with all that belongs to them."""
+    """Return the view of a ladder: nested models are closed first, then cards, then blocks."""
     nested = frozenset(group.id for group in graph.groups if is_nested_call(group))
     flat, graph = graph, with_twins(graph) if nested else graph
     closed = nested | {one.id for one in graph.groups if one.attrs.get("twin") in nested}
-    if most is not None and len(graph.nodes) > most * ROOM:
+    if most is not None and len(graph.nodes) > most * TOLERANCE:
         closed = frozenset(group.id for group in graph.groups)
         if _shown(graph, closed) > most:
             graph = with_ladder_blocks(flat, most)
@@ -156,7 +156,7 @@ def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
-    """Return how many boxes are shown if some frames are closed."""
+    """Return the number of visible boxes if these frames are closed."""
     hiding = hiding_of(graph, closed)
     homes = Counter(hiding[node.group] for node in graph.nodes)
     return homes.pop("", 0) + len(homes)
@@ -164,26 +164,27 @@ def _shown(graph: Graph, closed: frozenset[str]) -> int:
 
 # --- which frames are closed ----------------------------------------------------------------------
 
-# What is closed first. A kind that is not listed (a frame of operations) comes last.
+# The order in which kinds are closed. Kinds not listed, such as frames of ops, come last.
 ORDER_OF_KINDS = ("scope", "copies", "branches", "block", "alike")
 
 
 def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
-    """Return the groups that are closed if nobody says otherwise.
+    """Return the groups that are closed by default.
 
     Parameters
     ----------
     graph : Graph
     most : int
-        Number of boxes that a person can read.
+        Number of boxes in a readable picture.
 
     Returns
     -------
     frozenset of str
-        All calls of nested models. If more than `most` boxes are left: scopes, then copies, then
-        branches, then blocks, then what is alike, then ranges of rows; blocks all at once, others
-        that hold the same classes together, those first that hide the most, until few enough are
-        left. The last step hides no more than it must. Ranges inside a closed frame are closed too.
+        All calls of nested models. While more than `most` boxes are visible: scopes, then copies,
+        branches, blocks, alike blocks, and ranges of rows. Blocks are closed all at once. Other
+        groups are closed together with all groups of the same classes, starting with those that
+        hide the most. The last step hides as few boxes as possible. Ranges inside a closed frame
+        are closed, too.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
         if kind_of_group(group) == "call":
             closing.close(group.id)
     kinds = dict.fromkeys([*ORDER_OF_KINDS, *map(kind_of_group, graph.groups)])
-    kinds.pop("rows", None)  # these are there only because all else is too much
+    kinds.pop("rows", None)  # ranges exist only because everything else is too much
     for kind in (*kinds, "rows"):
         if closing.shown[""] > most:
             closing.close_kind(kind, most)
@@ -214,25 +215,25 @@ def closed_for(
     most: int = MOST_BOXES,
     default: frozenset[str] | None = None,
 ) -> frozenset[str]:
-    """Return the groups that are closed when some are to be expanded.
+    """Return the groups that are closed for a value of `expand`.
 
     Parameters
     ----------
     graph : Graph
     expand : None, "all", str, list of str, int or callable
-        Nothing: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
-        label, or boxes by id, which open with everything around them; what lies in them stays
-        closed. A number: that many levels of groups are open. A callable: from a `GraphGroup` to
-        whether it is open.
+        None: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
+        label, or boxes by id; they open together with all groups around them, and groups inside
+        them stay closed. A number: so many levels of groups are open. A callable: takes a
+        `GraphGroup` and returns whether it is open.
     most : int
         As for `closed_by_default`.
     default : frozenset of str, optional
-        What is closed if nothing is said, instead of `closed_by_default`.
+        The groups that are closed without `expand`; default: `closed_by_default`.
 
     Raises
     ------
     ArgumentError
-        Something has no such name, or `expand` is something else.
+        No group or box has the name, or `expand` has another type.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def closed_for(
         return frozenset()
     if isinstance(expand, int):
         if expand < 0:
-            raise ArgumentError(f"expand: expected a number of levels from 0 on, got {expand}.")
+            raise ArgumentError(f"expand: expected a number of levels of 0 or more, got {expand}.")
         nesting = nesting_of(graph)
         return frozenset(group.id for group in graph.groups if nesting[group.id] > expand)
     if callable(expand):
@@ -264,7 +265,7 @@ def closed_for(
 
 
 def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str]) -> frozenset[str]:
-    """Open what has these names, and everything around it."""
+    """Return the closed groups after opening those with these names and all groups around them."""
     groups = {group.id: group for group in graph.groups}
     closed = dict.fromkeys(default)
     opened: dict[str, None] = {}
@@ -280,7 +281,7 @@ def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str])
 
 
 def _named(graph: Graph, name: Any) -> list[str]:
-    """Return the groups that are meant by a name."""
+    """Return the groups that a name refers to."""
     by_id = [group.id for group in graph.groups if group.id == name]
     found = by_id or [group.id for group in graph.groups if group.label == name]
     if found:
@@ -291,17 +292,18 @@ def _named(graph: Graph, name: Any) -> list[str]:
     known = dict.fromkeys([part.id for part in graph.groups] + [g.label for g in graph.groups])
     if not known:
         raise ArgumentError(
-            f"expand: {graph.name!r} has no frames that could be opened; got {name!r}. "
-            f"Leave expand out."
+            f"expand: {graph.name!r} has no frames that could be opened, and nothing called "
+            f"{name!r}. Leave expand out."
         )
     raise ArgumentError(
         f"expand: nothing in {graph.name!r} is called {name!r}. "
-        f"{did_you_mean(str(name), [*known, *boxes])}Expected 'all' or one of {[*known][:20]}."
+        f"{did_you_mean(str(name), [*known, *boxes])}Use 'all' or one of: "
+        f"{', '.join([*known][:20])}."
     )
 
 
 class _Closing:
-    """How many boxes each group shows while one after another is closed."""
+    """Counts the visible boxes in each group while groups are closed one after another."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -314,7 +316,7 @@ class _Closing:
             self.shown[group.parent] += self.shown[group.id]
 
     def close(self, group: str) -> None:
-        """Close a group; an empty one and one inside a closed one make no difference."""
+        """Close a group. Empty groups, and groups inside closed ones, make no difference."""
         hides = self.hides(group)
         self.closed[group] = None
         self.shown[group] -= hides
@@ -323,7 +325,7 @@ class _Closing:
             self.shown[group] -= hides
 
     def hides(self, group: str) -> int:
-        """Return how many boxes fewer there are when this group is closed."""
+        """Return by how many boxes the picture gets smaller if this group is closed."""
         around = group
         while around:
             if around in self.closed:
@@ -332,7 +334,7 @@ class _Closing:
         return max(0, self.shown[group] - 1)
 
     def close_kind(self, kind: str, most: int) -> None:
-        """Close groups of one kind, all that hold the same classes together."""
+        """Close groups of one kind, together with all groups of the same classes."""
         families = [*self._families(kind).values()]
         waiting = [(-self._hidden_by(family), number) for number, family in enumerate(families)]
         heapify(waiting)
@@ -356,7 +358,7 @@ class _Closing:
         return sum(self.hides(group) for group in family if self.parent[group] not in inside)
 
     def _families(self, kind: str) -> dict[object, list[str]]:
-        """Return the groups of a kind by what they hold: classes, without numbers and sizes."""
+        """Return the groups of a kind by the classes in them, without numbers and sizes."""
         first: dict[str, list[str]] = {}
         classes: dict[str, list[str]] = {group.id: [] for group in self.graph.groups}
         for node in self.graph.nodes:
@@ -374,7 +376,7 @@ class _Closing:
         for group in self.graph.groups:
             if kind_of_group(group) == kind:
                 key: object = tuple(sorted(classes[group.id]))
-                if kind == "scope":  # twins, but not what only happens to hold the same
+                if kind == "scope":  # only scopes at the same nesting level
                     key = nesting[group.id], key
                 elif kind in ("block", "rows"):
                     key = {"block": "", "rows": group.parent}[kind]

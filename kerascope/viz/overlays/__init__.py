@@ -1,1 +1,1 @@
-"""Overlays: from a `Graph` to one whose boxes are marked, or to two graphs in one."""
+"""Overlays: functions that mark boxes of a `Graph`, or combine two graphs in one."""

@@ -1,11 +1,11 @@
-"""What has changed: `draw(model, diff=before)`. Two models, or the weights of one at two times.
+"""Differences between two graphs or two states of a model: `draw(model, diff=before)`.
 
-`diff(before, after)` draws every box and arrow of both graphs once: `matched_boxes` says which
-boxes are the same; those that differ say in what; `with_rows` finds rows for all. `diff_lines` says
-it in words, for a terminal.
+`diff(before, after)` draws every box and arrow of both graphs once. `matched_boxes` finds the boxes
+that correspond, changed boxes list their differences, and `with_rows` arranges all boxes in rows.
+`diff_lines` returns the differences as text for a terminal.
 
-Between two epochs, say, only the weights have moved. How far is told layer by layer; the same list
-of arrays that `model.get_weights()` gives, kept before and after, is all it needs.
+Between two epochs, only the weights change. Then the picture shows for each layer how much. All it
+needs is the list of arrays from `model.get_weights()`, saved before.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kerascope.viz.overlays import marking
 from kerascope.viz.theme import STATES
 
 LONGEST_NOTE = 48
-# What is compared, and its name where the attribute's own says too little.
+# Compared attributes, and how a note names them; "" leaves the name out.
 COMPARED = {
     "class_name": "class",
     "output_shapes": "",
@@ -42,38 +42,37 @@ COMPARED = {
     "trainable": "trainable",
     "dtype": "dtype",
     "calls": "calls",
-    "outputs": "gives",
+    "outputs": "outputs",
     "value": "value",
 }
 
 
 def diff(before: Graph, after: Graph) -> Graph:
-    """Return both graphs as one, with what differs marked.
+    """Return both graphs as one, with the differences marked.
 
     Parameters
     ----------
     before, after : Graph
-        Of one level.
+        Two graphs of the same level.
 
     Returns
     -------
     Graph
-        Boxes, frames and arrows have the state "added", "removed" or "changed", or none if they are
-        the same. The `note` of a changed box says what changed, `changes` says all of it, `detail`
-        has it line by line where the note is too short, and `id_before` stands where the id is
-        another. `added`, `removed`,
-        `changed` and `same` of the whole count the boxes.
+        Boxes, frames and arrows have the state "added", "removed" or "changed"; unchanged ones have
+        none. A changed box has a short `note` and the full list in `changes`. If the note is cut
+        short, `detail` has the list line by line. `id_before` is the old id if the id changed. The
+        graph's attributes `added`, `removed`, `changed` and `same` count the boxes.
 
     Raises
     ------
     DtypeError
-        One of them is no Graph.
+        One of the arguments is not a Graph.
     ArgumentError
-        They are of different levels.
+        The graphs have different levels.
 
     Notes
     -----
-    A layer whose name was only counted on (`dense_1` to `dense_4`) has not changed by that.
+    A layer whose generated name has another number (`dense_1`, now `dense_4`) is not a change.
 
     Examples
     --------
@@ -92,8 +91,7 @@ def diff(before: Graph, after: Graph) -> Graph:
     levels = [str(graph.attrs.get("level", "")) for graph in (before, after)]
     if levels[0] != levels[1]:
         raise ArgumentError(
-            f"diff: the graphs are of different levels; expected one level, got {levels[0]!r} and "
-            f"{levels[1]!r}."
+            f"diff: expected two graphs of the same level, got {levels[0]!r} and {levels[1]!r}."
         )
     boxes = matched_boxes(before, after)
     union = _Union(before, after, boxes, matched_groups(before, after, boxes))
@@ -101,8 +99,8 @@ def diff(before: Graph, after: Graph) -> Graph:
     counts = _counts(nodes)
     caption = ", ".join(f"{count} {what}" for what, count in counts.items())
     for word, items in (("Frames", groups), ("Arrows", edges)):
-        told = [f"{n} {what}" for what, n in _counts(items).items() if n and what != "same"]
-        caption += f". {word}: {', '.join(told)}" if told else ""
+        found = [f"{n} {what}" for what, n in _counts(items).items() if n and what != "same"]
+        caption += f". {word}: {', '.join(found)}" if found else ""
     name = after.name if before.name == after.name else f"{before.name} → {after.name}"
     attrs: dict[str, Attribute] = {**after.attrs, **counts, "caption": caption}
     return with_rows(Graph(name, tuple(nodes), tuple(edges), tuple(groups), attrs))
@@ -120,13 +118,13 @@ def _counts(items: Sequence[GraphNode | GraphGroup | GraphEdge]) -> dict[str, in
 
 @dataclass
 class _Union:
-    """Makes the parts of the picture: those of `after`, then what was removed.
+    """Builds the combined graph: the items of `after`, then those removed from `before`.
 
     Parameters
     ----------
     before, after : Graph
     boxes, groups : dict of str to str
-        What each box and frame of `before` has become.
+        The counterpart in `after` of each box and frame of `before`.
     """
 
     before: Graph
@@ -136,7 +134,7 @@ class _Union:
 
     def __post_init__(self) -> None:
         taken = dict.fromkeys(item.id for item in items_of(self.after))
-        self.new_ids: dict[str, str] = {}  # of each box and frame of `before`
+        self.new_ids: dict[str, str] = {}  # by ids of `before`
         self.new_groups: dict[str, str] = {"": ""}
         for items, pairs, ids in (
             (self.before.nodes, self.boxes, self.new_ids),
@@ -147,7 +145,7 @@ class _Union:
                 taken[ids[item.id]] = None
 
     def nodes(self) -> list[GraphNode]:
-        """Return all boxes."""
+        """Return the boxes of both graphs, each with its state."""
         old = {node.id: node for node in self.before.nodes}
         before = {new: old[name] for name, new in self.boxes.items()}
         nodes = [_compared(before.get(node.id), node) for node in self.after.nodes]
@@ -162,7 +160,7 @@ class _Union:
         return nodes
 
     def all_groups(self) -> list[GraphGroup]:
-        """Return all frames."""
+        """Return the frames of both graphs, each with its state."""
         old = {group.id: group for group in self.before.groups}
         before = {new: old[name] for name, new in self.groups.items()}
         groups = [_compared_group(before.get(group.id), group) for group in self.after.groups]
@@ -174,7 +172,7 @@ class _Union:
         return groups
 
     def edges(self) -> list[GraphEdge]:
-        """Return all arrows; one of each graph between the same places are one."""
+        """Return the arrows of both graphs. Arrows between the same ends are merged into one."""
         old: dict[tuple[Any, ...], list[GraphEdge]] = {}
         for edge in self.before.edges:
             ids = self.new_ids[edge.source], self.new_ids[edge.target]
@@ -215,7 +213,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Compare a frame's name and class; what lies in it is compared box by box."""
+    """Compare the name and class of a frame. Its contents are compared box by box."""
     attrs = _plain(after)
     changes = []
     if before is None:
@@ -238,7 +236,7 @@ def _compared_edge(before: GraphEdge, after: GraphEdge) -> GraphEdge:
 
 
 def _changes(before: GraphNode, after: GraphNode) -> list[str]:
-    """Return what differs, in words, what tells most first."""
+    """Return the differences as text, in the order of `COMPARED`, after a new name."""
     changes = []
     is_renamed = before.label != after.label
     if is_renamed and not (has_counted_name(before) and has_counted_name(after)):
@@ -273,11 +271,11 @@ def _note(changes: list[str]) -> str:
     return f"{changes[0]} and {rest} more" if rest else changes[0]
 
 
-# --- in words -------------------------------------------------------------------------------------
+# --- as text --------------------------------------------------------------------------------------
 
 
 def diff_lines(graph: Graph) -> list[str]:
-    """Return what `diff` found in words, a line each: "+" added, "-" removed, "~" changed.
+    """Return the differences found by `diff` as lines: "+" added, "-" removed, "~" changed.
 
     Examples
     --------
@@ -303,13 +301,15 @@ def diff_lines(graph: Graph) -> list[str]:
     return lines
 
 
-# --- which box of one graph is which box of the other ---------------------------------------------
+# --- matching the boxes of two graphs -------------------------------------------------------------
 #
-# First by id, where a person gave the name. Then by structure, first of all boxes of one class and
-# shape for which all that leads to them, or all that follows, is the same: a model that was built
-# twice, and whose layers count on (`dense_1` is now `dense_4`), is found to be the same. Then by
-# the ids that were only counted, and at last box by box, from matched neighbours on: so a layer
-# that was renamed, or has other units, is not one removed and one added.
+# 1. By id, for names chosen by the user.
+# 2. By structure: boxes of the same class and shape match if everything before them, or everything
+#    after them, is the same. So a model that was built twice matches, even if its generated names
+#    have other numbers (`dense_1`, now `dense_4`).
+# 3. By generated ids.
+# 4. Box by box, starting from matched neighbours. So a layer that was renamed, or has more units,
+#    is not shown as one removed and one added.
 
 Pairs = dict[str, str]
 Links = Mapping[str, list[tuple[int, str]]]
@@ -318,7 +318,7 @@ _COUNT = re.compile(r"(_\d+)?(@\d+)?$")
 
 
 def matched_boxes(before: Graph, after: Graph) -> Pairs:
-    """Return which box of `after` each box of `before` has become, by ids.
+    """Return the counterpart in `after` of each box of `before`, by ids.
 
     Examples
     --------
@@ -344,9 +344,9 @@ def matched_boxes(before: Graph, after: Graph) -> Pairs:
 
 
 def matched_groups(before: Graph, after: Graph, boxes: Pairs) -> Pairs:
-    """Return which frame of `after` each frame of `before` has become: by id, or by what it holds.
+    """Return the counterpart in `after` of each frame of `before`, by id or by contents.
 
-    A frame whose boxes have all become boxes of one other frame has become that frame.
+    Two frames match by contents if all matched boxes of the first have counterparts in the second.
     """
     after_ids = dict.fromkeys(group.id for group in after.groups)
     pairs = {group.id: group.id for group in before.groups if group.id in after_ids}
@@ -365,7 +365,7 @@ def matched_groups(before: Graph, after: Graph, boxes: Pairs) -> Pairs:
 
 
 def has_counted_name(item: GraphNode | GraphGroup) -> bool:
-    """Tell whether a name was made from the class and a count, as `dense_1` is.
+    """Return whether a name was generated from the class and a number, such as `dense_1`.
 
     Examples
     --------
@@ -381,20 +381,20 @@ def has_counted_name(item: GraphNode | GraphGroup) -> bool:
 
 
 class _Side:
-    """One of the graphs, with what leads to each box and away from it."""
+    """One of the two graphs, with the sources and targets of each box."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
         self.sources: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
         self.targets: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
-        self._frames = nesting_of(graph)  # how many frames are around what lies in a group
+        self._frames = nesting_of(graph)  # number of frames around each group's contents
         for edge in graph.edges:
             operand = int(edge.attrs.get("operand", 0))
             self.sources[edge.target].append((operand, edge.source))
             self.targets[edge.source].append((operand, edge.target))
 
     def look(self, name: str, with_shape: bool = True) -> Hashable:
-        """Return what a box must share with another to be matched by structure."""
+        """Return the properties that boxes must share to be matched by structure."""
         node = self.nodes[name]
         shape = node.attrs.get("output_shapes", "") if with_shape else ""
         return node.kind, node.attrs.get("class_name", ""), self._frames[node.group], shape
@@ -409,7 +409,7 @@ def _match_ids(before: _Side, after: _Side, pairs: Pairs, *, counted: bool) -> N
             pairs[name] = name
 
 
-# --- all that leads to it, or follows, is the same ------------------------------------------------
+# --- matching by everything before or after a box -------------------------------------------------
 
 
 def _match_whole_surroundings(before: _Side, after: _Side, pairs: Pairs) -> None:
@@ -432,10 +432,10 @@ def _match_whole_surroundings(before: _Side, after: _Side, pairs: Pairs) -> None
 def _histories(
     side: _Side, links: Links, known: Mapping[str, str], numbers: dict[Hashable, int]
 ) -> dict[str, int]:
-    """Return a number for each box that stands for it and all that can be reached by the links.
+    """Return a number for each box that represents the box and all boxes reachable by the links.
 
-    Two boxes, of either graph, get the same number if all this is the same. One that is matched
-    already stands for itself.
+    Boxes of either graph get the same number if they and everything reachable match. A box that is
+    matched already is represented by its id only.
     """
     found: dict[str, int] = {}
     for start in side.nodes:
@@ -457,7 +457,7 @@ def _histories(
 
 
 def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
-    """Match the boxes that are left over and have the same key, in their order."""
+    """Match remaining boxes that have the same key, in their order."""
     taken = dict.fromkeys(pairs.values())
     free: dict[Hashable, list[str]] = {}
     for name, key in after.items():
@@ -471,13 +471,13 @@ def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pair
         pairs.update(zip(names, free.get(key, []), strict=False))
 
 
-# --- from matched neighbours on -------------------------------------------------------------------
+# --- matching by neighbours -----------------------------------------------------------------------
 
 
 def _match_neighbours(
     before: _Side, after: _Side, pairs: Pairs, with_shape: bool, all_agree: bool
 ) -> None:
-    """Go from every matched pair to the boxes beside it, and from those that match on again."""
+    """Match the neighbours of matched boxes, then the neighbours of these, and so on."""
     same = {old: old for old in pairs}
     back = {new: old for old, new in pairs.items()}
     queue = deque(pairs.items())
@@ -524,18 +524,17 @@ def _neighbours(side: _Side, name: str, known: Mapping[str, str]) -> Hashable:
 
 # --- rows for both graphs together ----------------------------------------------------------------
 #
-# Each of the two graphs runs downwards by itself; both together may hold a cycle, as when two
-# layers have changed places. Then the arrows of the new graph go down, and one that was removed
-# goes up.
+# In each of the two graphs all arrows point down. Together they may form a cycle, such as when two
+# layers were swapped. Then the arrows of the new graph point down, and a removed one points up.
 
 _PartLinks = dict[str, list[str]]
 
 
 def with_rows(graph: Graph) -> Graph:
-    """Return the graph with the depths of its boxes and frames lifted until arrows go downwards.
+    """Return the graph with depths increased until its arrows point down.
 
-    The depth is the longest path to an end, within the frame that a box lies in; a box keeps at
-    least the depth that it has. Boxes are put in the order in which they are drawn, deepest first.
+    The depth of a box is its longest path to an end within its frame, but at least its former
+    depth. Boxes are sorted as they are drawn, deepest first.
 
     Examples
     --------
@@ -566,9 +565,9 @@ def with_rows(graph: Graph) -> Graph:
 
 
 def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[_PartLinks, _PartLinks]:
-    """Return the arrows that stayed and those that were removed, lifted to one frame.
+    """Return the arrows that were kept and those that were removed, between items of one frame.
 
-    An arrow into a frame from outside is one to the frame itself, as seen from outside.
+    An arrow from outside to a box inside a frame counts as an arrow to the frame.
     """
     chains = chains_of(graph.groups)
     homes = {node.id: node.group for node in graph.nodes}
@@ -597,13 +596,13 @@ def _ends_in_one_frame(
 
 
 def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[str]:
-    """Return the parts in an order in which arrows go forward; removed ones give way in a cycle."""
+    """Return the items in an order in which arrows point forward, except removed ones in cycles."""
     before = {part: i for i, part in enumerate(parts)}
     waiting_kept = Counter(target for targets in kept.values() for target in targets)
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return what comes first: what waits for nothing, then for removed arrows only."""
+        """Return the sort key: items without waiting arrows first, then with removed ones only."""
         return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
 
     ranks = [rank(part) for part in parts]
@@ -612,7 +611,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     while ranks:
         found = heappop(ranks)
         part = parts[found[2]]
-        if part in done or found != rank(part):  # it has another rank by now
+        if part in done or found != rank(part):  # its rank has changed
             continue
         done[part] = None
         targets = [*kept[part], *removed[part]]
@@ -623,7 +622,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     return list(done)
 
 
-# --- what `draw` is given: another model, or the weights before -----------------------------------
+# --- the `diff` argument of `draw`: another model, or earlier weights -----------------------------
 
 
 LEVELS_OF_LAYERS = ("node", "layer")
@@ -632,31 +631,32 @@ LEVELS_OF_LAYERS = ("node", "layer")
 def compared(
     graph: Graph, subject: Any, before: Any, graph_before: Callable[[Any], Graph]
 ) -> Graph:
-    """Return a graph with what has changed since.
+    """Return a graph with the changes since an earlier state marked.
 
     Parameters
     ----------
     graph : Graph
-        Of `subject`.
+        The graph of `subject`.
     subject : object
     before : model, Graph, or list of array_like
-        A model or a graph as it was; or the weights of `subject` as `get_weights()` gave them.
+        An earlier model or graph, or earlier weights of `subject` from `get_weights()`.
     graph_before : callable
-        Makes the graph of `before`.
+        Returns the graph of `before`.
 
     Notes
     -----
-    Of two models with the same graph, as a model after two epochs is, the weights are compared.
+    If both models have the same graph, such as a model before and after training, their weights are
+    compared.
 
     Raises
     ------
     ArgumentError
-        The arrays are not the weights of `subject`, or it has none.
+        The arrays do not fit the weights of `subject`, or it has no weights.
     """
     if _are_arrays(before):
         if not isinstance(subject, Network) or graph.attrs.get("level") not in LEVELS_OF_LAYERS:
             raise ArgumentError(
-                "draw: diff=weights compares the weights of a model at level 'node' or 'layer'; "
+                "draw: expected a model at level 'node' or 'layer' for diff=weights, "
                 f"got {type(subject).__name__} at level {graph.attrs.get('level', '?')!r}."
             )
         return _with_weights(graph, subject, before)
@@ -675,7 +675,7 @@ def _are_arrays(before: Any) -> bool:
 
 
 def _fit(subject: Any, before: Any) -> bool:
-    """Tell whether two models have weights of the same shapes."""
+    """Return whether two models have weights of the same shapes."""
     if not (isinstance(subject, Network) and isinstance(before, Network)):
         return False
     return [w.shape for w in subject.weights] == [w.shape for w in before.weights]
@@ -690,37 +690,37 @@ def _with_weights(graph: Graph, model: Network, before: Any) -> Graph:
     return replace(graph, attrs={**graph.attrs, "caption": caption})
 
 
-# --- the weights of one model at two times --------------------------------------------------------
+# --- changes of weights ---------------------------------------------------------------------------
 
 
 def weight_changes(
     model: Network, before: Sequence[Any], after: Sequence[Any] | None = None
 ) -> dict[str, float]:
-    """Return how far the weights of each layer have moved, relative to their size.
+    """Return the relative change of the weights of each layer.
 
     Parameters
     ----------
     model : Network
         A built model.
     before, after : list of array_like
-        As `model.get_weights()` gave them; `after` is what the model has now if it is left out.
+        Lists from `model.get_weights()`. Default of `after`: the present weights of the model.
 
     Returns
     -------
     dict of str to float
         By the path of the layer: its name, or `encoder/wide` inside a nested model. Layers without
-        weights are left out. Infinite where the weights were all zero and no longer are.
+        weights are left out. Infinite if all weights were zero before and are not any more.
 
     Raises
     ------
     DtypeError
-        `model` is no model.
+        `model` is not a model.
     ArgumentError
-        The arrays are not those of this model.
+        The arrays do not fit the weights of this model.
 
     Notes
     -----
-    ‖w1 - w0‖ / ‖w0‖, the L2 norms being over all weights of the layer.
+    ‖w1 - w0‖ / ‖w0‖, with L2 norms over all weights of the layer.
 
     Examples
     --------
@@ -756,35 +756,35 @@ def _relative(moved: float, size: float) -> float:
 
 
 def _checked(arrays: Sequence[Any], weights: Sequence[Any], name: str) -> list[np.ndarray]:
-    """Return the arrays in float64 if they fit the weights."""
+    """Return the arrays as float64, or raise if they do not fit the weights."""
     found = [np.asarray(array, "float64") for array in arrays]
     wanted, came = [tuple(w.shape) for w in weights], [array.shape for array in found]
     if wanted == came:
         return found
     if len(wanted) != len(came):
-        what = f"expected {len(wanted)} arrays, got {len(came)}"
+        expected = f"expected {len(wanted)} arrays, got {len(came)}"
     else:
         i = next(i for i, pair in enumerate(zip(wanted, came, strict=True)) if pair[0] != pair[1])
-        what = f"array {i} is of another shape; expected {wanted[i]}, got {came[i]}"
+        expected = f"expected array {i} to have shape {wanted[i]}, got {came[i]}"
     raise ArgumentError(
-        f"weight_changes: {name}: {what}. Give what model.get_weights() of this model gave."
+        f"weight_changes: {name}: {expected}. Use the result of this model's get_weights()."
     )
 
 
 def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
-    """Return the graph with how far the weights of each layer have moved.
+    """Return the graph with the change of each layer's weights.
 
     Parameters
     ----------
     graph : Graph
     changes : mapping of str to float
-        By the path of the layer, as `weight_changes` makes it.
+        By the path of the layer, as returned by `weight_changes`.
 
     Returns
     -------
     Graph
-        Boxes of layers whose weights moved have the state "changed" and the attribute
-        `weight_change`; those whose weights did not move say so.
+        Boxes of layers whose weights changed have the state "changed" and the attribute
+        `weight_change`. Boxes of other layers with weights have a line that says so.
 
     Raises
     ------
@@ -796,8 +796,8 @@ def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
     }
     if changes and not boxes:
         raise ArgumentError(
-            f"with_weight_changes: Graph {graph.name!r} shows none of the layers "
-            f"{', '.join(list(changes)[:8])}; expected the graph of the same model."
+            f"with_weight_changes: expected the graph of the same model. Graph {graph.name!r} has "
+            f"none of the layers {', '.join(list(changes)[:8])}."
         )
     marks: dict[str, Mapping[str, Attribute]] = {}
     details = {box: "weights unchanged" for box, change in boxes.items() if change == 0}

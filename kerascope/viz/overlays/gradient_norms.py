@@ -1,8 +1,8 @@
-"""Gradient norms in pictures: how much of the loss's derivative reaches each call, and its weights.
+"""Gradient norms in pictures: the size of the gradient at each call and of each layer's weights.
 
-Gradients that vanish or explode on their way back through a deep model are the commonest reason why
-it does not learn; here they are seen box by box. The gradient *as a graph* is another picture: the
-level "gradient".
+Gradients that vanish or explode on their way back through a deep model are the most common reason
+why it does not learn. Here they are shown box by box. The level "gradient" shows the gradient *as a
+graph* instead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kerascope.viz.overlays import marking
 from kerascope.viz.theme import HEATS
 
 Name = TypeVar("Name", str, tuple[str, str])
-VANISHING = 1e-7  # of the greatest norm
+VANISHING = 1e-7  # relative to the largest norm
 
 
 # --- in a graph -----------------------------------------------------------------------------------
@@ -40,27 +40,27 @@ VANISHING = 1e-7  # of the greatest norm
 def with_gradient_norms(
     graph: Graph, norms: Mapping[str, float], weights: Mapping[str, float] | None = None
 ) -> Graph:
-    """Return the graph with the size of the gradient that arrives at each call.
+    """Return the graph with the norm of the gradient that arrives at each call.
 
     Parameters
     ----------
     graph : Graph
     norms : mapping of str to float
-        By id, as `gradient_norms_of` makes it.
+        By id, as returned by `gradient_norms_of`.
     weights : mapping of str to float, optional
-        By the path of the layer, as `gradient_norms_of` makes it too: a line of its own.
+        By the path of the layer, as returned by `gradient_norms_of`; shown on a separate line.
 
     Returns
     -------
     Graph
         Boxes get the line "‖grad‖ 1.2e-03", the attributes `gradient_norm` (and
         `weight_gradient_norm`) and `heat`, and the state "gradient". A norm below 1e-7 of the
-        greatest is said to vanish; one that is not finite marks its box as such.
+        largest one is called vanishing. A box whose norm is not finite has the state "nan".
 
     Raises
     ------
     ArgumentError
-        There is no such box.
+        The graph has no box for one of the ids.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def with_gradient_norms(
     """
     known = marking.known_ids(graph)
     shown = {
-        marking.shown_id(graph, call_id, "gradient norms", known): norm
+        marking.display_id(graph, call_id, "gradient norms", known): norm
         for call_id, norm in norms.items()
     }
     paths = marking.paths_of_boxes(graph)
@@ -95,12 +95,12 @@ def with_gradient_norms(
     marked = marking.with_attributes(marking.with_details(graph, details), marks)
     if not shown:
         return marked
-    words = "A box is paler by a step for each power of ten below the greatest gradient"
+    words = "A box is one step paler for each power of ten below the largest gradient"
     return replace(marked, attrs={**marked.attrs, "caption": caption_with(marked.attrs, words)})
 
 
 def heat_of_norm(norm: float, greatest: float) -> str:
-    """Return which of `theme.HEATS` a norm has: one less for each power of ten below the greatest.
+    """Return the heat of a norm, from `theme.HEATS`: one less per power of ten below the largest.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _attributes(key: str, norm: float, verdict: str) -> dict[str, Attribute]:
 
 
 def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the sizes of the gradients of a batch: at each call, and of each layer's weights.
+    """Return the gradient norms for a batch: at each call, and of each layer's weights.
 
     Parameters
     ----------
@@ -144,24 +144,25 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dic
     Returns
     -------
     dict of str to float
-        At the output of each call, by its id. A call that the loss does not depend on, or only
-        through an operation without a derivative, is left out.
+        At the output of each call, by its id. Calls that do not affect the loss, or only through an
+        operation without a derivative, are left out.
     dict of str to float
         For the trainable weights of each layer, by its path: its name, or `encoder/wide` inside a
-        nested model. That of a nested model itself is over all weights in it.
+        nested model. The norm for a nested model is over all its weights.
 
     Raises
     ------
     NotCompiledError
         The model has no loss.
     DataError
-        The arrays do not fit it.
+        The arrays do not fit the model.
 
     Notes
     -----
-    The L2 norm  ‖d loss / d output‖ = sqrt(sum of squares)  over the whole batch and all outputs of
-    the call, in the training phase: Dropout is on, with the numbers that the next training step
-    would draw. All come from one sweep. Nothing in the model changes: no weight, no seed, no name.
+    The L2 norm  ‖d loss / d output‖ = sqrt(sum of squares)  is over the whole batch and all outputs
+    of the call, in the training phase: dropout is active, with the random numbers of the next
+    training step. All norms come from one reverse sweep. The model does not change: no weight, seed
+    or name.
 
     Examples
     --------
@@ -200,7 +201,7 @@ def _require_model(model: Any) -> None:
 def _norms(
     model: Model, x: Any, y: Any, groups: Mapping[Name, Any], where: str
 ) -> dict[Name, float]:
-    """Differentiate the model's loss for all tensors at once; return a norm for each group."""
+    """Differentiate the loss with respect to all tensors at once, and return a norm per group."""
     arrays = training_arrays(model, x, y, None, None, 1.0, where)
     tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
     tensors = list(dict.fromkeys(tensors))

@@ -1,13 +1,13 @@
-"""Overlays: from a Graph to the same Graph with something marked.
+"""Marks: functions that return a Graph with some boxes marked.
 
-An overlay never changes which boxes and arrows there are. It writes the attributes `detail`,
-`state` and `note`, which every renderer knows (see `graph.py`), and so one overlay serves all
-formats, and several can be laid over each other::
+An overlay never adds or removes boxes or arrows. It sets the attributes `detail`, `state` and
+`note`, which every renderer supports (see `graph.py`). So one overlay works for all formats, and
+several can be combined::
 
     highlighted(with_values(node_graph(model), values_of(model, x)), "encoder*")
 
-Boxes are named by their ids. An overlay goes on the graph that an extractor made; a picture that
-leaves boxes out is made from its result.
+Boxes are identified by their ids. An overlay is applied to the graph from an extractor. Pictures
+that hide boxes are made from the result.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ _CALL_NUMBER = re.compile(r"@\d+$")
 def with_attributes(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]], where: str = "with_attributes"
 ) -> Graph:
-    """Return the graph with further attributes on some of its boxes and frames.
+    """Return the graph with additional attributes on some boxes and frames.
 
     Parameters
     ----------
     graph : Graph
     attributes : mapping of str to mapping
-        By id: what to write; it replaces what stands there under the same key.
+        The attributes by id. They replace attributes with the same name.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     ArgumentError
-        There is no such box or frame.
+        The graph has no box or frame with one of these ids.
 
     Examples
     --------
@@ -64,20 +64,20 @@ def with_attributes(
 def with_details(
     graph: Graph, details: Mapping[str, str | Iterable[str]], where: str = "with_details"
 ) -> Graph:
-    """Return the graph with further lines of text in some of its boxes.
+    """Return the graph with additional lines of text in some boxes.
 
     Parameters
     ----------
     graph : Graph
     details : mapping of str to (str or iterable of str)
-        By id: a text, or its lines; they stand below the details that are there already.
+        By id: a text, or its lines. They are added below the existing details.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     ArgumentError
-        There is no such box or frame.
+        The graph has no box or frame with one of these ids.
     """
     _check_ids(graph, details, where)
     marks: dict[str, dict[str, Attribute]] = {}
@@ -90,7 +90,7 @@ def with_details(
 
 
 def detail_of(item: GraphNode | GraphGroup, more: str) -> str:
-    """Return the details of a box with further lines below them; a frame has one line only."""
+    """Return the details of a box with further lines below; for a frame, all on one line."""
     separator = " · " if isinstance(item, GraphGroup) else "\n"
     more = more.replace("\n", separator)
     return separator.join(filter(None, (str(item.attrs.get("detail", "")), more)))
@@ -102,22 +102,22 @@ def with_states(
     notes: Mapping[str, str] | None = None,
     where: str = "with_states",
 ) -> Graph:
-    """Return the graph with some of its boxes marked.
+    """Return the graph with states set on some boxes.
 
     Parameters
     ----------
     graph : Graph
     states : mapping of str to str
-        By id: a key of `theme.STATES`; "" takes a mark away.
+        By id: a key of `theme.STATES`; "" removes a state.
     notes : mapping of str to str, optional
-        By id: words that stand at the mark, instead of the state's own.
+        By id: the text at the mark, replacing the text of the state.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Raises
     ------
     ArgumentError
-        There is no such box, frame or state.
+        The graph has no such box or frame, or the state does not exist.
 
     Examples
     --------
@@ -129,8 +129,8 @@ def with_states(
     for box_id, state in states.items():
         if state and state not in STATES:
             raise ArgumentError(
-                f"{where}: unknown state of {box_id!r}; expected one of {', '.join(STATES)}, "
-                f"got {state!r}. {did_you_mean(state, STATES)}"
+                f"{where}: unknown state {state!r} of {box_id!r}. {did_you_mean(state, STATES)}"
+                f"Use one of: {', '.join(STATES)}."
             )
     marks = {box_id: mark(state, notes.get(box_id, "")) for box_id, state in states.items()}
     for box_id, note in notes.items():
@@ -139,7 +139,7 @@ def with_states(
 
 
 def mark(state: str, note: str = "") -> dict[str, Attribute]:
-    """Return the attributes of a mark."""
+    """Return the attributes of a mark: a state, and a note unless it is empty."""
     return {"state": state, "note": note} if note else {"state": state}
 
 
@@ -153,13 +153,13 @@ def highlighted(graph: Graph, names: str | Iterable[str]) -> Graph:
     ----------
     graph : Graph
     names : str or iterable of str
-        Each the id of a box, the name of a layer (all its calls), or a pattern with `*` and `?`. A
-        nested model that is drawn as a frame is highlighted with all that lies in it.
+        The id of a box, the name of a layer (all its calls), or a pattern with `*` and `?`. If a
+        nested model is drawn as a frame, all its contents are highlighted, too.
 
     Raises
     ------
     ArgumentError
-        A name fits nothing.
+        A name or pattern matches nothing.
     """
     wanted = [names] if isinstance(names, str) else list(names)
     found = dict.fromkeys(box_id for name in wanted for box_id in named(graph, name, "highlight"))
@@ -168,12 +168,12 @@ def highlighted(graph: Graph, names: str | Iterable[str]) -> Graph:
 
 
 def named(graph: Graph, name: str, where: str = "highlight") -> list[str]:
-    """Return the ids of the boxes and frames that a name means: an id, a label, or a pattern.
+    """Return the ids of the boxes and frames that match an id, a label, or a pattern.
 
     Raises
     ------
     ArgumentError
-        It means none.
+        Nothing matches.
     """
     items = items_of(graph)
     tests: list[Callable[[GraphNode | GraphGroup], bool]] = [
@@ -193,35 +193,35 @@ def named(graph: Graph, name: str, where: str = "highlight") -> list[str]:
 
 
 def with_progress(graph: Graph, done: Iterable[str], current: str | None = None) -> Graph:
-    """Return the graph as it stands in the middle of a forward pass.
+    """Return the graph at one moment of a forward pass, with the finished calls marked.
 
     Parameters
     ----------
     graph : Graph
     done : iterable of str
-        Ids of the calls that have been computed. That of a frame stands for all that lies in it.
+        Ids of the finished calls. The id of a frame includes all calls inside it.
     current : str, optional
         Id of the call that is being computed.
 
     Returns
     -------
     Graph
-        Boxes are "done", "current" or "pending"; arrows into done boxes are "done", others
-        "pending". A box that is marked as not finite keeps that mark once it is done.
+        Boxes are "done", "current" or "pending". Arrows into done boxes are "done", others
+        "pending". A box with the state "nan" keeps it when it is done.
 
     Raises
     ------
     ArgumentError
-        There is no such box.
+        The graph has no box for one of the ids.
 
     Notes
     -----
-    A call inside a nested model that is drawn as one box makes that box current, not done. In the
-    layer view a box is done when all calls of its layer are.
+    While a call inside a nested model that is drawn as one box is computed, this box is current,
+    not done. In the layer view, a box is done when all calls of its layer are.
     """
     counts = _counts_of_boxes(graph, done)
     states: dict[str, str] = {}
-    now = None if current is None else shown_id(graph, current, "with_progress")
+    now = None if current is None else display_id(graph, current, "with_progress")
     inside = _inside(graph, [box_id for box_id in counts if box_id])
     for item in items_of(graph):
         needed = int(item.attrs.get("calls", 1)) if "call" not in item.attrs else 1
@@ -240,20 +240,20 @@ def with_progress(graph: Graph, done: Iterable[str], current: str | None = None)
 
 def edge_with(edge: GraphEdge, state: str, note: str = "") -> GraphEdge:
     """Return an arrow with a state."""
-    # Not by `replace`, which takes five times as long: a large picture has 100,000 arrows.
+    # `replace` takes five times as long, and a large picture has 100,000 arrows.
     return GraphEdge(edge.source, edge.target, edge.label, {**edge.attrs, **mark(state, note)})
 
 
-def shown_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None = None) -> str:
+def display_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None = None) -> str:
     """Return the id of the box that shows a call.
 
-    That is the box of this id; in the layer view its layer's; and for a call inside a nested model
-    that is drawn as one box, that box's.
+    Usually this is the box with the call's id. In the layer view it is the box of the layer. For a
+    call inside a nested model that is drawn as one box, it is the box of the model.
 
     Raises
     ------
     ArgumentError
-        There is none.
+        No box shows the call.
     """
     boxes = known if known is not None else known_ids(graph)
     candidate = call_id
@@ -265,7 +265,7 @@ def shown_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None
     raise ArgumentError(_unknown_text(graph, where, call_id, list(boxes)))
 
 
-# --- what lies where ------------------------------------------------------------------------------
+# --- ids, paths and frames ------------------------------------------------------------------------
 
 
 def known_ids(graph: Graph) -> dict[str, None]:
@@ -274,7 +274,7 @@ def known_ids(graph: Graph) -> dict[str, None]:
 
 
 def paths_of_boxes(graph: Graph) -> dict[str, str]:
-    """Return where each box's layer is, by names of layers: `encoder/wide` for all its calls."""
+    """Return the path of each box's layer, by layer names: `encoder/wide` for all its calls."""
     paths = {"": ""}
     for group in graph.groups:
         paths[group.id] = below(paths[group.parent], group.label)
@@ -285,28 +285,28 @@ def paths_of_boxes(graph: Graph) -> dict[str, str]:
 
 
 def _counts_of_boxes(graph: Graph, calls: Iterable[str]) -> dict[str, int]:
-    """Count the calls by the box that shows them; those hidden inside a box do not count."""
+    """Count finished calls by box. Calls hidden inside a box are not counted."""
     known = known_ids(graph)
     counts: dict[str, int] = {}
     for call_id in dict.fromkeys(calls):
-        box_id = shown_id(graph, call_id, "with_progress", known)
+        box_id = display_id(graph, call_id, "with_progress", known)
         if box_id in (call_id, _CALL_NUMBER.sub("", call_id)):
             counts[box_id] = counts.get(box_id, 0) + 1
     return counts
 
 
 def _inside(graph: Graph, frames: Iterable[str]) -> dict[str, None]:
-    """Return all that lies in the frames among these ids."""
+    """Return the ids of all boxes and frames inside the given frames."""
     wanted = set(frames)
     inside = dict.fromkeys(group.id for group in graph.groups if group.id in wanted)
-    for group in graph.groups:  # outer ones come first
+    for group in graph.groups:  # outer groups come first
         if group.parent in inside:
             inside[group.id] = None
     return inside | dict.fromkeys(node.id for node in graph.nodes if node.group in inside)
 
 
 def _around(graph: Graph, box_id: str) -> list[str]:
-    """Return the frames around a box or frame, from the innermost on."""
+    """Return the frames around a box or frame, innermost first."""
     parents = {group.id: group.parent for group in graph.groups}
     frame = parents.get(box_id) or next((n.group for n in graph.nodes if n.id == box_id), "")
     frames = []
@@ -326,7 +326,7 @@ def _marked(
 
 
 def _without_notes(graph: Graph, ids: Mapping[str, str]) -> Graph:
-    """Take away the words of the marks that are about to be replaced."""
+    """Remove the notes of marks that are about to be replaced."""
 
     def cleared(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(
@@ -350,5 +350,5 @@ def _unknown_text(graph: Graph, where: str, name: str, known: list[str]) -> str:
     few = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
     return (
         f"{where}: Graph {graph.name!r} has no box {name!r}. {did_you_mean(str(name), known)}"
-        f"Expected one of {few}."
+        f"Use one of: {few}."
     )

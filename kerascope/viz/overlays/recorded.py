@@ -1,7 +1,7 @@
-"""A recorded run on a picture: what a tape says of a step, in the boxes that it speaks of.
+"""Pictures of a recorded run: the values on a tape, shown in the boxes of the model's graph.
 
-The first training step counts, or, where nothing was trained, the first call of a model. Nothing is
-computed again: the numbers are those of the tape.
+The run is the first training step on the tape or, if nothing was trained, the first call of a
+model. Nothing is recomputed: the numbers come from the tape.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ from kerascope.viz.overlays.values import at_step, with_values
 
 
 class Recorded(NamedTuple):
-    """A run: its events."""
+    """The events of one run of a model."""
 
     events: Sequence[Event]
 
     @property
     def is_training(self) -> bool:
-        """Whether weights are written in it."""
+        """Whether the run updates weights."""
         return any(event.kind == "commit" for event in self.events)
 
 
 def recorded_run(tape: Tape, where: str) -> tuple[Network, Recorded]:
-    """Return the model of which a tape tells, and the run that a picture of it shows.
+    """Return the model recorded on a tape, and the run to show in a picture.
 
     Raises
     ------
     ArgumentError
-        Nothing was run, or the model is gone.
+        The tape has no run, or the model no longer exists.
     """
     events = [tape[t] for t in range(len(tape))]
     run = Recorded(run_of(events))
     model = living_model(tape, events) if events else None
     if model is None or not run.events:
         raise ArgumentError(
-            f"{where}: the tape tells of no run of a model that is still there; expected a call of "
-            f"fit, train_on_batch or predict inside `with ks.trace(model) as tape:`. Keep the "
-            f"model as long as its tape is drawn."
+            f"{where}: the tape has no run of a model that still exists. Call fit, train_on_batch "
+            f"or predict inside `with ks.trace(model) as tape:`, and keep the model until its "
+            f"tape is drawn."
         )
     return model, run
 
 
 def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
-    """Return the picture of a model with what a run computed.
+    """Return the graph of a model with the values that a run computed.
 
     Parameters
     ----------
     graph : Graph
-        Of its level "node", "gradient" or "training".
+        The model's graph at level "node", "gradient" or "training".
     run : Recorded
     at : int, optional
-        Only the forward pass up to this call, as `at_step` counts.
+        Show only the forward pass up to this call, counted as in `at_step`.
     """
     values = values_of_run(run, graph)
     if at is not None:
@@ -73,9 +73,9 @@ def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
 
 
 def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
-    """Return what each call gave, by the boxes of a picture, in the order of the run.
+    """Return the outputs of each call, by the boxes of a picture, in the order of the run.
 
-    Of arrays whose numbers are gone only the tape's own pages tell.
+    Arrays of which only statistics were recorded are left out.
     """
     known = known_ids(graph)
     found: dict[str, dict[str, Any]] = {}
@@ -83,8 +83,8 @@ def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
         for delta in event.deltas:
             if delta.name != "tensor_map":
                 continue
-            told = {delta.key: delta.value} if delta.key is not None else delta.value
-            for key, value in told.items() if isinstance(told, dict) else ():
+            given = {delta.key: delta.value} if delta.key is not None else delta.value
+            for key, value in given.items() if isinstance(given, dict) else ():
                 array = value[0] if isinstance(value, tuple) and value else value
                 box = next((x for x in (key, str(key).rpartition(":")[0]) if x in known), None)
                 if box is not None and isinstance(array, (np.ndarray, np.generic)):
@@ -92,16 +92,16 @@ def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
     return {box: [*arrays.values()] for box, arrays in found.items()}
 
 
-# --- what a tape tells of -------------------------------------------------------------------------
+# --- the contents of a tape -----------------------------------------------------------------------
 
 
 def living_model(tape: Tape, events: list[Event]) -> Network | None:
-    """Return the outermost model of which the last of these events speaks, if it still lives."""
+    """Return the outermost model of the last of these events, or None if it no longer exists."""
     first = events[0].t
     spans = tape.spans_at(first)
     for name in ("model", "network"):
-        told = [event for event in (*spans, *events) if name in {d.name for d in event.deltas}]
-        for event in sorted(told, key=lambda one: (one.depth, -one.t)):
+        found = [event for event in (*spans, *events) if name in {d.name for d in event.deltas}]
+        for event in sorted(found, key=lambda one: (one.depth, -one.t)):
             model = tape.live(next(d.value for d in event.deltas if d.name == name))
             if isinstance(model, Network) and model.outputs:
                 return model
@@ -109,7 +109,7 @@ def living_model(tape: Tape, events: list[Event]) -> Network | None:
 
 
 def run_of(events: Sequence[Event]) -> Sequence[Event]:
-    """Return the first call of a function of a model: a training step, else any other."""
+    """Return the events of the first training step, otherwise of the first call of a function."""
     found: Sequence[Event] = ()
     for first, event in enumerate(events):
         if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):
@@ -132,7 +132,7 @@ def _is_fed(event: Event) -> bool:
 
 
 def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
-    """Return what a training step computed, by the boxes of its ladder; None if it did not."""
+    """Return the numbers of a training step by the boxes of its ladder; None for other runs."""
     gradient_of = {about(node.attrs): node.id for node in graph.nodes if is_gradient(node.attrs)}
     known = {node.id for node in graph.nodes}
     loss: Any = None
@@ -156,10 +156,10 @@ def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
 
 
 def about(attrs: Mapping[str, Any]) -> str:
-    """Return the call or the weight whose gradient a box is."""
+    """Return the id of the call or weight whose gradient a box shows."""
     return str(attrs.get("line") or attrs.get("beside", ""))
 
 
 def is_gradient(attrs: Mapping[str, Any]) -> bool:
-    """Tell whether a box of a ladder is the gradient of a call or of a weight."""
+    """Return whether a box of a ladder shows the gradient of a call or a weight."""
     return attrs.get("rail") == "backward" or attrs.get("column") == "gradient"

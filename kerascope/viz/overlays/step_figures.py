@@ -1,8 +1,8 @@
-"""A batch on a ladder: how large gradients, slots and changes of weights are in one step.
+"""Sizes on a ladder: the norms of gradients, slots and weight changes for one batch.
 
-Nothing is trained and nothing is written: the new values are computed beside the old ones. Sizes
-are L2 norms over the whole array. Each box gets a number and, on a card, a bar (`share`), full at
-the greatest of its column; the bar of a new value is full at a change of 1 % of the weight.
+Nothing is trained or written: new values are computed without storing them. Sizes are L2 norms over
+the whole array. Each box shows a number and, on a card, a bar (`share`). A full bar is the largest
+value of its column, or for new values a change of 1 % of the weight's norm.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ FULL_CHANGE = 0.01
 
 
 def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "draw") -> Graph:
-    """Return a ladder with the sizes of a batch's gradients, and of what the step would write.
+    """Return a ladder with the sizes of a batch's gradients and of the step's updates.
 
     Parameters
     ----------
     graph : Graph
-        Of a compiled model's level "gradient" or "training".
+        The graph of a compiled model at level "gradient" or "training".
     model : Model
     x, y : array_like, list of array_like, or dict by name
         A batch, as for `model.train_on_batch`.
     where : str
-        Who asks, for the messages.
+        The name of the calling function, for error messages.
 
     Returns
     -------
     Graph
-        Boxes get a line and `gradient_norm` (of gradients), `norm` (of weights and slots; of a slot
-        after the step) or `change` (of new values: by which part of its norm a weight changes, or
-        the norm of the change where the weight is all zero).
+        Boxes get a line of text and an attribute: `gradient_norm` (gradients), `norm` (weights, and
+        slots after the step) or `change` (new values: the change relative to the norm of the
+        weight, or the norm of the change if the weight is all zero).
 
     Raises
     ------
@@ -72,7 +72,7 @@ def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "dr
     gradients = [*tensors]
     tensors |= {box_id: pair.new_value for pair, box_id in step.drawn}
     tensors["loss of the step"] = step.ladder.forward.loss
-    _take_over_slots(step, model)
+    _copy_slots(step, model)
     arrays = computed(tensors, *fed_model(model, (x, y), True, where))
     boxes = {**step.slots, **step.lines}
     numbers = StepNumbers(
@@ -85,7 +85,7 @@ def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "dr
 
 
 class StepNumbers(NamedTuple):
-    """What a step computes: arrays, or the `Statistics` of such.
+    """The numbers of one training step: arrays, or `Statistics` of arrays.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class StepNumbers(NamedTuple):
     gradients : dict of str to array
         By the ids of the boxes of gradients.
     before, after : dict of str to array
-        Weights and slots, by the ids of their boxes; after the step those that it writes.
+        Weights and slots by the ids of their boxes. `after` has only those that the step updates.
     """
 
     loss: float
@@ -103,14 +103,14 @@ class StepNumbers(NamedTuple):
 
 
 def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> Graph:
-    """Return a ladder with the sizes of what a step computes, as `with_step_figures` says them.
+    """Return a ladder with the sizes of a step's numbers, as described in `with_step_figures`.
 
     Parameters
     ----------
     graph : Graph
     numbers : StepNumbers
     loss_id : str
-        The box of the total loss.
+        The id of the box of the total loss.
     """
     known = {node.id: node for node in graph.nodes}
     attributes: dict[str, dict[str, Attribute]] = {loss_id: {"detail": figure(numbers.loss)}}
@@ -126,29 +126,29 @@ def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> G
         if edge.attrs.get("role") == "update" and edge.target in numbers.after:
             old, new = numbers.before[edge.target], numbers.after[edge.target]
             is_slot = known[edge.target].kind == "slot"
-            told = _of_slot(old, new) if is_slot else _of_weight(old, new)
-            attributes[edge.target if is_slot else edge.source] = told
-    attributes = {one: told for one, told in attributes.items() if one in known}
+            attrs = _of_slot(old, new) if is_slot else _of_weight(old, new)
+            attributes[edge.target if is_slot else edge.source] = attrs
+    attributes = {one: attrs for one, attrs in attributes.items() if one in known}
     found = with_attributes(graph, _with_shares(graph, attributes))
-    words = f"One batch, loss {figure(numbers.loss)}; bars are full at the greatest of a column"
+    words = f"One batch, loss {figure(numbers.loss)}. A full bar is the largest of its column"
     is_training = numbers.after and graph.attrs["level"] == "training"
-    words += ", of changes at 1 %" if is_training else ""
+    words += ", for changes 1 %" if is_training else ""
     return replace(found, attrs={**found.attrs, "caption": caption_with(found.attrs, words)})
 
 
 def with_weights(graph: Graph, model: Any) -> Graph:
-    """Return a ladder with the sizes of a model's weights on its cards."""
+    """Return a ladder with the norms of a model's weights on its cards."""
     known = {node.id for node in graph.nodes if node.attrs.get("column") == "weight"}
-    told: dict[str, dict[str, Attribute]] = {}
+    norms: dict[str, dict[str, Attribute]] = {}
     for weight in model.weights:
         if clean(weight.name) in known:
             norm = _norm(weight.get_value())
-            told[clean(weight.name)] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
-    return with_attributes(graph, told)
+            norms[clean(weight.name)] = {"norm": norm, "detail": f"\u2016w\u2016 {figure(norm)}"}
+    return with_attributes(graph, norms)
 
 
-def _take_over_slots(step: StepLadder, model: Any) -> None:
-    """Give the slots of the picture the numbers of those that the model trains with."""
+def _copy_slots(step: StepLadder, model: Any) -> None:
+    """Copy the optimizer's present slot values to the slots of the picture."""
     trained = {slot.name: slot for slot in model.optimizer.weights}
     for slot in step.slots:
         own = trained.get(slot.name)
@@ -168,7 +168,7 @@ def _of_slot(old: Any, new: Any) -> dict[str, Attribute]:
 
 
 def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
-    """Return by how much a weight changes; of arrays whose numbers are gone, how large it gets."""
+    """Return the relative change of a weight; if only statistics are known, its new norm."""
     if isinstance(old, Statistics) or isinstance(new, Statistics):
         return {"norm": _norm(new), "detail": f"\u2016w\u2016 {figure(_norm(new))}"}
     change, size = norm_of(np.asarray(new) - old), norm_of(old)
@@ -182,9 +182,9 @@ def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
 def _with_shares(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]]
 ) -> dict[str, dict[str, Attribute]]:
-    """Add to each number on a card which part of the greatest of its column it is."""
+    """Add to each number on a card its share of the largest number in its column."""
     columns: dict[str, dict[str, float]] = {}
-    for one, told in attributes.items():
+    for one, own in attributes.items():
         attrs = graph.node(one).attrs
         column = str(attrs.get("column", ""))
         if column in ("", "weight"):
@@ -197,10 +197,10 @@ def _with_shares(
             else "norm"
         )
         group = "gradient" if column == "via" else column
-        is_share = key in told and "from 0" not in str(told["detail"])
-        if is_share and np.isfinite(float(told[key])):
-            columns.setdefault(group, {})[one] = float(told[key])
-    found = {one: dict(told) for one, told in attributes.items()}
+        is_share = key in own and "from 0" not in str(own["detail"])
+        if is_share and np.isfinite(float(own[key])):
+            columns.setdefault(group, {})[one] = float(own[key])
+    found = {one: dict(own) for one, own in attributes.items()}
     for column, numbers in columns.items():
         full = FULL_CHANGE if column == "new" else max(numbers.values()) or 1.0
         for one, value in numbers.items():

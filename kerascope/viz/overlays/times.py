@@ -1,7 +1,7 @@
-"""Times in pictures: which boxes a call of a function spends its time in.
+"""Times in pictures: how the time of a function call is distributed over the boxes.
 
-Each box is filled by its share of the time, the paler the less, and says it in a line of its own;
-a frame has what all in it take together.
+Each box has a line with its time and its share of the total. The smaller the share, the paler the
+box. The time of a frame is the sum over its contents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import known_ids, with_attributes, with_details
 from kerascope.viz.theme import HEATS
 
-# From which share of the time on a box has the next colour: one for each of `HEATS` but the first.
+# The least share of the time for each of `HEATS` except the first.
 FROM_SHARES = (0.01, 0.03, 0.10, 0.20, 0.40)
 
 
@@ -26,7 +26,7 @@ class Times(NamedTuple):
     ----------
     forward, backward, update : float
     calls : int
-        Of the layer, if its time was divided equally among several.
+        Number of calls of the layer, if its time was divided equally among them.
     """
 
     forward: float = 0.0
@@ -36,11 +36,11 @@ class Times(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """All phases together."""
+        """The time of all phases."""
         return self.forward + self.backward + self.update
 
     def plus(self, other: Times) -> Times:
-        """Return the sum with another."""
+        """Return the sum of two times, phase by phase."""
         return Times(
             self.forward + other.forward,
             self.backward + other.backward,
@@ -49,7 +49,7 @@ class Times(NamedTuple):
 
 
 def readable_time(seconds: float) -> str:
-    """Return a time with three figures in the unit that fits.
+    """Return a time with three digits in a suitable unit.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def readable_time(seconds: float) -> str:
 
 
 def readable_share(share: float) -> str:
-    """Return a share in per cent.
+    """Return a share as a percentage.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def readable_share(share: float) -> str:
 
 
 def heat_of(share: float) -> str:
-    """Return which of `theme.HEATS` a share of the time has.
+    """Return the heat of a share of the time, from `theme.HEATS`.
 
     Examples
     --------
@@ -95,28 +95,28 @@ def heat_of(share: float) -> str:
 def with_times(
     graph: Graph, times: Mapping[str, Times], total: float, what: str = "a call"
 ) -> Graph:
-    """Return the graph with the time that each box takes.
+    """Return the graph with the time of each box.
 
     Parameters
     ----------
     graph : Graph
     times : mapping of str to Times
-        By the id of a box; by that of a frame, what it takes besides all that lies in it.
+        By the id of a box. For a frame, only the time that is not in one of its boxes.
     total : float
-        Seconds of which the shares are taken: those of the whole call.
+        Seconds of the whole call; shares are relative to it.
     what : str
-        What was measured, for the caption.
+        The measured subject, for the caption.
 
     Returns
     -------
     Graph
-        Boxes and frames have a line "12.3 µs · 45 %", the attribute `time_share`, and as state one
-        of `theme.HEATS`; boxes have a line with the phases besides.
+        Boxes and frames have a line "12.3 µs · 45 %", the attribute `time_share`, and one of
+        `theme.HEATS` as their state. Boxes also have a line with the phases.
 
     Raises
     ------
     ArgumentError
-        There is no such box.
+        The graph has no box or frame with one of these ids.
 
     Examples
     --------
@@ -147,13 +147,13 @@ def with_times(
 
 
 def _with_frames(graph: Graph, times: Mapping[str, Times]) -> dict[str, Times]:
-    """Return the times of all boxes, and of each frame with all that lies in it."""
+    """Return the times of all boxes, and of each frame including its contents."""
     sums = dict(times)
     parents = {group.id: group.parent for group in graph.groups}
     for node in graph.nodes:
         if node.group and node.id in times:
             sums[node.group] = sums.get(node.group, Times()).plus(times[node.id])
-    for group in reversed(graph.groups):  # inner ones first
+    for group in reversed(graph.groups):  # inner groups first
         if group.parent and group.id in sums:
             parent = parents[group.id]
             sums[parent] = sums.get(parent, Times()).plus(sums[group.id])
@@ -184,5 +184,5 @@ def _captions(times: Iterable[Times], total: float, what: str) -> tuple[str, str
     scale = ", ".join(f"{100 * share:.0f}" for share in FROM_SHARES)
     return (
         f"Time of {what}: {readable_time(total)}, {rest} of it outside the boxes",
-        f"The colour is stronger from {scale} % of the time on",
+        f"The colour gets stronger at {scale} % of the time",
     )

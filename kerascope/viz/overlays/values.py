@@ -1,9 +1,8 @@
-"""Values in pictures: what came out of each call when real arrays went through the model.
+"""Values in pictures: the outputs of each call for given input arrays.
 
-`value_text` says what a box has room for: up to twelve numbers whole, else where they lie, a small
-histogram, and first of all whether some are NaN or infinite. `values_of` runs the model by
-`trace.walk`, call by call in the order of the run, and `at_step` gives the picture in the middle
-of that run.
+`value_text` summarizes an array for a box: NaN and infinite numbers first, then all numbers of a
+small array (up to twelve), or the range and a small histogram of a large one. `values_of` runs the
+model by `trace.walk`, call by call, and `at_step` returns the picture at one moment of that run.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ MOST_NUMBERS = 12
 BARS = "▁▂▃▄▅▆▇█"
 MANY_ZEROS = 0.5
 
-Values = Mapping[str, Any]  # by id: an array, or a list of one array for each output
+Values = Mapping[str, Any]  # by id: an array, or a list with one array per output
 
 
-# --- in words -------------------------------------------------------------------------------------
+# --- as text --------------------------------------------------------------------------------------
 
 
 def value_text(array: Any, statistics: Statistics | None = None) -> str:
-    """Return what there is to say of an array, in one to a few lines.
+    """Return a summary of an array in one or a few lines.
 
     Parameters
     ----------
     array : array_like
     statistics : Statistics, optional
-        Its own, where they are known.
+        The statistics of the array, if already computed.
 
     Raises
     ------
     DtypeError
-        It does not consist of numbers.
+        The array does not consist of numbers.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def value_text(array: Any, statistics: Statistics | None = None) -> str:
 
 
 def figures(array: np.ndarray) -> dict[str, str | float]:
-    """Return what the box of a gradient says about it: its text and its norm.
+    """Return the text and the norm for the box of a gradient.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def figures(array: np.ndarray) -> dict[str, str | float]:
 
 
 def alarm_text(statistics: Statistics) -> str:
-    """Return how many numbers are NaN or infinite: "✗ 3 NaN, 1 Inf"; "" if none are."""
+    """Return the counts of NaN and infinite numbers: "✗ 3 NaN, 1 Inf"; "" if there are none."""
     if statistics.is_sound:
         return ""
     counts = ((statistics.nans, "NaN"), (statistics.infinities, "Inf"))
@@ -112,9 +111,9 @@ def alarm_text(statistics: Statistics) -> str:
 
 
 def histogram(array: Any) -> str:
-    """Return how the finite numbers are spread from the least to the greatest, as eight bars.
+    """Return a histogram of the finite numbers as eight bars, from the smallest to the largest.
 
-    The lowest bar means that none lie there, so that a single number far away is seen.
+    The lowest bar means zero numbers, so a single outlier is visible.
 
     Examples
     --------
@@ -124,7 +123,7 @@ def histogram(array: Any) -> str:
     values = np.asarray(array, "float64").ravel()
     values = values[np.isfinite(values)]
     largest = np.abs(values).max(initial=0.0)
-    values = values / largest if largest else values  # no difference can overflow
+    values = values / largest if largest else values  # so that differences cannot overflow
     least, greatest = values.min(initial=1.0), values.max(initial=-1.0)
     if least >= greatest:
         return ""
@@ -164,12 +163,12 @@ def _numbers(array: Any) -> np.ndarray:
         return numbers
     raise DtypeError(
         f"values: expected an array of numbers, got {type(array).__name__} of dtype "
-        f"{numbers.dtype}. Give each box one array, or a list of one for each output."
+        f"{numbers.dtype}. Pass one array per box, or a list with one array per output."
     )
 
 
 def _statistics(array: np.ndarray) -> Statistics:
-    with np.errstate(all="ignore"):  # a sum may overflow; the picture shall say so, not stop
+    with np.errstate(all="ignore"):  # a sum may overflow: show that, do not raise
         return statistics_of(array)
 
 
@@ -177,33 +176,32 @@ def _statistics(array: np.ndarray) -> Statistics:
 
 
 def with_values(graph: Graph, values: Values) -> Graph:
-    """Return the graph with what each call gave.
+    """Return the graph with the outputs of each call.
 
     Parameters
     ----------
     graph : Graph
     values : mapping of str to (array_like or list of array_like)
-        By id, as `values_of` makes it. What lies inside a box that hides it is left out.
+        By id, as returned by `values_of`. Calls hidden inside a closed box are left out.
 
     Returns
     -------
     Graph
-        Boxes get further lines of text (frames only what is not finite) and the attributes
-        `value_min`, `value_mean`, `value_max` (over the finite numbers of all outputs, rounded),
-        `value_nan` and `value_inf` (how many). Those with numbers that are not finite get the
-        state "nan".
+        Boxes get lines of text and the attributes `value_min`, `value_mean`, `value_max` (over the
+        finite numbers of all outputs, rounded), `value_nan` and `value_inf` (counts). Frames get
+        only the counts of NaN and infinite numbers. If there are any, the state is "nan".
 
     Raises
     ------
     ArgumentError
-        There is no such box.
+        The graph has no box for one of the ids.
     DtypeError
-        A value is no array of numbers.
+        A value is not an array of numbers.
     """
     known, frames = marking.known_ids(graph), dict.fromkeys(group.id for group in graph.groups)
     shown: dict[str, list[np.ndarray]] = {}
     for call_id, given in values.items():
-        box_id = marking.shown_id(graph, call_id, "with_values", known)
+        box_id = marking.display_id(graph, call_id, "with_values", known)
         if box_id == call_id or "/" not in call_id[len(box_id) :]:
             arrays = [_numbers(x) for x in given] if isinstance(given, list) else [_numbers(given)]
             if arrays:
@@ -215,7 +213,7 @@ def with_values(graph: Graph, values: Values) -> Graph:
         texts = [value_text(x, s) for x, s in zip(arrays, single, strict=True)]
         several = len(texts) > 1
         whole = _statistics(np.concatenate([x.ravel() for x in arrays])) if several else single[0]
-        if box_id in frames:  # the numbers stand in the boxes from which they leave it
+        if box_id in frames:  # the boxes inside it show the numbers
             details[box_id] = [alarm_text(whole)]
         else:
             details[box_id] = [f"{i}: {text}" if several else text for i, text in enumerate(texts)]
@@ -236,12 +234,12 @@ def _value_attributes(statistics: Statistics) -> dict[str, Attribute]:
 
 
 class _InnerValue(NamedTuple):
-    """What a call inside a nested model gave, before it is known which call of that model it was.
+    """Outputs of a call inside a nested model, before the outer call is known.
 
     Attributes
     ----------
     network : Network
-        The model that `path` starts in.
+        The model in which `path` starts.
     """
 
     network: Network
@@ -250,29 +248,29 @@ class _InnerValue(NamedTuple):
 
 
 def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.ndarray]]:
-    """Run a model on arrays and return what each call gave, by its id, in the order of the run.
+    """Run a model on arrays and return the outputs of each call, by id, in the order of the run.
 
     Parameters
     ----------
     model : Model
         A built model.
     x : array_like, list of array_like, or dict by input name
-        As for `model.predict`. NaN and infinite numbers go through and are shown.
+        As for `model.predict`. NaN and infinite numbers are allowed.
     nested : bool
-        Whether calls inside nested models come too, each before the call of the model itself:
+        Whether to include the calls inside nested models, before the call of the model itself:
         `encoder@1/dense_1`.
 
     Raises
     ------
     DtypeError
-        `model` is no model.
+        `model` is not a model.
     DataError
-        The arrays do not fit it.
+        The arrays do not fit the model.
 
     Notes
     -----
-    The learning phase is 0 (test), as in `predict`. Nothing in a model with a graph changes: a
-    stateful layer goes on from the states that it had.
+    The learning phase is 0 (test), as in `predict`. A model with a graph does not change: the
+    states of stateful layers are restored.
 
     Examples
     --------
@@ -284,11 +282,11 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
     {'inputs': [[1.0, 1.0, 1.0]], 'scores': [[3.0, 3.0]]}
     """
     with np.errstate(all="ignore"), _as_before(model):
-        # a step's tensor_map is not kept: together they would grow with the square of the steps
+        # do not keep the tensor_map of each step: memory would grow with the square of the steps
         steps = [(s.model, s.node, s.layer, s.outputs) for s in walk(model, x, nested=nested)]
     found: dict[str, list[np.ndarray]] = {}
     ids: dict[Network, dict[Node, str]] = {}
-    waiting: list[_InnerValue] = []  # the run of a nested model comes just before its call
+    waiting: list[_InnerValue] = []  # a nested model's run precedes its call
     for network, node, layer, arrays in steps:
         if network not in ids:
             ids[network] = call_ids(network)
@@ -304,11 +302,11 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
 
 @contextmanager
 def _as_before(model: Any) -> Iterator[None]:
-    """Put back states of layers, and attributes that a `call` sets, after the `with` block."""
+    """Restore layer states, and attributes set by a `call`, after the `with` block."""
     if isinstance(model, Network) and model.outputs:
         with nothing_changes(model), rolled_back(model):
             yield
-    else:  # it is yet to be built, and shall stay so
+    else:  # running it builds it, and it stays built
         yield
 
 
@@ -322,10 +320,10 @@ def _placed(
 
 
 def path_to(layer: Any, network: Network) -> str | None:
-    """Return what stands between the id of a call and those inside a network; None if it has none.
+    """Return the part of an id between a layer's call and the calls inside a network it contains.
 
-    That is nothing for the network itself, and the names of the layers on the way to it inside a
-    wrapper: "encoder/".
+    "" for the network itself; for a wrapper, the names of the layers on the way to the network:
+    "encoder/"; None if the layer does not contain the network.
     """
     if layer is network:
         return ""
@@ -337,28 +335,28 @@ def path_to(layer: Any, network: Network) -> str | None:
 
 
 def at_step(graph: Graph, values: Values, step: int) -> Graph:
-    """Return the picture at one moment of a run: what has been computed so far, and its values.
+    """Return the graph at one moment of a run, with the values computed so far.
 
     Parameters
     ----------
     graph : Graph
     values : mapping of str to list of np.ndarray
-        All values in the order of the run, as `values_of` makes it.
+        The values of all calls in the order of the run, as returned by `values_of`.
     step : int
-        The call that has just been computed, counted from 0; from the end if it is negative. The
-        number of steps itself means the end, when all is done.
+        The index of the current call. Negative numbers count from the end. The number of calls
+        means the end of the run.
 
     Raises
     ------
     ArgumentError
-        There is no such step.
+        The run has no such step.
     """
     steps = list(values)
     is_whole = isinstance(step, (int, np.integer)) and not isinstance(step, bool)
     if not is_whole or not -len(steps) <= step <= len(steps):
         raise ArgumentError(
-            f"at: the run of {graph.name!r} has {len(steps)} steps; expected a number from 0 to "
-            f"{len(steps)} (or from -{len(steps)} to -1, from the end), got {step!r}."
+            f"at: expected a step of {graph.name!r} from 0 to {len(steps)}, or from "
+            f"-{len(steps)} to -1 to count from the end, got {step!r}."
         )
     index = int(step) + len(steps) * (step < 0)
     so_far = {name: values[name] for name in steps[: index + 1]}

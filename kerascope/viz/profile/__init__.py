@@ -1,12 +1,12 @@
-"""`profile`: where the time of a model's step goes, by layer, by op and by phase.
+"""`profile`: where a training or prediction step spends its time, by layer, by op and by phase.
 
     profile = ks.profile(model, x, y)   # or ks.profile(function), or `kerascope profile script.py`
     print(profile)                      # tables
     profile.draw("times.svg")           # the model, each box filled by its share of the time
 
-Here is `profile`: which function of a model is measured, and on which batch. `rows` has the figures
-and what they are compared with, `result` the tables and the picture. The calls are made and timed
-in `backend.program.profiling`.
+This module selects the function of a model and the batch to measure. `rows` has the measured
+numbers and their limits, `result` the tables and the picture. `backend.program.profiling` makes and
+times the calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kerascope.viz.profile.rows import Roofline, measure_roofline
 
 __all__ = ["Profile", "profile"]
 
-BATCH_SIZE = 32  # that of `fit`
+BATCH_SIZE = 32  # the default of `fit`
 
 
 def profile(
@@ -48,29 +48,30 @@ def profile(
     roofline: Roofline | None = None,
     clock: Callable[[], int] = perf_counter_ns,
 ) -> Profile:
-    """Measure where the time and the memory of a model's step, or of a function, go.
+    """Measure the time and memory used by each op of a model's step, or of a function.
 
-    Nothing in the model changes: no weight, no state, no random number.
+    The model does not change: no weight, state or random number.
 
     Parameters
     ----------
     subject : Model, path or Function
-        A path is that of a file of a model.
+        The path is of a model file.
     x, y : array_like, list of array_like or dict
-        For a model a batch, as for `fit`; its first `batch_size` rows count. For a function `x` is
-        the list of its inputs; if it is left out, made-up numbers in the shapes that came last.
+        For a model: a batch as for `fit`, of which the first `batch_size` rows are used. For a
+        function, `x` is the list of its inputs; default: random numbers in the shapes of the last
+        call.
     of : {"train", "test", "predict"}, optional
-        Which function of the model; by default "train" with `y` and "predict" without.
+        The function of the model. Default: "train" with `y`, "predict" without.
     batch_size : int or None
     sort : {"time", "memory", "limit", "name", "order"}
         How the ops are sorted in the tables.
     most : int or None
-        How many ops the tables show; None for all.
+        How many ops the tables show; None shows all.
     repeats : int, optional
-        How many calls are measured; by default as many as fit into `seconds`.
+        How many calls are measured. Default: as many as fit into `seconds`.
     seconds : float
     roofline : Roofline, optional
-        What the machine can do; measured if it is left out.
+        The limits of the machine; measured if not given.
     clock : callable
         Returns nanoseconds.
 
@@ -83,7 +84,7 @@ def profile(
     DtypeError
         The subject is neither a model nor a function.
     ArgumentError
-        An option makes no sense, or there is nothing to measure on.
+        An option is invalid, or there is no input to measure with.
 
     Examples
     --------
@@ -104,7 +105,9 @@ def profile(
         function, inputs = function_of(subject, x, y, of, batch_size)
     elif isinstance(subject, Function):
         if y is not None or of is not None:
-            raise ArgumentError("profile: y and of belong to a model; a function has a list x.")
+            raise ArgumentError(
+                "profile: y and of are for models. Pass only a list x for a function."
+            )
         function, inputs, model = subject, x, owner_of(subject)
     else:
         raise DtypeError(
@@ -115,16 +118,14 @@ def profile(
     return Profile(measured, model, roofline or measure_roofline(clock), sort, most)
 
 
-# --- what of a model is profiled, and whose its ops are -------------------------------------------
+# --- functions of models --------------------------------------------------------------------------
 
 FUNCTIONS = ("train", "test", "predict")
 
 
 def owner_of(function: Function) -> Model | None:
-    """Return the model that has made a function, None if there is none any more."""
-    kinds = _kinds_of(
-        Model
-    )  # all objects of the process are looked at: asking each class takes long
+    """Return the model that made a function, or None if it no longer exists."""
+    kinds = _with_subclasses(Model)  # a set lookup is faster than isinstance for all objects
     for one in gc.get_objects():
         if type(one) in kinds:
             names = vars(one)
@@ -134,26 +135,26 @@ def owner_of(function: Function) -> Model | None:
     return None
 
 
-def _kinds_of(cls: type) -> set[type]:
-    """Return a class and all below it."""
-    return {cls}.union(*map(_kinds_of, cls.__subclasses__()))
+def _with_subclasses(cls: type) -> set[type]:
+    """Return a class and all its subclasses."""
+    return {cls}.union(*map(_with_subclasses, cls.__subclasses__()))
 
 
 def function_of(
     model: Any, x: Any, y: Any, of: str | None, batch_size: int | None
 ) -> tuple[Function, Sequence[Any] | None]:
-    """Return the function of a model, and a batch for it."""
+    """Return the function of a model, and the batch to call it on."""
     of = of or ("predict" if y is None and x is not None else "train")
     if of not in FUNCTIONS:
         raise ArgumentError(
             f"profile: unknown function {of!r}. {did_you_mean(str(of), FUNCTIONS)}"
-            f"Expected one of {', '.join(FUNCTIONS)}."
+            f"Use one of: {', '.join(FUNCTIONS)}."
         )
     if x is None:
         function = getattr(model, f"{of}_function")
         if function is None:
             raise ArgumentError(
-                f"profile: {model.name} has no {of} function yet; say on what: "
+                f"profile: {model.name} has no {of} function yet. Pass a batch: "
                 f"profile(model, x, y)."
             )
         return function, None
@@ -162,7 +163,7 @@ def function_of(
         inputs = inputs_as_arrays(model, x) + phase_flags(model, 0.0)
         return model._make_predict_function(), _rows(inputs, batch_size)
     if not model.is_compiled:
-        raise NotCompiledError(f"profile: {model.name} has no loss; model.compile(...) it first.")
+        raise NotCompiledError(f"profile: {model.name} has no loss. Call model.compile(...) first.")
     model._make_ready(x, to_train=True)
     inputs = training_arrays(model, x, y, None, None, float(of == "train"), "profile")
     if of == "test":
@@ -172,5 +173,5 @@ def function_of(
 
 
 def _rows(inputs: Sequence[Any], batch_size: int | None) -> list[Any]:
-    """Return the first rows of all arrays; the phase is a number and has none."""
+    """Return the first rows of all arrays. The learning phase is a number and has no rows."""
     return [x if isinstance(x, float) else x[:batch_size] for x in inputs]

@@ -1,4 +1,4 @@
-"""The result of `profile`: its tables for terminals, texts and notebooks, and its picture."""
+"""The result of `profile`: its tables for terminals, text and notebooks, and its picture."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ from kerascope.viz.theme import OKABE_ITO
 
 
 class Profile:
-    """What a call of a function costs.
+    """The time and memory used by one call of a function.
 
     Parameters
     ----------
     measured : Measured
     model : Network, optional
-        Whose function it is: tells which layer an op belongs to, and can be drawn.
+        The model of the function. It assigns ops to layers and can be drawn.
     roofline : Roofline
     sort : str
-        In which order the ops are shown; one of `profile_data.ORDERS`.
+        The order of the ops; one of `rows.ORDERS`.
     most : int or None
-        How many ops the tables show; None for all.
+        How many ops the tables show; None shows all.
 
     Attributes
     ----------
@@ -90,22 +90,22 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """The function's name, and whose it is."""
+        """The function's name, and the name of its model."""
         return self.measured.name + (f" of {self.model.name}" if self.model is not None else "")
 
     @property
     def seconds(self) -> float:
-        """The time of a call: that of all its ops."""
+        """The time of one call: the sum over all ops."""
         return sum(row.seconds for row in self.rows)
 
     @property
     def phases(self) -> list[PhaseRow]:
-        """The time of each phase, in the order in which they come."""
+        """The time of each phase, in order."""
         return phase_rows(self.rows)
 
     @property
     def layers(self) -> list[LayerRow]:
-        """The time and memory of each layer, in the order in which they come first."""
+        """The time and memory of each layer, in the order of their first ops."""
         classes = {}
         if self.model is not None:
             found = layers_by_path(self.model).items()
@@ -117,7 +117,7 @@ class Profile:
         return sorted(self.rows, key=ORDERS[self.sort])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data, for JSON."""
+        """Return the profile as plain data, for JSON."""
         measured = self.measured
         return {
             "function": measured.name,
@@ -137,7 +137,7 @@ class Profile:
             "ops": [row._asdict() for row in self.sorted_rows()],
         }
 
-    # --- showing itself ---
+    # --- display ---
 
     def __repr__(self) -> str:
         """Return one line: what was measured, and how long it takes."""
@@ -159,24 +159,24 @@ class Profile:
         return html_of(self)
 
     def draw(self, to: str | PathLike[str] | None = None, **options: Any) -> Drawing:
-        """Draw the model, with each box filled by its share of the time.
+        """Draw the model with each box filled by its share of the time.
 
         Parameters
         ----------
         to : path, optional
-            Also save it there.
+            Also save the picture there.
         **options
             As for `ks.draw`: `expand`, `most`, `rankdir`, `theme`, ...
 
         Raises
         ------
         ArgumentError
-            The function belongs to no model that is known.
+            The model of the function is unknown.
         """
         if self.model is None:
             raise ArgumentError(
-                f"profile: {self.measured.name} is the function of no model that is known, so "
-                f"there are no layers to draw. ks.draw(function) draws its ops."
+                f"profile: the model of {self.measured.name} is unknown, so there are no layers to "
+                f"draw. Use ks.draw(function) to draw its ops."
             )
         if to is not None:
             check_target(to)
@@ -193,7 +193,7 @@ class Profile:
         return drawing
 
     def _times(self, graph: Any) -> dict[str, Times]:
-        """Return the times by the ids of boxes and frames; a layer's calls count alike."""
+        """Return the times by the ids of boxes and frames. Calls of a layer get equal shares."""
         of_layers = {row.layer: row for row in self.layers}
         boxes: dict[str, list[str]] = {}
         for box, path in paths_of_boxes(graph).items():
@@ -209,11 +209,11 @@ class Profile:
 
 
 def check_order(sort: str) -> None:
-    """Raise ArgumentError if ops cannot be sorted so."""
+    """Raise ArgumentError unless `sort` is a known order of ops."""
     if sort not in ORDERS:
         raise ArgumentError(
             f"profile: unknown order {sort!r}. {did_you_mean(str(sort), ORDERS)}"
-            f"Expected one of {', '.join(ORDERS)}."
+            f"Use one of: {', '.join(ORDERS)}."
         )
 
 
@@ -228,7 +228,7 @@ def with_layers(lines: Sequence[MeasuredLine], model: Network) -> list[MeasuredL
 
 
 def _path(line: MeasuredLine, layers: Mapping[str, Any], owners: Mapping[str, str]) -> str:
-    """Return the layer that an op belongs to: whose weight it updates, or in whose scope it is."""
+    """Return the path of the layer whose weight an op updates, or in whose scope the op is."""
     weight = line.scope.removeprefix("update/")
     if weight in owners:
         return owners[weight]
@@ -241,17 +241,17 @@ def _path(line: MeasuredLine, layers: Mapping[str, Any], owners: Mapping[str, st
     return same[0] if len(same) == 1 and parts[0] else line.layer
 
 
-# --- tables: phases, layers, ops, and what they are compared with ---------------------------------
+# --- tables: phases, layers, ops and limits -------------------------------------------------------
 
-WIDTH = 100  # of a text that is printed without a terminal
+WIDTH = 100  # of text without a terminal
 BAR = 16  # columns of the longest bar
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-# What is left out of a table that is too wide, first to last.
+# Columns left out of a table that is too wide, in this order.
 SPARE = ("", "Memory", "Results", "Phase")
 
 
 def lines_of(profile: Profile, width: int) -> Iterator[Line]:
-    """Yield the lines of all tables as pieces of text with a style each."""
+    """Yield the lines of all tables as pieces of text with styles."""
     for number, line in enumerate(_heading(profile)):
         yield from wrapped(Cell([[(line, "" if number else "bold")]]), width)
     for title, columns in tables_of(profile):
@@ -264,7 +264,7 @@ def lines_of(profile: Profile, width: int) -> Iterator[Line]:
 
 
 def _fitting(columns: list[Column], width: int) -> list[Column]:
-    """Return the columns without as many of the spare ones as make the others fit."""
+    """Return the columns without the spare ones that do not fit into the width."""
     for title in SPARE:
         if natural_width(columns) <= width:
             break
@@ -343,7 +343,7 @@ def _times(rows: Sequence[PhaseRow] | Sequence[LayerRow] | Sequence[ProfileRow])
 
 
 def bar(share: float, greatest: float) -> str:
-    """Return a bar for a share; the greatest has 16 columns.
+    """Return a bar for a share. The bar of the largest share is 16 characters long.
 
     Examples
     --------
@@ -390,28 +390,29 @@ def _notes(profile: Profile) -> Iterator[str]:
     if measured.python is not None and measured.whole:
         share = readable_share(measured.python / measured.whole)
         yield (
-            f"Python: {readable_time(measured.python)} ({share}) to go from line to line; "
-            f"the rest is NumPy."
+            f"Python: {readable_time(measured.python)} ({share}) to execute the lines "
+            f"of the program; the rest is NumPy."
         )
     yield (
-        f"Check: without the clock between its lines a call takes {readable_time(measured.whole)}."
+        f"Check: without a clock reading after each line, a call takes "
+        f"{readable_time(measured.whole)}."
     )
     yield (
-        f"Memory: {readable_bytes(measured.planned)} planned once, for "
+        f"Memory: {readable_bytes(measured.planned)} reserved once, for "
         f"{readable_bytes(measured.needed)} of results in each call"
         f"{_anew(profile)}."
     )
     rates = ", ".join(f"{rate / 1e9:.1f} at {_size(n)}" for n, rate in roofline.bytes.items())
     yield (
-        f"Limits, measured now: {roofline.flops / 1e9:.1f} GF/s (thousand million floating point "
-        f"operations in a second) for the best product (GEMM) of float32 matrices, "
+        f"Limits, measured now: {roofline.flops / 1e9:.1f} GF/s (billion floating point "
+        f"operations per second) for the best product (GEMM) of float32 matrices, "
         f"{roofline.size} x {roofline.size}; copies in GB/s: {rates}."
     )
 
 
 def _anew(profile: Profile) -> str:
     anew = sum(row.n_bytes for row in profile.rows if row.memory == "each call")
-    return f", of which {readable_bytes(anew)} are allocated anew" if anew else ""
+    return f"; {readable_bytes(anew)} of them are newly allocated" if anew else ""
 
 
 def _size(n_bytes: int) -> str:
@@ -422,7 +423,7 @@ def _size(n_bytes: int) -> str:
 
 
 def html_of(profile: Profile) -> str:
-    """Return the tables as HTML."""
+    """Return the tables as HTML, for a notebook."""
     title, *heading = _heading(profile)
     parts = [f"<p><b>{escape(title)}</b></p>", *(f"<p>{escape(line)}</p>" for line in heading)]
     for title, columns in tables_of(profile):
@@ -444,7 +445,7 @@ def _html_table(columns: Sequence[Column]) -> str:
 
 
 def _html_bar(text: str) -> str:
-    """Return a bar of characters as one of a browser."""
+    """Return a bar of characters as an HTML element."""
     eighths = sum(EIGHTHS.index(sign) for sign in text)
     style = f"width:{eighths / 16:g}em;height:.8em;background:{OKABE_ITO['orange']}"
     return f'<div style="{style}"></div>' if text else ""

@@ -1,9 +1,9 @@
-"""The rows of a profile: ops with their shares and limits, and their sums by phase and layer.
+"""The rows of a profile: ops with their shares and limits, and sums by phase and layer.
 
-The limits are a roofline, measured on this machine now. An op cannot be faster than its products at
-the rate of the best matrix product, nor faster than its bytes at the rate of the best copy. The
-greater of the two times is the least that it could take; its share of what the op does take says
-how much there is left to win.
+The limits are a roofline, measured on this machine at the time of profiling. An op cannot be faster
+than its multiplications at the rate of the best matrix product, nor faster than its bytes at the
+rate of the best copy. The larger of the two times is the minimum. Its share of the measured time
+shows how much the op could still be improved.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ NO_LAYER, RETURNED = "(no layer)", "(returned)"
 
 
 class ProfileRow(NamedTuple):
-    """One op of a call.
+    """The measurements of one op.
 
     Attributes
     ----------
     op, name, phase, layer : str
     made_at : str
-        The user's line that made the op, or its layer: "train.py:11"; "" if there is none.
+        The user's line that made the op or its layer: "train.py:11"; "" if unknown.
     seconds, share : float
     multiply_adds : int
-        0 for an op that is no product.
+        0 for ops that are not products.
     traffic : int
-        Bytes that it reads and writes.
+        Bytes read and written.
     bound_by : str
-        "products" or "memory": what it could at best wait for.
+        "products" or "memory": the larger of the two minimum times.
     of_limit : float or None
-        Least possible time, as a share of the time taken; None if either is too short to be told.
+        Minimum time as a share of the measured time; None if one of them is too short to measure.
     n_bytes : int
-        Of the results.
+        Size of the results.
     memory : str
-        Where these lie.
+        Where the results are stored.
     line : int
-        Number of the line in the program's text.
+        Line number in the text of the compiled program.
     """
 
     op: str
@@ -65,13 +65,13 @@ class ProfileRow(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Floating point operations in a second for a product, else bytes in a second."""
+        """Floating point operations per second for a product, otherwise bytes per second."""
         amount = 2 * self.multiply_adds or self.traffic
         return amount / self.seconds if self.seconds else 0.0
 
 
 class PhaseRow(NamedTuple):
-    """The time of a phase, and of how many ops."""
+    """The time and the number of ops of a phase."""
 
     phase: str
     seconds: float
@@ -81,7 +81,7 @@ class PhaseRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """The time of a layer; `forward` counts the loss, metrics and what is returned too."""
+    """The time of a layer. `forward` includes loss, metrics and returned values."""
 
     layer: str
     class_name: str
@@ -94,7 +94,7 @@ class LayerRow(NamedTuple):
     n_bytes: int
 
 
-# What the ops can be sorted by.
+# Sort keys for ops.
 ORDERS: dict[str, Callable[[ProfileRow], Any]] = {
     "time": lambda row: (-row.seconds, row.line),
     "memory": lambda row: (-row.n_bytes, row.line),
@@ -105,7 +105,7 @@ ORDERS: dict[str, Callable[[ProfileRow], Any]] = {
 
 
 def rows_of(lines: Iterable[MeasuredLine], roofline: Roofline) -> list[ProfileRow]:
-    """Return the rows of measured lines."""
+    """Return the rows for measured lines."""
     lines = list(lines)
     total = sum(line.seconds for line in lines)
     return [_row(line, total, roofline) for line in lines]
@@ -133,7 +133,7 @@ def _row(line: MeasuredLine, total: float, roofline: Roofline) -> ProfileRow:
 
 
 def _multiply_adds(line: MeasuredLine) -> int:
-    """Return how many multiply-adds an op does; 0 if that is not known."""
+    """Return the number of multiply-adds of an op, or 0 if it is unknown."""
     if line.definition is None:
         return 0
     inputs, outputs = (
@@ -142,12 +142,12 @@ def _multiply_adds(line: MeasuredLine) -> int:
     )
     try:
         return multiply_adds(line.definition, inputs, outputs) or 0
-    except (IndexError, ValueError):  # the shape of an input is not known
+    except (IndexError, ValueError):  # the shape of an input is unknown
         return 0
 
 
 def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
-    """Return the sums by phase, in their order."""
+    """Return the sums by phase, in the order of `PHASES`."""
     found = []
     for phase in PHASES:
         own = [row for row in rows if row.phase == phase]
@@ -158,13 +158,13 @@ def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
 
 
 def layer_rows(rows: Sequence[ProfileRow], classes: Mapping[str, str]) -> list[LayerRow]:
-    """Return the sums by layer, in the order in which these come first.
+    """Return the sums by layer, in the order of their first ops.
 
     Parameters
     ----------
     rows : list of ProfileRow
     classes : mapping of str to str
-        The class of each layer, as far as it is known.
+        The class of each layer; unknown layers may be missing.
     """
     by_layer: dict[str, list[ProfileRow]] = {}
     for row in rows:
@@ -195,12 +195,17 @@ def _sums(rows: Sequence[ProfileRow]) -> tuple[float, float]:
 # --- the roofline ---------------------------------------------------------------------------------
 
 PRODUCT_SIZES = (256, 512, 1024)
-COPY_BYTES = (1 << 14, 1 << 18, 1 << 22, 1 << 25)  # what fits into each cache, and into none
-ROUNDS = 7  # after one that warms up
+COPY_BYTES = (
+    1 << 14,
+    1 << 18,
+    1 << 22,
+    1 << 25,
+)  # sizes for each level of cache, and for main memory
+ROUNDS = 7  # after a warm-up
 
 
 class Limit(NamedTuple):
-    """The least time of an op, and what it is bound by: "products" or "memory"."""
+    """The minimum time of an op, and its cause: "products" or "memory"."""
 
     seconds: float
     bound_by: str
@@ -208,16 +213,16 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Roofline:
-    """What this machine can do in float32, with the threads that NumPy has now.
+    """The limits of this machine in float32, with NumPy's present number of threads.
 
     Attributes
     ----------
     flops : float
-        Floating point operations in a second, of the best matrix product.
+        Floating point operations per second of the best matrix product.
     size : int
-        Of that product's matrices.
+        Size of the matrices of that product.
     bytes : dict of int to float
-        Bytes read and written in a second, by how many bytes were copied.
+        Bytes read and written per second, by the number of bytes copied.
     """
 
     flops: float
@@ -225,7 +230,7 @@ class Roofline:
     bytes: Mapping[int, float]
 
     def copy_rate(self, traffic: int) -> float:
-        """Return the bytes in a second for an op that reads and writes so many.
+        """Return the bytes per second for an op that reads and writes `traffic` bytes.
 
         Examples
         --------
@@ -236,7 +241,7 @@ class Roofline:
         return self.bytes[nearest]
 
     def limit(self, multiply_adds: int, traffic: int) -> Limit:
-        """Return the least time that an op could take.
+        """Return the minimum time of an op.
 
         Examples
         --------
@@ -251,7 +256,7 @@ class Roofline:
 
 
 def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:
-    """Measure this machine: matrix products and copies of some sizes; about a fifth of a second.
+    """Measure this machine with matrix products and copies of several sizes, in about 0.2 seconds.
 
     Parameters
     ----------
@@ -262,8 +267,8 @@ def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:
     rates = {}
     for n in PRODUCT_SIZES:
         x, y = (rng.random((n, n), np.float32) for _ in range(2))
-        room = np.empty((n, n), np.float32)
-        rates[n] = 2 * n**3 / _best(clock, np.dot, x, y, room)
+        out = np.empty((n, n), np.float32)
+        rates[n] = 2 * n**3 / _best(clock, np.dot, x, y, out)
     size = max(rates, key=rates.__getitem__)
     copies = {}
     for n in COPY_BYTES:
@@ -273,6 +278,6 @@ def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:
 
 
 def _best(clock: Callable[[], int], call: Callable[..., object], *arrays: np.ndarray) -> float:
-    """Return the least seconds of some calls."""
+    """Return the shortest time of several calls, in seconds."""
     call(*arrays)
     return max(min(timed(clock, call, *arrays)[0] for _ in range(ROUNDS)), 1) * NANO

@@ -1,7 +1,7 @@
-"""Curves: numbers over epochs or batches, on axes beside each other.
+"""Curves: numbers over epochs or batches, on axes side by side.
 
-A curve is told by its colour, its dashes, the mark at its end and the name that stands there. What
-is no finite number is a gap, with a cross at the lower edge, and is counted.
+A curve is identified by its colour, its dashes, the marker at its end, and its name next to it. A
+number that is not finite is a gap with a cross at the lower edge, and is counted.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ IN_A_ROW = 2
 DASHES = ((), (6.0, 3.0), (2.0, 2.5), (8.0, 2.5, 2.0, 2.5))
 LINE_STYLES = ("-", "--", ":", "-.")  # the same in matplotlib
 TEXT_HEIGHT = 10
-FAR = 1e300  # numbers beyond are drawn here, so that no difference can overflow
+FAR = 1e300  # larger numbers are drawn here, so that differences cannot overflow
 SIGNS = "*o+x#@%&"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers by their places.
+    """The numbers of one curve and their positions.
 
     Attributes
     ----------
     name : str
     x, y : tuple of float
     style : int
-        0 is a whole line, others are dashed.
+        Index of the line style; 0 is a solid line, others are dashed.
     color : int
-        Of `roles.SERIES`.
+        Index of the colour in `roles.SERIES`.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Curve:
 
     @property
     def odd(self) -> list[float]:
-        """The places where the number is not finite."""
+        """The x positions of numbers that are not finite."""
         return [x for x, y in zip(self.x, self.y, strict=True) if not math.isfinite(y)]
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Curves that share a scale; with `log` each line upwards is ten times the one below."""
+    """Axes with curves on a common scale, which is logarithmic if `log` is set."""
 
     title: str
     x_label: str
@@ -65,28 +65,31 @@ class Axes:
     log: bool = False
 
     def heights(self, curve: Curve) -> list[float]:
-        """Return what is drawn of each number: itself or its logarithm; NaN for what has none."""
+        """Return the height of each number: itself or its logarithm.
+
+        Numbers that cannot be drawn have the height NaN.
+        """
         if not self.log:
             return [min(max(y, -FAR), FAR) if math.isfinite(y) else math.nan for y in curve.y]
         return [math.log10(min(y, FAR)) if 0 < y < math.inf else math.nan for y in curve.y]
 
     def ends(self) -> tuple[float, float]:
-        """Return the least and the greatest height, with some room."""
+        """Return the lowest and the highest height, with a margin if they are equal."""
         found = [y for one in self.curves for y in self.heights(one) if not math.isnan(y)]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         if low == high:
-            room = 0.5 if self.log else abs(low) / 2 or 0.5
-            return low - room, high + room
+            margin = 0.5 if self.log else abs(low) / 2 or 0.5
+            return low - margin, high + margin
         return low, high
 
     def x_ends(self) -> tuple[float, float]:
-        """Return the first and the last place."""
+        """Return the first and the last x position."""
         found = [x for curve in self.curves for x in curve.x]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         return (low, high) if low < high else (low - 0.5, high + 0.5)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return heights at which a number stands, and the number."""
+        """Return the heights of the axis labels, with their texts."""
         low, high = self.ends()
         if self.log and high - low >= 1:
             step = math.ceil((high - low) / 5)
@@ -98,27 +101,27 @@ class Axes:
 
     @property
     def summary(self) -> str:
-        """Last numbers, and how many are not finite or, on a scale of powers, not above zero."""
+        """The last number of each curve, and how many are not finite (or 0 on a log scale)."""
         words = []
         for curve in self.curves:
             last = figure(curve.y[-1]) if curve.y else "nothing"
             odd = len(curve.odd)
             words.append(f"{curve.name} {last}" + (f" ({odd} not finite)" if odd else ""))
             zeros = sum(y <= 0 for y in curve.y) if self.log else 0
-            words[-1] += f" ({zeros} of 0 are not drawn)" if zeros else ""
+            words[-1] += f" ({zeros} zeros are not drawn)" if zeros else ""
         return f"{self.title}: at the end " + ", ".join(words)
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Axes beside each other.
+    """A picture of several axes side by side.
 
     Attributes
     ----------
     title : str
     axes : tuple of Axes
     notes : tuple of str
-        What is said below the title.
+        Lines of text below the title.
     """
 
     title: str
@@ -127,11 +130,11 @@ class Curves:
 
     @property
     def description(self) -> str:
-        """The last number of each curve."""
+        """The summaries of all axes, and the notes."""
         return ". ".join((*(one.summary for one in self.axes), *self.notes))
 
     def sheet(self) -> Sheet:
-        """Return the shapes of the picture."""
+        """Return the picture as shapes."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 8
         for note in self.notes:
@@ -148,7 +151,7 @@ class Curves:
         return Sheet(right + MARGIN, below + MARGIN, tuple(shapes), self.title, self.description)
 
     def text(self, width: int, ascii_only: bool = False) -> str:
-        """Return the picture in characters."""
+        """Return the picture as text."""
         lines = [self.title, *self.notes]
         for one in self.axes:
             lines += ["", *_text_lines(one, width)]
@@ -156,7 +159,7 @@ class Curves:
 
 
 def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.0) -> list[float]:
-    """Return round numbers between two others, at most so many.
+    """Return up to `most` round numbers between two others.
 
     Examples
     --------
@@ -173,7 +176,7 @@ def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.
 
 
 class _End(NamedTuple):
-    """Where the name of a curve stands, and its last point, if it has one."""
+    """The height of a curve's name, and the curve's last point, if there is one."""
 
     y: float
     curve: Curve
@@ -184,11 +187,11 @@ class _End(NamedTuple):
 
 
 def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
-    """Return the shapes of some axes, and their size."""
+    """Return the shapes of one pair of axes, and their size."""
     ticks = axes.ticks()
     left = max((padded_width(word, SMALL) for _, word in ticks), default=0.0) + 6
     top = HEADING + 12
-    scale = " (each line a power of ten)" if axes.log else ""
+    scale = " (log scale)" if axes.log else ""
     shapes: list[Shape] = [Label(left, HEADING, f"{axes.title}{scale}", HEADING, bold=True)]
     (low, high), (first, last) = axes.ends(), axes.x_ends()
 
@@ -214,7 +217,7 @@ def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
         seen = [p for p in points if not math.isnan(p[1])]
         ends.append(_End(seen[-1][1] if seen else top + HEIGHT, curve, seen[-1:]))
     width = left + WIDTH
-    for y, curve, last_point in _apart(ends):
+    for y, curve, last_point in _without_overlap(ends):
         role = f"series-{curve.color}"
         for point in last_point:
             shapes += _mark(curve, point)
@@ -228,7 +231,7 @@ def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
 
 
 def _line(curve: Curve, points: Sequence[tuple[float, float]], bottom: float) -> Iterator[Shape]:
-    """Yield a curve in pieces between its gaps, and a cross where a number is not finite."""
+    """Yield a curve in pieces between its gaps, and a cross for each number that is not finite."""
     role, piece = f"series-{curve.color}", []
     for point in [*points, (math.nan, math.nan)]:
         if not math.isnan(point[1]):
@@ -255,8 +258,8 @@ def _mark(curve: Curve, end: tuple[float, float]) -> Iterator[Shape]:
         yield Rectangle(x - 3, y - 3, 6, 6, "ground", role)
 
 
-def _apart(ends: Sequence[_End]) -> list[_End]:
-    """Return the heights of names so that none lies on another."""
+def _without_overlap(ends: Sequence[_End]) -> list[_End]:
+    """Return the heights of the names, moved so that none overlap."""
     placed: list[_End] = []
     for one in sorted(ends, key=lambda one: one.y):
         least = placed[-1].y + LINE + 3 if placed else one.y
@@ -264,11 +267,11 @@ def _apart(ends: Sequence[_End]) -> list[_End]:
     return placed
 
 
-# --- in characters --------------------------------------------------------------------------------
+# --- as text --------------------------------------------------------------------------------------
 
 
 def _text_lines(axes: Axes, width: int) -> Iterator[str]:
-    """Yield axes as rows of signs, one sign for each curve; where two meet, the later one."""
+    """Yield axes as rows of characters, with one character per curve. Later curves are in front."""
     (low, high), (first, last) = axes.ends(), axes.x_ends()
     words = [figure(10.0**y if axes.log else y, 3) for y in (high, (low + high) / 2, low)]
     left = max(map(len, words)) + 1
@@ -290,7 +293,7 @@ def _text_lines(axes: Axes, width: int) -> Iterator[str]:
     yield f"{'':>{left}} {ends}"
     signs = [f"{s} {c.name}" for c, s in zip(axes.curves, SIGNS * 9, strict=False)]
     if any(math.isnan(y) for curve in axes.curves for y in axes.heights(curve)):
-        signs.append("! no finite number")
+        signs.append("! not finite")
     yield "  ".join([*signs, f"(by {axes.x_label})"])
 
 
@@ -298,12 +301,12 @@ def _text_lines(axes: Axes, width: int) -> Iterator[str]:
 
 
 def draw_with_matplotlib(curves: Curves, ax: Any = None) -> Any:
-    """Draw curves on axes of matplotlib, for people who go on with it.
+    """Draw curves with matplotlib, so that you can edit the result.
 
     Parameters
     ----------
     curves : Curves
-    ax : matplotlib Axes, or a list of as many as there are, optional
+    Where to draw. A single one gets all curves.
         Where to; one gets all curves.
 
     Returns
@@ -315,7 +318,7 @@ def draw_with_matplotlib(curves: Curves, ax: Any = None) -> Any:
     MissingToolError
         No axes are given and matplotlib is not installed.
     ArgumentError
-        The axes are too few.
+        There are fewer axes than needed.
     """
     made = None
     if ax is None:
@@ -328,8 +331,8 @@ def draw_with_matplotlib(curves: Curves, ax: Any = None) -> Any:
         places = list(getattr(ax, "flat", places))
     if len(places) < len(curves.axes):
         raise ArgumentError(
-            f"plot: ax has {len(places)} axes; expected one, or {len(curves.axes)}: "
-            f"{', '.join(one.title for one in curves.axes)}."
+            f"plot: expected ax to be one or {len(curves.axes)} axes, got {len(places)}. There is "
+            f"one for each of: {', '.join(one.title for one in curves.axes)}."
         )
     is_single = ax is not None and len(set(map(id, places))) == 1
     for one, place in zip(curves.axes, places, strict=False):
@@ -349,13 +352,13 @@ def _pyplot() -> Any:
         return import_module(_MATPLOTLIB)
     except ImportError:
         raise MissingToolError(
-            "plot: backend='matplotlib' needs matplotlib, and it is not here; expected the extra "
-            "`plot`. Run `pip install 'kerascope[plot]'`; without a backend nothing is needed."
+            "plot: backend='matplotlib' needs matplotlib, which is not installed. Run "
+            "`pip install 'kerascope[plot]'`, or leave out the backend."
         ) from None
 
 
 def styled(curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """Return curves that differ in colour, and after all colours in dashes."""
+    """Return the curves with different colours, and with dashes once all colours are used."""
     return tuple(
         Curve(c.name, c.x, c.y, i // len(SERIES) % len(DASHES), i % len(SERIES))
         for i, c in enumerate(curves)

@@ -1,7 +1,7 @@
-"""Panels as shapes on a sheet, and as characters: small ones with numbers, larger ones as images.
+"""Panels as shapes on a sheet and as text: small panels with numbers, larger ones as images.
 
-Colour is never the only sign: small panels have their numbers, all have the ends of their scale,
-and NaN and infinite numbers have signs in their cells and are counted.
+Colour is never the only information: small panels show their numbers, every panel shows the ends of
+its scale, and NaN and infinite numbers have symbols in their cells and are counted.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from kerascope.viz.tensors.scales import (
 MARGIN, GAP = 16.0, 12.0
 TITLE, HEADING, LINE, SMALL = 15.0, 13.0, 10.5, 9.0
 CELL_HEIGHT, CELL_PADDING = 20.0, 5.0
-WIDTH = 760.0  # of the panels side by side, about
+WIDTH = 760.0  # of a row of panels, approximately
 LARGEST_CELL, WIDEST_PANEL, NARROWEST_PANEL = 18.0, 640.0, 72.0
-MOST_SIGNS = 400  # in the cells of one panel's image
-SIGN = 5.0  # the least size of a sign in an image
+MOST_SIGNS = 400  # symbols in the cells of one panel's image
+SIGN = 5.0  # the smallest size of a symbol in an image
 LEGEND_WIDTH, LEGEND_HEIGHT, LEGEND_STEPS = 200.0, 10.0, 50
 ODD_SIGNS = {NAN: "NaN", PLUS_INF: "+Inf", MINUS_INF: "-Inf"}
 
 
 @dataclass(frozen=True)
 class HeatMaps:
-    """The panels of one or more arrays.
+    """The panels of one or more arrays, with a common title.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class HeatMaps:
 
     @property
     def description(self) -> str:
-        """What is to be seen, in a few words for each part."""
+        """The title and summary of each part."""
         return ". ".join(f"{part.title}: {part.summary}" for part in self.parts)
 
     def sheet(self) -> Sheet:
-        """Return the shapes of the picture."""
+        """Return the picture as shapes."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 12
         for part in self.parts:
@@ -64,7 +64,7 @@ class HeatMaps:
         return Sheet(width, y + 2, tuple(shapes), self.title, self.description)
 
     def text(self, width: int, ascii_only: bool = False) -> str:
-        """Return the picture in characters."""
+        """Return the picture as text."""
         lines = [self.title]
         for part in self.parts:
             lines += ["", *part_lines(part, width, ascii_only)]
@@ -84,7 +84,7 @@ def _right_end(shape: Shape) -> float:
 
 
 def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return the shapes of a part whose upper end is y, and where it ends."""
+    """Return the shapes of a part whose upper end is at y, and the position of its lower end."""
     shapes: list[Shape] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),
@@ -119,7 +119,7 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
 
 
 def _even(panels: int, most: int) -> int:
-    """Return how many panels stand in a row so that rows are as long as each other.
+    """Return the number of panels in a row that makes all rows equally long.
 
     Examples
     --------
@@ -131,11 +131,11 @@ def _even(panels: int, most: int) -> int:
     return -(-panels // rows) or 1
 
 
-PIXEL, COLOUR_IMAGE = 9.0, 56.0  # of an image in colour: its cells, and about its side
+PIXEL, COLOUR_IMAGE = 9.0, 56.0  # sizes of a cell and, approximately, of a colour image
 
 
 def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return small images in colour side by side, and where they end."""
+    """Return small colour images side by side, and the position of their lower end."""
     words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
     shapes: list[Shape] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
     x, y = MARGIN, y + LINE + GAP
@@ -163,7 +163,7 @@ def _axes_words(part: Panels) -> str:
 
 
 def _heading(panel: Panel, part: Panels) -> tuple[str, str]:
-    """Return the title of a panel and what stands below it: its own scale, what is not finite."""
+    """Return the title of a panel, and a line with its scale and its odd numbers."""
     low, high = (figure(x, 3) for x in (panel.scale.low, panel.scale.high))
     own = "" if part.is_shared else f"{low} to {high}"
     alarm = f"✗ {panel.alarm}" if panel.alarm and len(part.panels) > 1 else ""
@@ -181,7 +181,7 @@ def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Shape], float]:
 
 
 def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return a panel in which each number stands in its cell, and its size."""
+    """Return a panel with a number in each cell, and its size."""
     shapes, top = _head_shapes(panel, part)
     words = [[_written(x) for x in row] for row in panel.values.tolist()]
     every = [word for row in words for word in row]
@@ -218,16 +218,16 @@ def _written(number: float) -> str:
 
 
 def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return a panel as an image of its numbers, with the first and the last place of each axis."""
+    """Return a panel as an image, with labels for some rows and columns, and its size."""
     shapes, top = _head_shapes(panel, part)
     rows, columns = panel.values.shape
     side = WIDEST_PANEL if len(part.panels) == 1 else 260.0 if len(part.panels) <= 4 else 84.0
     cell = min(max(side / max(rows, columns, 1), 1.0), LARGEST_CELL)
     cell = float(int(cell)) if cell >= 1 else cell
-    # Of a few rows and many columns, or the other way round, cells are no squares.
+    # With few rows and many columns, or few columns and many rows, cells are not square.
     wide = max(cell, min(LARGEST_CELL, NARROWEST_PANEL / max(columns, 1)))
     high = max(cell, min(LARGEST_CELL, 40.0 / max(rows, 1)))
-    if _are_names(panel.row_labels):  # each of them shall have room
+    if _are_names(panel.row_labels):  # make space for every name
         high = max(high, SMALL + 4)
     width, height = columns * wide, rows * high
     left = 0.0
@@ -250,7 +250,7 @@ def _are_names(labels: Sequence[str]) -> bool:
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
 ) -> tuple[list[Shape], float, float]:
-    """Return labels of as many rows and columns as have room, and where the image begins then."""
+    """Return labels of as many rows and columns as fit, and the position of the image."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
     widest = max((padded_width(label, SMALL) for label in columns), default=0) + 8
@@ -268,7 +268,7 @@ def _tick_labels(
 
 
 def _spaced(number: int, least: float) -> list[int]:
-    """Return places from 0 on with a round distance of at least so many."""
+    """Return positions from 0 on whose round distance is at least `least`."""
     for step in (m * 10**k for k in range(9) for m in (1, 2, 5)):
         if step >= least:
             return list(range(0, number, step))
@@ -284,7 +284,7 @@ def _odd_cells(
         a, b = max(wide, SIGN) / 2, max(high, SIGN) / 2
         level = int(levels[row, column])
         role = ODD_LEVELS[level]
-        if min(wide, high) < SIGN:  # the cell alone could be overlooked
+        if min(wide, high) < SIGN:  # a single cell is easy to overlook
             yield Rectangle(x - a, y - b, 2 * a, 2 * b, role)
         if level == NAN:
             lines: Sequence[tuple[tuple[float, float], ...]] = (
@@ -297,20 +297,20 @@ def _odd_cells(
             yield Line(points, f"on-{role}", 1.2)
 
 
-def _odd_ones(part: Panels) -> list[int]:
-    """Return which levels of what is no finite number the panels have."""
+def _odd_levels_in(part: Panels) -> list[int]:
+    """Return the levels of NaN and infinite numbers that occur in the panels."""
     values = [panel.values for panel in part.panels]
     tests = ((NAN, np.isnan), (PLUS_INF, np.isposinf), (MINUS_INF, np.isneginf))
     return [level for level, test in tests if any(test(x).any() for x in values)]
 
 
 def _legend(part: Panels, y: float) -> Iterator[Shape]:
-    """Yield the scale, if any number lies on it, and what the signs mean."""
+    """Yield the scale, unless no number is finite, and the meaning of the symbols."""
     x = MARGIN
     if any(np.isfinite(panel.values).any() for panel in part.panels):
         yield from _ramp(part.scale, y)
         x += LEGEND_WIDTH + 2 * GAP
-    for level in _odd_ones(part):
+    for level in _odd_levels_in(part):
         word = dict(part.odd_words).get(level, ODD_SIGNS[level])
         yield Rectangle(x, y, LEGEND_HEIGHT, LEGEND_HEIGHT, ODD_LEVELS[level])
         yield from _odd_cells(np.array([[level]]), x, y, LEGEND_HEIGHT, LEGEND_HEIGHT)
@@ -319,7 +319,7 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
 
 
 def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
-    """Yield the scale with the numbers at its ends, and at zero."""
+    """Yield the scale with the numbers at its ends and in the middle."""
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):
         level = round(step / (LEGEND_STEPS - 1) * (LEVELS - 1))
@@ -333,25 +333,25 @@ def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
         yield Label(place, y + LEGEND_HEIGHT + SMALL + 2, text, SMALL, "quiet", anchor)
 
 
-# --- in characters --------------------------------------------------------------------------------
+# --- as text --------------------------------------------------------------------------------------
 
 MOST_IN_TEXT = 12  # panels
 TALLEST = 24  # rows of characters
-SIGNS = {  # by ascii_only: from zero up, from zero down, NaN, the infinities
+SIGNS = {  # by ascii_only: from zero up, from zero down, NaN, +Inf and -Inf
     False: (" ░▒▓█", " -=≡≣", "✗", "▲▼"),
     True: (" .+*#", " -=%@", "X", "^v"),
 }
 
 
 def part_lines(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
-    """Yield the lines of a part: small panels in numbers, others in signs, with a legend."""
+    """Yield the lines of a part: small panels as numbers, others as characters with a legend."""
     summary = part.summary.replace(" · ", ", ") if ascii_only else part.summary
     yield from (x[:width] for x in (part.title, summary, _axes_words(part), *part.notes) if x)
     shown = part.panels[:MOST_IN_TEXT]
     blocks = [_text_block(panel, part, width, ascii_only) for panel in shown]
     yield from _side_by_side(blocks, width)
     if len(part.panels) > len(shown):
-        yield f"{len(part.panels) - len(shown)} more panels in a picture: .save('maps.svg')"
+        yield f"{len(part.panels) - len(shown)} more panels are in the picture: .save('maps.svg')"
     if not all(block.has_numbers for block in blocks) and part.is_shared:
         yield from _text_legend(part, width, ascii_only)
 
@@ -412,7 +412,7 @@ def _number_lines(panel: Panel) -> list[str]:
 
 
 def signs_of(values: np.ndarray, scale: Scale, ascii_only: bool) -> list[str]:
-    """Return the sign of each number.
+    """Return the character for each number.
 
     Examples
     --------
@@ -461,7 +461,7 @@ def _text_legend(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
     words = [f"'{sign}' {figure(scale.number(share), 2)}" for sign, share in entries]
     odd = {NAN: nan, PLUS_INF: infinite[0], MINUS_INF: infinite[1]}
     meanings = {**ODD_SIGNS, **dict(part.odd_words)}
-    words += [f"{odd[level]} {meanings[level]}" for level in _odd_ones(part)]
+    words += [f"{odd[level]} {meanings[level]}" for level in _odd_levels_in(part)]
     line = ""
     for word in words:
         if len(line) + len(word) + 2 > width:

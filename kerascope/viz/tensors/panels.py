@@ -1,9 +1,9 @@
-"""From arrays to panels: which axes lie side by side, and what is left out of a picture.
+"""From arrays to panels: how the axes are arranged, and how large arrays are thinned.
 
-A `ArrayPart` is one array with the names of its axes. Two axes become the rows and the columns of a
-panel, along the others panels stand beside each other: a feature map for each channel, an attention
-map for each head. What is more than a picture holds is thinned evenly, and its note says so. A
-number that is left out is not lost if it is NaN or infinite: the one that stands for it shows it.
+An `ArrayPart` is an array with the names of its axes. Two axes become the rows and columns of a
+panel. The other axes become a series of panels: a feature map per channel, an attention map per
+head. Arrays that are too large for a picture are thinned evenly, and a note says so. NaN and
+infinite numbers are never lost: if one is left out, the nearest drawn number is replaced by it.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from kerascope.trace.statistics import figure
 from kerascope.viz.tensors.scales import Scale
 
 MOST_CELLS = 100_000  # in all panels of a part
-LONGEST_SIDES = {1: 640, 4: 320, 16: 160}  # by the number of panels: cells are pixels at least
-LONGEST_SIDE = 112  # of more panels
-MOST_NUMBERS = 256  # that are written as numbers
-WIDEST_ROW = 16  # of numbers
+LONGEST_SIDES = {1: 640, 4: 320, 16: 160}  # by number of panels; a cell is at least a pixel
+LONGEST_SIDE = 112  # with more panels
+MOST_NUMBERS = 256  # if there are more, they are drawn as an image
+WIDEST_ROW = 16  # of a panel with numbers
 
 
 @dataclass(frozen=True)
 class ArrayPart:
-    """An array and how it is to be seen.
+    """An array with the meaning of its axes and the layout of its picture.
 
     Attributes
     ----------
     title : str
     values : np.ndarray
-        Numbers.
+        The numbers.
     axes : tuple of str
-        What each axis counts: ("row", "column", "channel").
+        The meaning of each axis: ("row", "column", "channel").
     rows, columns : str
-        Which of them are the rows and the columns of a panel.
+        The axes that are the rows and the columns of a panel.
     panels_in_row : int
-        How many panels stand side by side; 0: as many as there is room for.
+        Number of panels side by side; 0 means as many as fit.
     labels : dict of str to sequence of str
-        By axis: names in the place of numbers.
+        Names by axis, shown instead of indices.
     notes : tuple of str
-        What is said below it.
+        Lines of text below the title.
     has_zero : bool
-        Whether zero means something, so that a scale may lie around it.
+        Whether zero has a meaning, so that a scale can be centred on it.
     colour_axis : str
-        The axis of three that are red, green and blue; "" for none.
+        The axis of length three for red, green and blue, or "".
     """
 
     title: str
@@ -63,17 +63,17 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix of a part: its numbers, how many of each kind, and what stands beside them.
+    """One matrix of a part, with its labels and its scale.
 
     Attributes
     ----------
     title : str
     values : np.ndarray
-        What is drawn, thinned.
+        The drawn numbers, after thinning.
     row_labels, column_labels : tuple of str
     scale : Scale
     nans, infinities : int
-        In the whole matrix, not only in what is drawn.
+        Counts in the whole matrix, including numbers that are not drawn.
     """
 
     title: str
@@ -86,32 +86,33 @@ class Panel:
 
     @property
     def alarm(self) -> str:
-        """How many numbers are none: "3 NaN, 1 Inf"; "" if all are finite."""
+        """The counts of NaN and infinite numbers: "3 NaN, 1 Inf"; "" if all are finite."""
         counts = ((self.nans, "NaN"), (self.infinities, "Inf"))
         return ", ".join(f"{count} {word}" for count, word in counts if count)
 
 
 @dataclass(frozen=True)
 class Panels:
-    """A part, ready to be drawn.
+    """All panels of a part, ready to be drawn.
 
     Attributes
     ----------
     title : str
     panels : tuple of Panel
     rows, columns : str
-        What the rows and columns count.
+        The meaning of rows and columns.
     panels_in_row : int
     scale : Scale
-        Of all panels; each has its own if `is_shared` is False.
+        The scale of all panels. If `is_shared` is False, each panel has its own.
     is_shared : bool
     notes : tuple of str
     summary : str
-        Shape, least, greatest, NaN and infinities of the whole array.
+        Shape, smallest and largest number, and counts of NaN and infinite numbers of the whole
+        array.
     odd_words : tuple of (int, str)
-        What levels of no finite number mean here, if it is not just that.
+        The meaning of levels for NaN or infinite numbers, if they have a special one.
     colours : tuple of (str, array, shape (rows, columns, 3), uint8)
-        The same numbers as small images in colour, each with its title.
+        The same numbers as small colour images, each with its title.
     """
 
     title: str
@@ -128,7 +129,7 @@ class Panels:
 
     @property
     def has_numbers(self) -> bool:
-        """Whether there is room to write each number."""
+        """Whether the panels are small enough to show each number."""
         sizes = [panel.values.shape for panel in self.panels]
         return sum(r * c for r, c in sizes) <= MOST_NUMBERS and all(
             c <= WIDEST_ROW for _, c in sizes
@@ -144,9 +145,9 @@ def panels_of(
     ----------
     part : ArrayPart
     most : int
-        How many panels at most.
+        The maximum number of panels.
     scale : {"shared", "own"}
-        Whether all panels have one scale.
+        Whether all panels share one scale.
     limits : pair of float, optional
         The ends of the scale.
 
@@ -209,11 +210,11 @@ def panels_of(
 
 
 MOST_COLOURS = 64  # images
-MOST_PIXELS = 3_200  # in all of them
+MOST_PIXELS = 3_200  # in all images
 
 
 def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield what lies along the other axis as images: grey is 0, the scale lies around it."""
+    """Yield colour images along the remaining axis. Zero is grey."""
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
     other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))
@@ -227,7 +228,7 @@ def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np
 
 
 def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
-    """Return shape, least, greatest and what is no finite number of an array, in a line.
+    """Return a line with the shape, range, and counts of NaN and infinite numbers of an array.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
         f"{size} {plural(axis) if size != 1 else axis}"
         for size, axis in zip(values.shape, axes, strict=bool(axes))
     )
-    if axes and all(axis.startswith("axis ") for axis in axes):  # nobody knows what they count
+    if axes and all(axis.startswith("axis ") for axis in axes):  # the axes have no meaning
         words = f"shape {' x '.join(map(str, values.shape))}"
     finite = values[np.isfinite(values)]
     facts = [words or "a number"]
@@ -247,7 +248,7 @@ def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
     elif not values.size:
         facts.append("empty")
     else:
-        facts.append("no finite number")
+        facts.append("no finite numbers")
     counts = (
         (np.isnan(values), "NaN"),
         (np.isposinf(values), "+Inf"),
@@ -258,7 +259,7 @@ def summary_of(values: np.ndarray, axes: Sequence[str] = ()) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return the plural of the name of an axis: "rows", "queries"; "axis 0" as it is."""
+    """Return the plural of the name of an axis: "rows", "queries"; "axis 0" is unchanged."""
     if noun[-1:].isdigit() or noun.endswith("s"):
         return noun
     if noun.endswith("index"):
@@ -298,7 +299,7 @@ def _around(limits: tuple[float, float]) -> Scale:
 
 
 def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[str]) -> list[range]:
-    """Return which entries of each axis get a panel: evenly spaced ones, the longest thinned."""
+    """Return the drawn entries of each axis, evenly spaced. The longest axes are thinned."""
     steps = [1] * len(sizes)
     while math.prod(math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)) > most:
         left = [math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)]
@@ -315,7 +316,7 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
 
 
 def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
-    """Return every how many rows and columns one is drawn, in each of so many panels."""
+    """Return the steps at which rows and columns are drawn in each of `panels` panels."""
     side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
     steps = [math.ceil(max(1, size) / side) for size in shape]
     left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]
@@ -328,7 +329,7 @@ def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
 
 
 def thinned(matrix: np.ndarray, steps: tuple[int, int]) -> np.ndarray:
-    """Return every n-th row and column, with the NaN and infinities of those between them."""
+    """Return every n-th row and column, keeping the NaN and infinite numbers between them."""
     thin = matrix[:: steps[0], :: steps[1]].copy()
     if steps == (1, 1) or np.isfinite(matrix).all():
         return thin
@@ -344,11 +345,11 @@ def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[
     scale, finite = _around(limits), values[np.isfinite(values)]
     outside = int(((finite < scale.low) | (finite > scale.high)).sum())
     if outside:
-        yield f"{outside} {'numbers lie' if outside > 1 else 'number lies'} beyond the scale"
+        yield f"{outside} {'numbers are' if outside > 1 else 'number is'} outside the scale"
 
 
 def of_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return a part without its axis "sample": the one that is asked for; its title says which."""
+    """Return a part with only one sample, without the axis "sample". A note has its number."""
     axis = part.axes.index("sample")
     axes = part.axes[:axis] + part.axes[axis + 1 :]
     words = f"sample {sample} of {part.values.shape[axis]}"

@@ -1,6 +1,6 @@
-"""`Picture`: numbers that show themselves in a notebook, in a terminal, and as files.
+"""`Picture`: a picture of numbers for notebooks, terminals and files.
 
-It is made by `ks.show`, `history.plot()` and `tape.plot(...)`, and has the ways of a `Drawing`.
+`ks.show`, `history.plot()` and `tape.plot(...)` return it. It has the methods of a `Drawing`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ TERMINAL_WIDTH = 80
 
 
 class Content(Protocol):
-    """What a picture shows: it can be laid out as shapes and as characters."""
+    """The content of a picture, which can be laid out as shapes and as text."""
 
     @property
     def title(self) -> str:
-        """Its name, in a line."""
+        """The title, in one line."""
 
     @property
     def description(self) -> str:
-        """What is to be seen, in words."""
+        """A description in words."""
 
     def sheet(self) -> Sheet:
-        """Return the shapes."""
+        """Return the picture as shapes."""
 
     def text(self, width: int, ascii_only: bool = False) -> str:
-        """Return lines of characters."""
+        """Return the picture as text."""
 
 
 class Picture:
@@ -54,7 +54,7 @@ class Picture:
     ----------
     content : HeatMaps or Curves
     theme : {"auto", "light", "dark"}
-        "auto": as the reader's system wants it, where the format can ask it.
+        "auto" follows the reader's system if the format allows it.
     dpi : float
         Pixels per inch of a PNG.
 
@@ -76,7 +76,7 @@ class Picture:
     def __init__(self, content: Content, theme: str = "auto", dpi: float = DEFAULT_DPI) -> None:
         if theme not in THEMES_OF_SCREENS:
             raise ArgumentError(
-                f"show: theme={theme!r}; expected one of {', '.join(THEMES_OF_SCREENS)}."
+                f"show: unknown theme {theme!r}. Use one of: {', '.join(THEMES_OF_SCREENS)}."
             )
         check_positive("show", "dpi is no resolution", dpi)
         self.content = content
@@ -87,17 +87,17 @@ class Picture:
 
     @cached_property
     def sheet(self) -> Sheet:
-        """The shapes that all formats but text draw."""
+        """The shapes drawn by all formats except text."""
         return self.content.sheet()
 
     @property
     def svg(self) -> str:
-        """The picture as an SVG text."""
+        """The picture as SVG source."""
         return svg_of_sheet(self.sheet, self.theme)
 
     @property
     def html(self) -> str:
-        """The picture as a page in one file."""
+        """The picture as an HTML page in one file."""
         title = escape(self.content.title)
         ground = "" if self.theme != "auto" else '<meta name="color-scheme" content="light dark">'
         return (
@@ -109,41 +109,41 @@ class Picture:
 
     @property
     def tikz(self) -> str:
-        """The picture as a `tikzpicture`, to be read by a LaTeX document.
+        """The picture as a `tikzpicture`, for inclusion in a LaTeX document.
 
         Raises
         ------
         ArgumentError
-            Among its panels are images.
+            Some of its panels are images.
         """
         return tikz_of_sheet(self.sheet, self.theme)
 
     @property
     def tex(self) -> str:
-        """The picture as a whole LaTeX document; see `tikz`."""
+        """The picture as a complete LaTeX document; see `tikz`."""
         return tex_of_sheet(self.sheet, self.theme)
 
     def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
-        """Return the picture in characters.
+        """Return the picture as text.
 
         Parameters
         ----------
         width : int
-            Columns; no line is longer.
+            Maximum length of a line.
         ascii_only : bool
-            Use no character beyond ASCII.
+            Use only ASCII characters.
         """
         text = printable_lines(self.content.text(width, ascii_only))
         lines = [line[:width] for line in text.splitlines()]
         return "\n".join(ascii_of(line) if ascii_only else line for line in lines)
 
     def render(self, format: str) -> bytes:
-        """Return the picture in one of the formats "svg", "png" and "pdf".
+        """Return the picture in the format "svg", "png" or "pdf".
 
         Raises
         ------
         MissingToolError
-            Graphviz is needed (for PNG and PDF) and not installed in any form.
+            PNG and PDF need Graphviz, and it is not installed in any form.
         """
         if format == "svg":
             return self.svg.encode()
@@ -155,7 +155,7 @@ class Picture:
         Raises
         ------
         ArgumentError
-            There is no such format.
+            The format does not exist.
         """
         meaning = meaning_of(format, OF_TENSORS)
         if meaning in PICTURE_FORMATS:
@@ -174,47 +174,47 @@ class Picture:
         Raises
         ------
         ArgumentError
-            The suffix is not known, or the folder does not exist.
+            The suffix is unknown, or the folder does not exist.
         MissingToolError
-            Graphviz is needed, and not installed in any form.
+            The format needs Graphviz, and it is not installed in any form.
         """
         path = Path(path)
         content = self.to_format(format_of(path, OF_TENSORS))
         write_whole(path, content)
         return path
 
-    # --- showing itself ---
+    # --- display ---
 
     def __repr__(self) -> str:
-        """Return one line that says what the picture shows."""
+        """Return one line that describes the picture."""
         described = self.content.description.removeprefix(": ")
         short = described if len(described) < 100 else f"{described[:97]}..."
         name = "".join(x if x.isalnum() else "_" for x in self.content.title.split(" ")[0])
         return f"<Picture of {self.content.title}: {short}. Keep it by .save('{name}.svg')>"
 
     def __str__(self) -> str:
-        """Return the picture in characters, for `print`."""
+        """Return the picture as text, for `print`."""
         return self.text()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the picture in characters that fits the terminal."""
+        """Yield the picture as text that fits the terminal."""
         yield Text(self.text(options.max_width, ascii_only=options.ascii_only))
 
     def _repr_svg_(self) -> str:
-        """Return the picture for a notebook."""
+        """Return the picture as SVG, for a notebook."""
         return self.svg
 
     def _repr_html_(self) -> str:
-        """Return the picture for a notebook that shows no SVG by itself."""
+        """Return the picture for a notebook that does not display SVG directly."""
         return self.svg
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return what a notebook may show: the picture, else the characters."""
+        """Return the picture as SVG, with the text as a fallback, for a notebook."""
         return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
 
 
 def ascii_of(line: str) -> str:
-    """Return a line without characters beyond ASCII.
+    """Return a line with all other characters replaced by ASCII.
 
     Examples
     --------

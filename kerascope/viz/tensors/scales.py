@@ -1,7 +1,7 @@
-"""Colour scales for numbers: from the least to the greatest, or around zero where signs differ.
+"""Colour scales for numbers: from smallest to largest, or centred on zero if signs differ.
 
-A number is one of `LEVELS` levels, whose colours are in `viz/roles.py`. NaN and infinite numbers
-have levels, colours and signs of their own.
+A number has one of `LEVELS` levels, whose colours are in `viz/roles.py`. NaN and infinite numbers
+have separate levels, colours and symbols.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ ODD_LEVELS = {NAN: "nan", PLUS_INF: "inf", MINUS_INF: "minus-inf"}
 
 @dataclass(frozen=True)
 class Scale:
-    """Which numbers have which levels.
+    """A linear scale from numbers to levels.
 
     Parameters
     ----------
     low, high : float
         The numbers of the first and the last level.
     is_diverging : bool
-        Whether the middle is zero.
+        Whether zero is in the middle.
 
     Examples
     --------
@@ -43,9 +43,9 @@ class Scale:
 
     @classmethod
     def of(cls, values: np.ndarray, has_zero: bool = True) -> Scale:
-        """Return the scale that holds all finite numbers; around zero if there are both signs.
+        """Return the scale of all finite numbers, centred on zero if both signs occur.
 
-        Of numbers whose zero means nothing (`has_zero`), as logarithms, it is never around it.
+        If zero has no meaning (`has_zero` is False), as for logarithms, it is never centred.
         """
         values = np.asarray(values, "float64")
         finite = values[np.isfinite(values)]
@@ -58,13 +58,13 @@ class Scale:
 
     @property
     def letter(self) -> str:
-        """What the roles of its colours begin with."""
+        """The first letter of the roles of its colours."""
         return "d" if self.is_diverging else "s"
 
     def levels(self, values: np.ndarray) -> np.ndarray:
-        """Return the level of each number; what lies beyond the scale has its last level."""
+        """Return the level of each number; the first or last level for numbers outside."""
         values = np.asarray(values, "float64")
-        unit = max(abs(self.low), abs(self.high)) or 1.0  # no difference can overflow
+        unit = max(abs(self.low), abs(self.high)) or 1.0  # so that differences cannot overflow
         width = self.high / unit - self.low / unit
         with np.errstate(all="ignore"):
             share = (values / unit - self.low / unit) / width if width else np.zeros(values.shape)
@@ -76,21 +76,21 @@ class Scale:
         return found
 
     def number(self, share: float) -> float:
-        """Return the number that lies at a share of the scale."""
+        """Return the number at a fraction of the scale, from 0 to 1."""
         return self.low * (1 - share) + self.high * share
 
     def role(self, level: int) -> str:
-        """Return the role of the colour of a level."""
+        """Return the colour role of a level."""
         return ODD_LEVELS.get(level) or f"{self.letter}-{level}"
 
 
 def check_limits(limits: object) -> tuple[float, float]:
-    """Return the ends of a scale that somebody asks for.
+    """Return the ends of a scale given by the user.
 
     Raises
     ------
     ArgumentError
-        They are not two finite numbers, the lower one first.
+        The limits are not two finite numbers in increasing order.
     """
     try:
         low, high = (float(end) for end in limits)  # type: ignore[attr-defined]
@@ -98,12 +98,12 @@ def check_limits(limits: object) -> tuple[float, float]:
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ArgumentError(
-            f"show: limits={limits!r}; expected two finite numbers (low, high) with low < high."
+            f"show: expected limits to be finite numbers (low, high), low < high, got {limits!r}."
         )
     return low, high
 
 
 @cache
 def roles_of(letter: str) -> tuple[str, ...]:
-    """Return the roles of all levels of a scale, by their numbers."""
+    """Return the colour roles of all levels of a scale, in order."""
     return (*(f"{letter}-{level}" for level in range(LEVELS)), *ODD_LEVELS.values())

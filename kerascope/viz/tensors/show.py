@@ -1,4 +1,4 @@
-"""`ks.show(what, x)`: what a layer holds or gives, as a picture of numbers."""
+"""`ks.show(what, x)`: the weights or outputs of a layer as a picture of numbers."""
 
 from __future__ import annotations
 
@@ -37,50 +37,49 @@ def show(
     Parameters
     ----------
     what : model, path, Layer, Tensor, or array_like
-        A path is that of a file of a model.
-        A layer alone: its weights (filters of a convolution). A variable, a constant or an array:
-        its numbers.
+        The path is of a model file. For a layer without `x`, its weights are shown (for a
+        convolution, its filters). For a variable, a constant or an array, its numbers are shown.
     x : array_like, or a list of them, optional
-        Show what comes out for it: of a model what `layer` gives while the model computes x, of a
-        layer what it gives for x itself, of a symbolic tensor its numbers when its inputs are x.
-        Of attention layers their weights are shown, of recurrent layers the states over time.
+        The input. For a model: the outputs of `layer` while the model computes x. For a layer: its
+        outputs for x. For a symbolic tensor: its value for the inputs x. Attention layers show
+        their attention weights, and recurrent layers their states over time.
     layer : str, optional
-        Name of a layer of the model `what`, or of a weight: "dense_1/kernel".
+        Name of a layer of the model, or of a weight: "dense_1/kernel".
     sample : int
-        Which sample of x; features, (samples, features), are shown of all.
+        The sample of x to show. Outputs of shape (samples, features) show all samples.
     call : int
-        Which call, if the model calls the layer more than once.
+        The index of the call, if the model calls the layer more than once.
     most : int
-        How many panels are drawn at most; of more, evenly spaced ones.
+        Maximum number of panels. If there are more, evenly spaced ones are drawn.
     scale : {"shared", "own"}
-        One scale for all panels of an array, or one for each.
+        Use one scale for all panels of an array, or one for each panel.
     limits : (float, float), optional
-        The least and the greatest number of the scale.
+        The smallest and the largest number of the scale.
     title : str, optional
-        In the place of what it would be called.
+        The title of the picture, instead of the default.
     theme : {"auto", "light", "dark"}
-        "auto": as the reader's system wants it.
+        "auto" follows the reader's system.
     dpi : number
         Pixels per inch of a PNG.
 
     Returns
     -------
     Picture
-        Shows itself in a notebook and, printed, in a terminal; `.save("maps.svg")` keeps it as
-        .svg, .png, .pdf, .html or .txt.
+        Displays itself in a notebook and, if printed, in a terminal. `.save("maps.svg")` writes it
+        as .svg, .png, .pdf, .html or .txt.
 
     Raises
     ------
     ArgumentError
-        There is no such layer, sample or call, or a tensor or model has no numbers without x.
+        The layer, sample or call does not exist, or a tensor or model is given without x.
     DataError, ShapeError
-        x does not fit.
+        The arrays x do not fit.
     NotBuiltError
-        A layer that was never called has no weights.
+        The layer was never called, so it has no weights.
 
     Notes
     -----
-    The phase is that of tests, as in `predict`, and nothing in a layer or model changes.
+    The learning phase is test, as in `predict`. The layer or model does not change.
 
     Examples
     --------
@@ -96,12 +95,12 @@ def show(
     if scale not in SCALES:
         hint = did_you_mean(str(scale), SCALES)
         raise ArgumentError(
-            f"show: scale={scale!r}; expected one of {', '.join(SCALES)}. {hint}".rstrip()
+            f"show: unknown scale {scale!r}. {hint}Use one of: {', '.join(SCALES)}."
         )
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ArgumentError(f"show: most={most!r}; expected a number of panels, 1 or more.")
+        raise ArgumentError(f"show: expected most to be 1 or more panels, got {most!r}.")
     if isinstance(sample, bool) or not isinstance(sample, int):
-        raise ArgumentError(f"show: sample={sample!r}; expected the number of a sample.")
+        raise ArgumentError(f"show: expected sample to be an integer, got {sample!r}.")
     limits = None if limits is None else check_limits(limits)
     shown = shown_of(opened(what), x, layer, call)
     parts = tuple(panels_of(one_sample(part, sample), most, scale, limits) for part in shown.parts)

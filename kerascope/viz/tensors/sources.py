@@ -1,8 +1,9 @@
-"""Where the numbers of a picture come from: a layer, a call of one, a tensor, a weight, an array.
+"""The numbers of a picture: of a layer, one of its calls, a tensor, a weight, or an array.
 
-Each becomes parts: arrays with the names of their axes. What a layer gives for `x` is computed in
-the phase of tests, as `predict` does it, and afterwards everything is as it was. Of attention the
-weights are shown and not the output, of a recurrent layer its states at every step of time.
+The result is a list of parts: arrays with the names of their axes. Outputs of a layer for `x` are
+computed in the test phase, as in `predict`, and the layer does not change. For attention layers the
+attention weights are shown instead of the output, and for recurrent layers the states at every time
+step.
 """
 
 from __future__ import annotations
@@ -35,32 +36,32 @@ from kerascope.viz.kinds import kind_of
 from kerascope.viz.tensors.panels import ArrayPart, of_sample
 
 SAMPLE = "sample"
-FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix, and needs no choice
+FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix and shows all samples
 
 
 class Shown(NamedTuple):
-    """What a picture shows: its title, and its parts with all samples."""
+    """The title of a picture, and its parts with all samples."""
 
     title: str
     parts: list[ArrayPart]
 
 
 def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
-    """Return the parts of what shall be shown; see `show`."""
+    """Return the title and the parts to show; see `show`."""
     if isinstance(what, Network) and layer is not None:
         return _of_name(what, x, layer, call)
     if layer is not None:
         raise ArgumentError(
-            f"show: layer={layer!r} with {type(what).__name__}; expected a model. "
-            f"A layer itself needs no name: show(layer, x)."
+            f"show: expected a model with layer={layer!r}, got {type(what).__name__}. "
+            f"Without a model, pass the layer: show(layer, x)."
         )
     if isinstance(what, Network) and x is not None:
         return _of_outputs(what, x)
     if isinstance(what, Network):
         names = ", ".join(one.name for one in what.layers[:8])
         raise ArgumentError(
-            f"show: model {what.name!r} alone; expected also arrays x, or the name of one of its "
-            f"layers: show(model, x, layer=...). Layers: {names}. For its graph: ks.draw(model).",
+            f"show: model {what.name!r} needs arrays x, or the name of one of its layers: "
+            f"show(model, x, layer=...). Use ks.draw(model) for its graph. Layers: {names}.",
             subject=what,
         )
     if isinstance(what, Layer):
@@ -69,8 +70,8 @@ def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
         return _of_tensor(what, x)
     if x is not None:
         raise ArgumentError(
-            f"show: x with {_described(what)}; expected x only for a model, a layer or a "
-            f"symbolic tensor."
+            f"show: expected x only for a model, a layer or a symbolic tensor, got "
+            f"{_described(what)}."
         )
     values, given = _numbers(what, "show"), np.asarray(what)
     if given.dtype == np.uint8 and values.ndim == 3 and values.shape[-1] in (3, 4):
@@ -79,7 +80,7 @@ def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
 
 
 def _image(values: np.ndarray) -> ArrayPart:
-    """Return bytes whose last axis is as long as that of an image: a panel for each colour."""
+    """Return an image of bytes as a part with a panel for each colour."""
     colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
     labels = (("channel", colours),)
     return ArrayPart("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
@@ -103,7 +104,7 @@ def _numbers(what: Any, where: str) -> np.ndarray:
         of = f" of {values.dtype}" if isinstance(what, np.ndarray) else ""
         parts = " Show its parts: abs(x), x.real, x.imag." if values.dtype.kind == "c" else ""
         raise DtypeError(
-            f"{where}: expected a layer, a model, a tensor, a weight or an array of real numbers; "
+            f"{where}: expected a layer, a model, a tensor, a weight or an array of real numbers, "
             f"got {_described(what)}{of}.{parts}"
         )
     return values.astype("float64")
@@ -124,13 +125,13 @@ def _plain(title: str, values: np.ndarray) -> ArrayPart:
 def _of_weights(layer: Layer) -> Shown:
     if not layer.built:
         raise NotBuiltError(
-            f"show: {layer.label} has no weights yet, since it was never called; expected a layer "
-            f"that was built, or arrays x for it: show(layer, x).",
+            f"show: {layer.label} has no weights yet, because it was never called. Build it, or "
+            f"pass arrays x: show(layer, x).",
             subject=layer,
         )
     if not layer.weights:
         raise ArgumentError(
-            f"show: {layer.label} has no weights; expected also what it is called on: "
+            f"show: {layer.label} has no weights. To see its outputs, pass arrays x: "
             f"show(layer, x), or show(model, x, layer={layer.name!r}).",
             subject=layer,
         )
@@ -163,26 +164,26 @@ def _weight(weight: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _filters(name: str, values: np.ndarray, layer: Any) -> ArrayPart:
-    """Return the kernel of a convolution: a panel for each filter and channel."""
+    """Return the kernel of a convolution with a panel for each filter and channel."""
     ends = ("channel", "filter")
     words = type(layer).__name__
     if "Transpose" in words:
         ends = ("filter", "channel")
     elif "Depthwise" in words or "depthwise" in name:
         ends = ("channel", "multiplier")
-    if values.ndim == 3:  # along one axis: a filter is a matrix
+    if values.ndim == 3:  # one-dimensional: a filter is a matrix
         return ArrayPart(name, values, ("place", *ends), rows=ends[0], columns="place")
     places = ("depth", "row", "column")[5 - values.ndim :]
     ordered, axes = values, (*places, *ends)
     if ends[0] == "channel" and values.shape[-2] == 1:
         ordered, axes = values[..., 0, :], (*places, ends[1])
-    elif ends[0] == "channel":  # so that the channels of a filter stand beside each other
+    elif ends[0] == "channel":  # so that the channels of a filter are side by side
         ordered, axes = np.swapaxes(values, -1, -2), (*places, ends[1], ends[0])
-    beside = len(axes) - len(places) > 1
+    has_pairs = len(axes) - len(places) > 1
     has_colours = len(places) == 2 and ends == ("channel", "filter") and values.shape[-2] == 3
     colours = "channel" if has_colours else ""
     return ArrayPart(
-        name, ordered, axes, "row", "column", panels_in_row=int(beside), colour_axis=colours
+        name, ordered, axes, "row", "column", panels_in_row=int(has_pairs), colour_axis=colours
     )
 
 
@@ -192,15 +193,15 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> ArrayPart:
 def _of_tensor(tensor: Tensor, x: Any) -> Shown:
     if isinstance(tensor, (Variable, Constant)):
         if x is not None:
-            raise ArgumentError(f"show: x with {tensor!r}, which has its numbers; expected no x.")
+            raise ArgumentError(f"show: {tensor!r} has a value already. Leave x out.")
         return Shown(tensor.name, [replace(_weight(tensor, None), title="")])
     fed = [one for one in leaves([tensor]) if isinstance(one, Placeholder)]
     fed = [one for one in fed if one.default is None]
     if x is None and fed:
         names = ", ".join(f"{one.name} {one.shape}" for one in fed)
         raise ArgumentError(
-            f"show: {tensor!r} is symbolic and has no numbers; expected also x, for {names}: "
-            f"show(tensor, x).",
+            f"show: {tensor!r} is symbolic and has no numbers. Pass x, with an array for each of "
+            f"its inputs {names}: show(tensor, x).",
             subject=tensor,
         )
     arrays = _given(x, fed)
@@ -212,12 +213,12 @@ def _of_tensor(tensor: Tensor, x: Any) -> Shown:
 
 
 def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
-    """Return an array for each placeholder, with its number of axes.
+    """Return an array for each placeholder, in the dtype of the placeholder.
 
     Raises
     ------
     ArgumentError
-        They are too few, too many, or of another shape.
+        There are too few or too many arrays, or one has another shape.
     """
     given = list(x) if isinstance(x, (list, tuple)) and len(fed) != 1 else [x]
     if isinstance(x, dict):
@@ -225,8 +226,8 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
     wanted = ", ".join(f"{one.name} {one.shape}" for one in fed) or "none"
     if len(given) != len(fed):
         raise ArgumentError(
-            f"show: x has {len(given)} arrays; expected {len(fed)}, for {wanted}. (More than what "
-            f"the tensor depends on must not come.)"
+            f"show: expected x to have {len(fed)} arrays, got {len(given)}. Pass one for each "
+            f"input that the tensor depends on: {wanted}."
         )
     arrays = [_numbers(one, "show: x") for one in given]
     for array, one in zip(arrays, fed, strict=True):
@@ -234,16 +235,16 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
         fits = array.ndim == len(one.shape or ()) and all(b in (None, a) for a, b in sizes)
         if not fits:
             raise ArgumentError(
-                f"show: x for {one.name!r} has shape {array.shape}; expected {one.shape}."
+                f"show: expected x for {one.name!r} to have shape {one.shape}, got {array.shape}."
             )
     return [a.astype(one.dtype) for a, one in zip(arrays, fed, strict=True)]
 
 
-# --- what comes out -------------------------------------------------------------------------------
+# --- outputs of layers ----------------------------------------------------------------------------
 
 
 def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
-    """Return what a layer gives, with names for its axes."""
+    """Return an output of a layer, with names for its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
     if isinstance(layer, TimeDistributed) and values.ndim > 2:
@@ -271,45 +272,45 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
-    """Return a part whose samples were those of all time steps, with the steps as an axis."""
+    """Return a part for all time steps, made from a part whose samples were the time steps."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)
 
 
 def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return a part of one sample; of matrices, (sample, feature), all samples stay together.
+    """Return a part with only one sample. Matrices (sample, feature) keep all samples.
 
     Raises
     ------
     ArgumentError
-        There is no such sample.
+        The sample does not exist.
     """
     if SAMPLE not in part.axes or part.values.ndim <= FEW_SAMPLES:
         return part
     size = part.values.shape[part.axes.index(SAMPLE)]
     if not -size <= sample < size:
         raise ArgumentError(
-            f"show: sample={sample}; expected {_up_to(size - 1)}, since x has "
-            f"{size} sample{'s' if size != 1 else ''}."
+            f"show: expected sample {_up_to(size - 1)}, got {sample}. x has {size} "
+            f"sample{'s' if size != 1 else ''}."
         )
     return of_sample(part, sample % size)
 
 
 def _of_layer(layer: Layer, x: Any) -> Shown:
-    """Return what a layer gives when it is called on arrays itself."""
+    """Return the outputs of a layer called directly on arrays."""
     given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
     for one in given if isinstance(given, list) else [given]:
         _numbers(one, "show: x")
     tensors = [Constant(one) for one in (given if isinstance(given, list) else [given])]
     inputs = tensors if isinstance(given, list) else tensors[0]
     try:
-        with _looking(layer):
+        with _for_inspection(layer):
             parts = _parts_of_call(layer, inputs, {})
     except KerascopeError as error:
         error.add_note(
-            f"show(layer, x): x is what {layer.label} itself is called on. To feed the model "
-            f"around it: show(model, x, layer={layer.name!r})."
+            f"show(layer, x): x is the input of {layer.label} itself. To pass an input of the "
+            f"model instead: show(model, x, layer={layer.name!r})."
         )
         raise
     return Shown(f"{layer.name} ({type(layer).__name__})", parts)
@@ -327,14 +328,14 @@ def _of_outputs(model: Network, x: Any) -> Shown:
         _output(f"output {i}, {layer.name}" if len(found) > 1 else layer.name, y, layer)
         for i, (layer, y) in enumerate(found)
     ]
-    return Shown(f"what {model.name} gives", parts)
+    return Shown(f"outputs of {model.name}", parts)
 
 
 def _steps(model: Network, x: Any) -> list[Any]:
     if not (model.built and getattr(model, "outputs", None)):
         raise NotBuiltError(
-            f"show: {model.label} has no graph; expected a model of Input() and layers, or a "
-            f"Sequential that was built. Show one of its layers: show(layer, x).",
+            f"show: {model.label} has no graph. Use a model of Input() and layers or a built "
+            f"Sequential, or show one of its layers: show(layer, x).",
             subject=model,
         )
     with np.errstate(all="ignore"), nothing_changes(model), rolled_back(model):
@@ -342,7 +343,7 @@ def _steps(model: Network, x: Any) -> list[Any]:
 
 
 def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
-    """Return what a model's layer gives, its weights, or the weight of this name."""
+    """Return the outputs or the weights of a layer, or a weight, by name."""
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
     layer = layers.get(name)
@@ -353,7 +354,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
     if layer is None:
         known = ", ".join(layers)
         around = [one.name for one in model.layers for x in layers_within(one) if x.name == name]
-        hint = f"It is inside {around[0]!r}: show that model. " if around else ""
+        hint = f"It is inside {around[0]!r}: show that layer. " if around else ""
         raise ArgumentError(
             f"show: {model.label} has no layer and no weight {name!r}. "
             f"{hint or did_you_mean(name, [*layers, *weights])}Layers: {known}.",
@@ -362,16 +363,16 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
     if x is None:
         return _of_weights(layer)
     steps = [step for step in _steps(model, x) if step.layer is layer]
-    steps.sort(key=lambda step: step.node.node_index)  # the run goes by depth
+    steps.sort(key=lambda step: step.node.node_index)  # the run is ordered by depth
     if not steps:
         raise ArgumentError(
-            f"show: layer {name!r} is never called on the way from the inputs of {model.name!r} "
-            f"to its outputs; expected a layer that is.",
+            f"show: layer {name!r} is never called between the inputs and the outputs of "
+            f"{model.name!r}. Call it on arrays: show(layer, x).",
             subject=layer,
         )
     if not isinstance(call, int) or not -len(steps) <= call < len(steps):
         raise ArgumentError(
-            f"show: call={call!r}; expected {_up_to(len(steps) - 1)}, since {name!r} is called "
+            f"show: expected call {_up_to(len(steps) - 1)}, got {call!r}. {name!r} is called "
             f"{len(steps)} time{'s' if len(steps) > 1 else ''} in {model.name!r}.",
             subject=layer,
         )
@@ -394,12 +395,12 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
     arguments = fill_places(node.arguments, inside)
     places = {place.index for place in found_in(node.arguments, InputPlace)}
     own = [t for i, t in enumerate(inside) if i not in places]
-    with _looking(layer):
+    with _for_inspection(layer):
         return _parts_of_call(layer, own[0] if len(own) == 1 else own, arguments)
 
 
 def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:
-    """Return the numbers of the masks that the inputs of a call carry."""
+    """Return the values of the masks on the inputs of a call."""
     symbols = [mask_of(t) for t in node.input_tensors]
     wanted = [mask for mask in symbols if mask is not None]
     if not wanted:
@@ -413,7 +414,7 @@ def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:
     return [None if mask is None else Constant(np.asarray(next(numbers))) for mask in symbols]
 
 
-# --- calls of which more is shown than the output -------------------------------------------------
+# --- attention weights and states -----------------------------------------------------------------
 
 
 def _shows_more(layer: Layer) -> bool:
@@ -425,8 +426,8 @@ def _has_states(layer: Layer) -> bool:
 
 
 @contextmanager
-def _looking(layer: Layer) -> Iterator[None]:
-    """Let a layer be called on numbers in the phase of tests, and undo all that it does."""
+def _for_inspection(layer: Layer) -> Iterator[None]:
+    """Allow calls of a layer on arrays in the test phase, and undo their effects afterwards."""
     with np.errstate(all="ignore"), eager_mode(), learning_phase_scope(0), rolled_back(layer):
         yield
 
@@ -460,7 +461,7 @@ def _outputs(layer: Layer, arrays: Sequence[Any]) -> list[ArrayPart]:
 def _attention(weights: Any) -> ArrayPart:
     values = _numbers(weights, "show")
     axes = (SAMPLE, "query", "key") if values.ndim == 3 else (SAMPLE, "head", "query", "key")
-    if values.ndim > len(axes):  # along several axes of places
+    if values.ndim > len(axes):  # attention along several axes
         return _plain("attention weights", values)
     return ArrayPart("attention weights", values, axes, rows="query", columns="key")
 
@@ -483,9 +484,9 @@ def _both_directions(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list
 def states_over_time(layer: Any, inputs: Any, arguments: dict[str, Any]) -> list[ArrayPart]:
     """Return the states of a recurrent layer after each step, in the order of the sequence.
 
-    Where a mask leaves out a step, the states stay as they were.
+    At masked steps, the states stay unchanged.
     """
-    layer(inputs, **arguments)  # it builds, checks, and complains in its own words
+    layer(inputs, **arguments)  # builds the layer and checks the inputs
     given = dict(arguments)
     sequence, first, _ = recurrent_inputs(inputs, given.get("initial_state"))
     states = [np.asarray(value_of(s)) for s in first or layer.first_states(sequence)]

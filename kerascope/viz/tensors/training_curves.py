@@ -1,7 +1,7 @@
-"""Pictures of a training: `history.plot()`, `tape.plot(...)`, `tape.gradient_flow()`.
+"""Pictures of training: `history.plot()`, `tape.plot(...)`, `tape.gradient_flow()`.
 
-A `History` has a number for each epoch. A tape has all batches: those of which nobody heard are
-executed again for it, so of very many some are read, evenly spaced.
+A `History` has a number for each epoch. A tape has all batches. Batches without recorded events are
+executed again to get their numbers, so from a large number only evenly spaced ones are used.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def plot_history(
     title: str = "training",
     theme: str = "auto",
 ) -> Any:
-    """Return the picture of `history.plot()`; see there."""
+    """Return the picture for `history.plot()`; see there."""
     logs = history.history
     if not logs:
         raise ArgumentError(
-            "plot: this History has no epochs yet; expected one that `fit` returned."
+            "plot: this History has no epochs yet. Use the one that `fit` returned."
         )
     known = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in logs))
     for name in names:
@@ -80,7 +80,7 @@ def plot_history(
 
 
 def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
-    """Return the epochs of the last so many numbers: a callback may begin to log later."""
+    """Return the epochs of the last `number` entries: a callback may start logging later."""
     return tuple(
         map(float, epochs[len(epochs) - number :] if number <= len(epochs) else range(number))
     )
@@ -94,11 +94,11 @@ def _number(value: Any) -> float:
 
 
 def drawn(curves: Curves, ax: Any, backend: str | None, theme: str) -> Any:
-    """Return a picture of curves; where axes or a backend say so, matplotlib's."""
+    """Return a picture of curves, drawn by matplotlib if axes or this backend are given."""
     if backend is not None and backend not in BACKENDS:
         raise ArgumentError(
-            f"plot: backend={backend!r}; expected one of {', '.join(BACKENDS)}. "
-            f"{did_you_mean(str(backend), BACKENDS)}".rstrip()
+            f"plot: unknown backend {backend!r}. {did_you_mean(str(backend), BACKENDS)}"
+            f"Use one of: {', '.join(BACKENDS)}."
         )
     if ax is not None or backend == "matplotlib":
         return draw_with_matplotlib(curves, ax)
@@ -130,7 +130,7 @@ FIGURES: Mapping[str, tuple[str, Callable[[BatchValues, str], float]]] = {
 }
 
 
-# Figures that are an array for each batch: their numbers are drawn as a histogram of each.
+# Figures with an array for each batch, drawn as one histogram per batch.
 HISTOGRAMS: Mapping[str, tuple[str, Callable[[BatchValues, str], Any]]] = {
     "histogram": (
         "the weight after the batch",
@@ -152,13 +152,11 @@ def plot_tape(
     backend: str | None = None,
     theme: str = "auto",
 ) -> Any:
-    """Return the picture of `tape.plot(...)`; see there."""
-    with _as_it_lies(tape):
+    """Return the picture for `tape.plot(...)`; see there."""
+    with _without_recording_all(tape):
         batches = list(tape.batches())
         if not batches:
-            raise ArgumentError(
-                "plot: the tape has no batch of a training; expected a `fit` on it."
-            )
+            raise ArgumentError("plot: the tape has no training batches. Record a call of `fit`.")
         outs = _outs(tape, batches)
         if name in outs:
             x = tuple(float(i) for i in range(len(batches)))
@@ -168,8 +166,8 @@ def plot_tape(
         known = (*FIGURES, *HISTOGRAMS)
         if figure not in known:
             raise ArgumentError(
-                f"plot: figure={figure!r}; expected one of {', '.join(known)}. "
-                f"{did_you_mean(str(figure), known)}".rstrip()
+                f"plot: unknown figure {figure!r}. {did_you_mean(str(figure), known)}"
+                f"Use one of: {', '.join(known)}."
             )
         places, values, notes = _values(tape, batches, most)
     weights = list(dict.fromkeys(n for one in values for n in (*one.gradients, *one.weights)))
@@ -182,8 +180,8 @@ def plot_tape(
     if figure in HISTOGRAMS:
         if ax is not None or backend == "matplotlib":
             raise ArgumentError(
-                f"plot: figure={figure!r} is no curve that matplotlib's axes could get. Leave out "
-                f"ax and backend, or ask for one of {', '.join(FIGURES)}."
+                f"plot: figure={figure!r} is not a curve, so matplotlib cannot draw it. Leave out "
+                f"ax and backend, or use one of: {', '.join(FIGURES)}."
             )
         return Picture(_histograms(matching, figure, places, values, notes), theme)
     words, of = FIGURES[figure]
@@ -193,8 +191,8 @@ def plot_tape(
 
 
 @contextmanager
-def _as_it_lies(tape: Tape) -> Iterator[None]:
-    """Let batches of which nobody heard be read one by one, and not all be put on the tape."""
+def _without_recording_all(tape: Tape) -> Iterator[None]:
+    """Read batches one by one, without executing and recording all of them on the tape."""
     if tape.settle is not None:
         tape.settle()
     expands_all, tape.expands_all = tape.expands_all, False
@@ -210,7 +208,7 @@ def _is_wide(curves: Sequence[Curve]) -> bool:
 
 
 def _outs(tape: Tape, batches: Sequence[BatchOnTape]) -> dict[str, tuple[float, ...]]:
-    """Return the loss and the metrics of all batches by their names."""
+    """Return the loss and the metrics of all batches, by name."""
     most = max(len(one.outs or ()) for one in batches)
     names = ["loss", *(f"#{number}" for number in range(1, most))]
     model = _model_of(tape, batches[0])
@@ -235,9 +233,9 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
 def _values(
     tape: Tape, batches: Sequence[BatchOnTape], most: int
 ) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
-    """Return the numbers of batches, and their places; of very many every n-th is read."""
+    """Return the numbers and indices of batches. If there are too many, every n-th is used."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ArgumentError(f"plot: most={most!r}; expected a number of batches, 1 or more.")
+        raise ArgumentError(f"plot: expected most to be 1 or more batches, got {most!r}.")
     step = math.ceil(len(batches) / most)
     chosen = list(range(0, len(batches), step))
     notes = []
@@ -246,8 +244,8 @@ def _values(
     values = [values_of_batch(events_of_batch(tape, batches[i].t).events) for i in chosen]
     if not any(one.gradients for one in values):
         raise ArgumentError(
-            "plot: the tape tells no gradients; expected one that was recorded in detail: "
-            "`with kerascope.trace() as tape:` around `fit`."
+            "plot: the tape has no gradients. Record `fit` in detail: "
+            "`with kerascope.trace() as tape:`."
         )
     return tuple(map(float, chosen)), values, notes
 
@@ -262,7 +260,7 @@ def _histograms(
     values: Sequence[BatchValues],
     notes: Sequence[str],
 ) -> HeatMaps:
-    """Return a panel for each weight: a column for each batch, which adds up to 100 %."""
+    """Return a panel for each weight, with a column for each batch that adds up to 100 %."""
     words, of = HISTOGRAMS[figure]
     parts = []
     for name in names:
@@ -276,12 +274,12 @@ def _histograms(
             low, high = low - 0.5, high + 0.5
         edges = np.linspace(low, high, BINS + 1)
         counts = [np.histogram(x, edges)[0] / max(x.size, 1) for x in finite]
-        shares = 100 * np.array(counts).T[::-1]  # the greatest numbers stand above
+        shares = 100 * np.array(counts).T[::-1]  # the largest numbers are at the top
         middles = tuple(shown(x, 3) for x in ((edges[1:] + edges[:-1]) / 2)[::-1])
         labels = (("value", middles), ("batch", tuple(f"{int(x)}" for x in places)))
         odd = sum(a.size - f.size for a, f in zip(arrays, finite, strict=True))
-        told = [*notes, *([f"{odd} numbers are not finite and not drawn"] if odd else [])]
-        part = ArrayPart(name, shares, ("value", "batch"), labels=labels, notes=tuple(told))
+        lines = [*notes, *([f"{odd} numbers are not finite and not drawn"] if odd else [])]
+        part = ArrayPart(name, shares, ("value", "batch"), labels=labels, notes=tuple(lines))
         ends = f"from {shown(low, 3)} to {shown(high, 3)} in {BINS} steps"
         most = max(x.size for x in arrays)
         summary = f"{most:,} numbers · {len(places)} batches · {ends}; colour: per cent"
@@ -293,15 +291,14 @@ def _histograms(
 def _numbers_of(
     of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
 ) -> np.ndarray:
-    """Return all numbers of an array of one batch; none if that batch does not have it."""
+    """Return all numbers of an array of one batch, or an empty array if it is missing."""
     try:
         array = of(values, name)
     except KeyError:
         return np.empty(0)
     if not isinstance(array, (np.ndarray, np.generic)):
         raise ArgumentError(
-            f"plot: the tape has figures of {name}, not its numbers; expected one that was "
-            f"recorded in full, without statistics_only=True."
+            f"plot: the tape has only statistics of {name}. Record it without statistics_only=True."
         )
     return np.asarray(array, "float64").ravel()
 
@@ -312,14 +309,14 @@ def _numbers_of(
 def gradient_flow(
     tape: Tape, *, by: str = "layer", most: int = MOST_BATCHES, theme: str = "auto"
 ) -> Picture:
-    """Return the picture of `tape.gradient_flow()`; see there."""
+    """Return the picture for `tape.gradient_flow()`; see there."""
     if by not in ("layer", "weight"):
-        raise ArgumentError(f"gradient_flow: by={by!r}; expected 'layer' or 'weight'.")
-    with _as_it_lies(tape):
+        raise ArgumentError(f"gradient_flow: expected by to be 'layer' or 'weight', got {by!r}.")
+    with _without_recording_all(tape):
         batches = list(tape.batches())
         if not batches:
             raise ArgumentError(
-                "gradient_flow: the tape has no batch of a training; expected a `fit` on it."
+                "gradient_flow: the tape has no training batches. Record a call of `fit`."
             )
         places, values, notes = _values(tape, batches, most)
     groups: dict[str, list[str]] = {}
