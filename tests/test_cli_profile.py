@@ -317,7 +317,7 @@ def test_what_makes_no_sense_is_refused():
         ks.profile(model)
     with pytest.raises(NotCompiledError, match=r"Call model.compile\(...\) first"):
         ks.profile(Sequential([Dense(1, input_shape=(3,))]), x, y)
-    with pytest.raises(ArgumentError, match="a function has a list x"):
+    with pytest.raises(ArgumentError, match="y and of are for models"):
         ks.profile(K.function([], [K.variable(1.0)]), [], y)
 
 
