@@ -84,7 +84,7 @@ def test_keras_computes_something_else(case, ours):
 
 
 def test_a_generator_is_read_once():
-    with pytest.raises(DataError, match="has ended after 4 batches, and can be read once"):
+    with pytest.raises(DataError, match="ended after 4 batches and can be read only once"):
         generator_for_two_epochs(ks)
     assert answer(generator_for_two_epochs, keras) == 2
 

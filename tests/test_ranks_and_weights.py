@@ -80,7 +80,7 @@ def test_a_weighted_metric_with_a_state_heeds_a_mask_and_weights_of_samples(samp
 @pytest.mark.parametrize("name", ["Mean", "Sum"])
 def test_a_metric_of_numbers_is_refused_by_compile(name):
     model = Sequential([Dense(1, input_shape=(2,))])
-    with pytest.raises(ArgumentError, match=f"{name}: is a metric of numbers.*'mae'"):
+    with pytest.raises(ArgumentError, match=f"{name}: averages values.*'mae'"):
         model.compile("sgd", "mse", metrics=[getattr(metrics, name)()])
 
 
