@@ -150,8 +150,8 @@ def test_markdown_can_be_had(capsys):
     [
         (["trace", "none.py"], "there is no file 'none.py'"),
         (["trace", "script"], "Did you mean 'script.py'?"),
-        (["trace", "."], "is a folder"),
-        (["trace", "binary"], "no Python script"),
+        (["trace", "."], "expected a Python script, got a folder"),
+        (["trace", "binary"], "expected a Python script, got binary data"),
         (["trace"], "required: script.py"),
         (["trace", "--level", "all", "script.py"], "invalid choice: 'all'"),
         (["trace", "--batches", "-1", "script.py"], "expected 0 or more"),
@@ -164,13 +164,13 @@ def test_markdown_can_be_had(capsys):
         (["summary", "script.py", "--shape", "h=3"], "--shape is for unknown layers in a .keras"),
         ([], "required: command"),
         (["draw", "script.py:mode"], "Did you mean 'model'?"),
-        (["draw", "script.py:h"], "is no model but Tensor"),
+        (["draw", "script.py:h"], "expected a Model or Sequential, got Tensor"),
         (["draw", "m.keras"], "there is no file 'm.keras'"),
         (["summary", "m.h5"], "there is no file 'm.h5'"),
-        (["draw", "what.txt"], "cannot tell what 'what.txt' is"),
+        (["draw", "what.txt"], "or .onnx file, got 'what.txt'"),
         (["draw", "net.pt"], "load_state_dict(torch.load('net.pt')), then give the script"),
         (["summary", "arrays.npz"], "load them into it, then give the script: script.py:model"),
-        (["draw", "no.such.module:model"], "there is no module 'no.such.module'"),
+        (["draw", "no.such.module:model"], "Module 'no.such.module' does not exist"),
         (["draw", "empty.py"], "builds no model"),
     ],
 )
@@ -293,7 +293,7 @@ def test_several_models_have_to_be_chosen_from(capsys):
     script(TWO)
     assert main(["summary", "script.py"]) == 2
     err = capsys.readouterr().err
-    assert "builds 2 models" in err
+    assert "builds 2 separate models" in err
     assert "kerascope ... script.py:model" in err
     assert "kerascope ... script.py:other" in err
     assert main(["summary", "script.py:other"]) == 0

@@ -69,7 +69,7 @@ def test_a_model_of_ones_own_class_in_a_file_is_drawn_and_computes_nothing(capsy
 def test_a_folder_and_a_missing_file_are_named(name, capsys):
     assert f"there is no file '{name}'." in error_of(capsys, "draw", name)
     Path(name).mkdir()
-    assert f"'{name}' is a folder; expected " in error_of(capsys, "draw", name)
+    assert f"kerascope: {name}: expected " in error_of(capsys, "draw", name)
 
 
 def test_the_file_beside_a_misspelt_one_is_suggested(capsys):
@@ -90,8 +90,8 @@ def test_a_script_that_is_no_python_says_so_and_nothing_of_models(capsys):
     for command in ("draw", "summary"):
         error = error_of(capsys, command, "bad.py", code=1)
         assert error.endswith(
-            "kerascope: 'bad.py' is no valid Python (line 1: '(' was never closed); "
-            "nothing was run.\n"
+            "kerascope: 'bad.py' is not valid Python (line 1: '(' was never closed). "
+            "Nothing was run.\n"
         )
 
 
@@ -111,7 +111,7 @@ def test_the_walk_of_a_script_without_a_model_says_that(words, capsys):
     assert main([*words, "bad.py"]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("kerascope: 'bad.py' built no model: there is nothing to walk")
+    assert captured.err.startswith("kerascope: 'bad.py' built no model, so there is nothing to")
 
 
 def test_the_walk_of_a_script_that_fails_shows_its_traceback_alone(capsys):
@@ -146,7 +146,9 @@ def test_a_module_and_a_function_that_fail_show_the_lines_of_the_person(capsys):
         "ValueError: later",
         "kerascope: 'build.py': build failed; there is no model to show.",
     ]
-    assert "'build.py': of needs n; expected a model" in error_of(capsys, "draw", "build.py:of")
+    assert "'build.py': of: expected a model or a function" in error_of(
+        capsys, "draw", "build.py:of"
+    )
 
 
 def test_a_function_that_fails_while_it_builds_is_drawn_as_far_as_it_came(capsys):
@@ -156,7 +158,7 @@ def test_a_function_that_fails_while_it_builds_is_drawn_as_far_as_it_came(capsys
         f"from keras.layers import Conv2D\n{MODEL}\ndef build():\n    Sequential({layers})\n",
     )
     assert main(["draw", "build.py:build"]) == 1
-    assert "wrote failed.svg: how far the model was built" in capsys.readouterr().out
+    assert "wrote failed.svg: the model up to the failed call" in capsys.readouterr().out
 
 
 # --- exit codes -----------------------------------------------------------------------------------
@@ -196,9 +198,7 @@ def test_of_every_command_an_option_that_is_not_there_is_2(command, capsys):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_every_command_tells_its_exit_codes(command, capsys):
     assert main([command, "--help"]) == 0
-    assert "\n  2    it was called wrongly, or what it was given is not there" in (
-        capsys.readouterr().out
-    )
+    assert "\n  2    wrong usage, or an input is missing" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_who_is_refused_is_told_whose_help_to_read(capsys):
 
 def test_an_option_before_the_command_is_told_where_it_stands(capsys):
     error = error_of(capsys, "--dialect", "3", "draw", "m.json")
-    assert "--dialect stands behind a command: kerascope draw --dialect ..." in error
+    assert "--dialect belongs after the command: kerascope draw --dialect ..." in error
 
 
 def test_help_is_a_word_too(capsys):
@@ -288,7 +288,7 @@ def test_a_misspelt_option_behind_the_script_is_not_given_to_the_script(
 ):
     write("script.py", f"{MODEL}\nprint('it ran')\n")
     said = error_of(capsys, command, "script.py", wrong)
-    assert f"Did you mean {right!r}? The script's own words stand behind --." in said
+    assert f"Did you mean {right!r}? Write the script's own words after --." in said
 
 
 def test_options_of_the_scripts_own_stand_behind_it_and_all_behind_two_dashes(capsys):

@@ -27,7 +27,7 @@ def test_they_are_copied_whole_and_can_be_run(capsys):
     said = examples(capsys)
     assert said == (
         f"{len(NAMES)} examples copied to examples\n"
-        f"begin with: kerascope run {Path('examples', 'example.py')}\n"
+        f"start with: kerascope run {Path('examples', 'example.py')}\n"
     )
     assert sorted(path.name for path in Path("examples").iterdir()) == NAMES
     for name in NAMES:
@@ -59,7 +59,7 @@ def test_a_changed_file_is_kept_unless_forced(capsys):
     own = Path("examples", "example.py")
     own.write_text("mine = 1\n", encoding="utf-8")
     said = examples(capsys)
-    assert said.splitlines()[-1] == "kept what is yours: example.py (--force writes over it)"
+    assert said.splitlines()[-1] == "kept your own files: example.py (--force overwrites them)"
     assert own.read_text(encoding="utf-8") == "mine = 1\n"
     assert "1 example copied" in examples(capsys, "--force")
     assert own.read_bytes() == (examples_folder() / "example.py").read_bytes()
@@ -75,8 +75,8 @@ def test_a_list_copies_nothing(capsys):
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
-        ("digits.py", "examples: 'digits.py' is one of the examples; expected a folder"),
-        ("file", "examples: 'file' is a file; expected a folder"),
+        ("digits.py", "examples: expected a folder, got the name of an example 'digits.py'"),
+        ("file", "examples: expected a folder, got the file 'file'"),
         ("file/inside", "examples: cannot make the folder 'file/inside'"),
     ],
 )

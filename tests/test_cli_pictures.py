@@ -121,7 +121,7 @@ def test_a_script_that_fails_while_it_builds_leaves_a_picture_of_how_far_it_came
     Path("bad.py").write_text(FAILING, encoding="utf-8")
     assert main(["draw", "bad.py", "-o", "bad.svg"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "wrote bad.svg: how far the model was built\n"
+    assert captured.out == "wrote bad.svg: the model up to the failed call\n"
     assert "ShapeError" in captured.err
     text = words_of("bad.svg")
     assert "✗" in text
@@ -138,7 +138,7 @@ def test_a_script_that_fails_otherwise_leaves_none(capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--at", "1"], "expected --values"),
+        (["--at", "1"], "--at needs --values FILE"),
         (["--values", "none.npy"], "none.npy: expected a .npy or .npz file"),
         (["--values", "script.py"], "script.py: expected a .npy or .npz file"),
         (["--dpi", "0"], "above 0"),
@@ -202,7 +202,7 @@ def test_a_figure_has_the_width_and_the_form_that_were_asked_for():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--form", "u"], "expected --figure WIDTH"),
+        (["--form", "u"], "--form needs --figure WIDTH"),
         (["--figure", "wide"], "width='84mm'"),
         (["-o", "f.bmp"], ".tikz"),
     ],

@@ -48,7 +48,7 @@ def test_it_is_played_on_the_arrays_of_a_file(capsys):
         (["m.keras", "-o", "page.bmp"], "page.bmp"),
         (["w.pt"], "Make the module and load them into it"),
         (["w.weights.h5"], "Make the model and load them into it"),
-        (["train.py", "--input", "x.npy"], "--input belongs to the file of a model"),
+        (["train.py", "--input", "x.npy"], "--input needs a model file"),
     ],
 )
 def test_what_cannot_be_played_says_what_to_do(words, told, capsys):
@@ -63,8 +63,8 @@ def test_what_runs_scripts_says_who_takes_the_file_of_a_model(command, name, cap
     Path("m.onnx").touch()
     assert main([command, name]) == 2
     said = capsys.readouterr().err
-    assert f"{name!r} is the file of a model, no Python script." in said
-    assert "kerascope draw, summary, play, show and compare" in said
+    assert f"{name}: expected a Python script, got a model file." in said
+    assert "kerascope draw, summary, play, show or compare" in said
 
 
 @pytest.mark.live

@@ -384,7 +384,7 @@ def test_options_behind_the_script_are_ours_until_two_dashes(capsys):
     ("words", "expected"),
     [
         (["--jsno", "script.py"], "Did you mean '--json'?"),
-        (["script.py", "--jsno"], "Did you mean '--json'? The script's own words stand behind --."),
+        (["script.py", "--jsno"], "Did you mean '--json'? Write the script's own words after --."),
         (["script.py", "--sort", "tim"], "invalid choice: 'tim'"),
         (["script.py", "--repeats", "0"], "expected a number above 0"),
         (["script.py", "-o", "p.jpg"], ".jpg"),
@@ -410,7 +410,7 @@ def test_a_script_that_calls_nothing_says_so(capsys):
     assert main(["profile", "script.py"]) == 1
     captured = capsys.readouterr()
     assert captured.out == "done\n"
-    assert "has called no function: there is nothing to profile. Expected a script" in captured.err
+    assert "called no function, so there is nothing to profile. Expected a script" in captured.err
 
 
 def test_a_script_that_fails_is_profiled_as_far_as_it_came(capsys):
@@ -418,7 +418,7 @@ def test_a_script_that_fails_is_profiled_as_far_as_it_came(capsys):
     assert main(["profile", "script.py", "--repeats", "1"]) == 1
     captured = capsys.readouterr()
     assert "ZeroDivisionError" in captured.err
-    assert "'script.py' did not come to its end; this is what it has called" in captured.err
+    assert "'script.py' did not run to its end" in captured.err
     assert "train_function of mine: " in captured.out
 
 

@@ -63,7 +63,7 @@ def test_without_a_file_the_layer_names_it(capsys):
     [
         (["conv2"], 2, "Did you mean 'conv1'"),
         (["flat"], 2, "has no weights"),
-        ([], 2, "expected the name of a layer, or --values FILE"),
+        ([], 2, "expected the name of a layer, --values FILE, or both"),
         (["conv1", "-o", "p.dot"], 2, ".svg, .png, .pdf, .html, .txt"),
         (["conv1", "--values", "y.npy"], 2, "--values y.npy"),
         (["conv1", "--values", "x.npy", "--sample", "3"], 2, "expected sample 0 to 2"),

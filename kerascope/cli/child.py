@@ -1,10 +1,11 @@
-"""The `__main__` of a process that a running script started by `multiprocessing`.
+"""The `__main__` module of a process that a running script started with `multiprocessing`.
 
-The script says `if __name__ == "__main__":`, which is false here: its functions and classes are
-made, its work is not done again. `keras` is ours in this process too, to its end.
+Here the script's `if __name__ == "__main__":` is false. So its functions and classes are defined,
+but its work does not run again. `import keras` imports kerascope in this process too, until it
+ends.
 """
 
-# What the script defines is added to the names of this file.
+# The script's names are added to the globals of this module.
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The commands of `kerascope`: one table, how a command line is read by it, and `main`."""
+"""The table of the commands of `kerascope`, the parser of command lines, and `main`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kerascope import __version__
 from kerascope.cli import options
@@ -25,25 +25,24 @@ from kerascope.settings import config, dialect_of_environment
 DIALECTS = ("1.2", "2.2", "3")
 OTHER_CODES = {
     3: "debug --fail-on: found",
-    4: "replay --against: the script computes something else",
+    4: "replay --against: the script computes something different",
     5: "learn check: not attempted",
 }
 EXAMPLES = f"""\
-examples:
-  kerascope run example.py data.csv             run a Keras script; `import keras` is kerascope
-  kerascope trace example.py                    walk through all that a script does
-  kerascope trace example.py --level op | less  every op of the first batch
-  kerascope debug example.py                    step through its models, as pdb does
-  kerascope play example.py -o page.html        ... and play its first step in a browser
-  kerascope profile example.py                  where its time and memory go, by layer and by op
-  kerascope draw example.py -o model.svg        draw the model that a script builds
-  kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
-  kerascope show m.keras conv1 --values x.npy   its feature maps
-  kerascope summary mypackage.models:build      a table of the layers
-  kerascope compare m.keras port.onnx           the first call at which they differ
-  kerascope examples                            example.py and others, copied to ./examples
-  kerascope learn read 0                        the course, chapter by chapter
-  kerascope learn                               its exercises, with a checker
+  kerascope examples                            copy example.py and others to ./examples
+  kerascope run example.py data.csv             run a Keras script, with kerascope as its keras
+  kerascope trace example.py                    print what happens in a script
+  kerascope trace example.py --level op | less  print every op of the first batch
+  kerascope debug example.py                    step through the models of a script, as in pdb
+  kerascope play example.py -o page.html        play the first training step in a browser
+  kerascope profile example.py                  measure time and memory by layer and by op
+  kerascope draw example.py -o model.svg        draw the model of a script
+  kerascope draw example.py:encoder -o e.png    draw the model in the variable `encoder`
+  kerascope show m.keras conv1 --values x.npy   draw the feature maps of a layer
+  kerascope summary mypackage.models:build      print a table of the layers
+  kerascope compare m.keras port.onnx           find the first call that differs
+  kerascope learn read 0                        read the course, chapter by chapter
+  kerascope learn                               do its exercises, with a checker
 
 {options.MODEL_HELP}
 {exit_codes(OTHER_CODES)}
@@ -51,27 +50,28 @@ examples:
 
 
 class Command(NamedTuple):
-    """A command.
+    """A command of the command line.
 
     Attributes
     ----------
     run : str
-        Module and name of the function that does it, imported when it is asked for: it is given the
-        options, and returns the exit code.
+        Module and name of the function that runs the command. It takes the options and returns the
+        exit code. It is imported only when the command runs.
     help : str
-        A line, for the list of all.
+        One sentence, for the list of commands and the first line of the command's help.
     examples : str
+        The rest of the help: examples, a blank line, and the text that follows the options.
     add_options : callable
-        `add_options(parser)`.
+        `add_options(parser)` adds the command's options to its parser.
     split : callable, optional
-        `split(parser, words)` tells our own words from those that its script, or its own code, gets
-        as they are: `options.script_words`.
+        `split(parser, words)` separates the options of kerascope from the words that the script, or
+        the command itself, takes unparsed as `options.script_words`.
     usage : str, optional
-        By default argparse writes it.
+        The usage line. By default argparse writes it.
     knows_dialects : bool
-        Whether it makes models, whose names a dialect decides.
+        Whether the command has the option `--dialect`, because it builds models.
     keras_is_ours : callable
-        From the options to whether `import keras` means kerascope.
+        Takes the options and returns whether `import keras` imports kerascope.
     """
 
     run: str
@@ -87,88 +87,88 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command(
         "kerascope.cli.scripts.run_script",
-        "run a Keras script, with kerascope as its keras",
+        "Run a Keras script, with kerascope as its keras.",
         options.RUN_EXAMPLES,
         options.add_run_options,
         Parser.split_at_script,
     ),
     "trace": Command(
         "kerascope.cli.scripts.run_trace",
-        "run a script and print what happens in it",
+        "Run a script and print what happens in it.",
         options.TRACE_EXAMPLES,
         options.add_trace_options,
         Parser.split_around_script,
     ),
     "debug": Command(
         "kerascope.cli.debugging.run_debug",
-        "step through a script's models",
+        "Step through the models of a script.",
         options.DEBUG_EXAMPLES,
         options.add_debug_options,
         options.split_debug_words,
     ),
     "replay": Command(
         "kerascope.cli.debugging.run_replay",
-        "look again at what debug has recorded",
+        "Step through a tape that the debugger recorded.",
         options.REPLAY_EXAMPLES,
         options.add_replay_options,
         options.split_replay_words,
     ),
     "play": Command(
         "kerascope.cli.playing.run_play",
-        "play a script's first training step in a page or a picture",
+        "Play the first training step of a script, as a page or a picture.",
         options.PLAY_EXAMPLES,
         options.add_play_options,
         Parser.split_around_script,
     ),
     "profile": Command(
         "kerascope.cli.profiling.run_profile",
-        "measure where a script's models spend time and memory",
+        "Measure where the models of a script spend time and memory.",
         options.PROFILE_EXAMPLES,
         options.add_profile_options,
         Parser.split_around_script,
     ),
     "draw": Command(
         "kerascope.cli.pictures.run_draw",
-        "draw a model",
+        "Draw a model.",
         f"{options.DRAW_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
         options.add_draw_options,
     ),
     "show": Command(
         "kerascope.cli.tensors.run_show",
-        "draw what a layer holds or gives",
+        "Draw the weights or the outputs of a layer.",
         f"{options.SHOW_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
         options.add_show_options,
     ),
     "summary": Command(
         "kerascope.cli.pictures.run_summary",
-        "print a table of a model's layers",
+        "Print a table of the layers of a model.",
         f"{options.SUMMARY_EXAMPLES}\n{options.MODEL_HELP}\n{exit_codes()}",
         options.add_summary_options,
     ),
     "compare": Command(
         "kerascope.cli.comparing.run_compare",
-        "find the first call at which two models differ",
+        "Find the first call at which two models differ.",
         f"{options.COMPARE_EXAMPLES}\n{options.MODEL_HELP}",
         options.add_compare_options,
         keras_is_ours=options.runs_script,
     ),
     "lessons": Command(
         "kerascope.lessons.commands.run_lessons",
-        "the course as web pages and notebooks; check it",
+        "Check the course, or write it as web pages and notebooks.",
         options.LESSONS_EXAMPLES,
         options.add_lessons_options,
         knows_dialects=False,
     ),
     "examples": Command(
         "kerascope.cli.learning.run_examples",
-        "copy the scripts that the course reads",
+        "Copy the example scripts of the course.",
         options.EXAMPLES_EXAMPLES,
         options.add_examples_options,
         knows_dialects=False,
     ),
     "learn": Command(
         "kerascope.cli.learning.run_learn",
-        "the course: read a chapter, do its exercises",
+        "Read a chapter of the course, or do its exercises.",
         options.LEARN_EXAMPLES,
         options.add_learn_options,
         options.split_learn_words,
@@ -179,14 +179,14 @@ COMMANDS = {
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command line.
+    """Parse a command line and return its options.
 
     Raises
     ------
     UsageError
-        It makes no sense.
+        The command line is not valid.
     SystemExit
-        It asked for help or the version, which was printed.
+        It requested the help or the version, which was printed.
     """
     if list(words[:1]) == ["help"]:
         words = [*words[1:2], "--help"]
@@ -195,8 +195,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if first is not None and words[0] == first and first not in commands:
         hint = did_you_mean(first, list(commands))
         raise UsageError(
-            f"unknown command {first!r}. {hint}Commands: {', '.join(commands)}.\n"
-            f"(kerascope --help shows examples)"
+            f"Unknown command {first!r}. {hint}`kerascope --help` shows examples. "
+            f"Commands: {', '.join(commands)}."
         )
     split = COMMANDS[words[0]].split if words and words[0] in COMMANDS else None
     script_words: list[str] = []
@@ -213,12 +213,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _check_first(words: list[str], parser: Parser, commands: dict[str, Parser]) -> None:
-    """Refuse an option that stands where a command is expected, unless it needs none.
+    """Refuse an option before the command, unless it needs no command.
 
     Raises
     ------
     UsageError
-        It is misspelt, or belongs behind a command.
+        The option is misspelt, or belongs to a command.
     """
     name = words[0].partition("=")[0] if words else ""
     if not name.startswith("-") or any(known.startswith(name) for known in parser.option_names):
@@ -226,7 +226,7 @@ def _check_first(words: list[str], parser: Parser, commands: dict[str, Parser]) 
     having = [command for command, its in commands.items() if name in its.option_names]
     if having:
         command = next((word for word in words if word in having), having[0])
-        parser.error(f"{name} stands behind a command: kerascope {command} {name} ...")
+        parser.error(f"{name} belongs after the command: kerascope {command} {name} ...")
     parser.refuse(words[:1])
 
 
@@ -234,13 +234,15 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     common = Parser(add_help=False)
     common.add_argument(
         "--dialect", choices=DIALECTS,
-        help="whose names, defaults and formulas (default: $KERASCOPE_DIALECT, or 2.2)",
+        help="The version of Keras that sets names, defaults and formulas (default: "
+        "$KERASCOPE_DIALECT, or 2.2).",
     )  # fmt: skip
     parser = Parser(
         prog="kerascope",
-        description="See inside a Keras-style model: walk through it, draw it.",
-        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        **_help_around_options(
+            "See inside Keras-style models: step through and draw them.", EXAMPLES
+        ),
     )
     parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
     sub = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -250,12 +252,21 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
             name,
             help=command.help,
             usage=command.usage,
-            epilog=command.examples,
+            **_help_around_options(command.help, command.examples),
             parents=[common] if command.knows_dialects else (),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_options(found[name])
     return parser, found
+
+
+def _help_around_options(sentence: str, text: str) -> dict[str, Any]:
+    """Return the parts of a help text: a sentence and the examples, and the text after the options.
+
+    The examples end at the first blank line.
+    """
+    examples, _, epilog = text.partition("\n\n")
+    return {"description": f"{sentence}\n\nexamples:\n{examples}", "epilog": epilog}
 
 
 # --- main -----------------------------------------------------------------------------------------
@@ -270,8 +281,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after `kerascope`; default `sys.argv[1:]`. Without them it is the command of the
-        process: `keras` is ours to its end, since threads of a script may outlive its last line.
+        The words after `kerascope`. By default these are `sys.argv[1:]`, and `import keras` imports
+        kerascope until the process ends, because threads of a script may run after its last line.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     _write_anything()
@@ -293,7 +304,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as stop:  # argparse: --help, --version
         return stop.code if isinstance(stop.code, int) else DONE
-    except (UsageError, ArgumentError) as error:  # an option that does not fit what was given
+    except (UsageError, ArgumentError) as error:  # an option that does not fit the model or file
         return _complain(error, USAGE)
     except KerascopeError as error:
         return _complain(error, FAILED)
@@ -308,7 +319,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _done(options: Namespace) -> int:
-    """Do what the options ask for, whose module is imported only now; return the exit code."""
+    """Import the module of the chosen command, run the command and return its exit code."""
     module, _, name = COMMANDS[options.command].run.rpartition(".")
     return int(getattr(import_module(module), name)(options))
 
@@ -319,7 +330,7 @@ def _complain(error: Exception, code: int) -> int:
 
 
 def _write_anything() -> None:
-    """Let a name that the terminal's encoding lacks be written as an escape, instead of failing."""
+    """Make output write an escape for characters that the terminal's encoding does not have."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -327,7 +338,10 @@ def _write_anything() -> None:
 
 
 def _leave_broken_pipe() -> int:
-    """Be silent when the reader has gone (`| head`), also when Python flushes at its end."""
+    """Exit silently when the reader of the output has gone (`| head`).
+
+    Standard output is redirected, because Python flushes it when it exits.
+    """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):

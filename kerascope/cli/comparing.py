@@ -24,7 +24,7 @@ NARROWEST = 60
 
 
 def run_compare(options: Namespace) -> int:
-    """Compare both models of `kerascope compare`; return 0 if they agree, 1 if they differ."""
+    """Compare the models of `kerascope compare`. Return 0 if they agree, 1 if they differ."""
     for output in options.output:
         with given():
             check_target(output, FORMATS)
@@ -41,7 +41,7 @@ def run_compare(options: Namespace) -> int:
             tolerance=options.tolerance,
             seed=options.seed,
         )
-    except (KerascopeError, ScriptFailed) as error:  # 1 says that they differ
+    except (KerascopeError, ScriptFailed) as error:  # exit code 1 means that they differ
         raise UsageError(str(error)) from error
     width = max(options.width or shutil.get_terminal_size().columns, NARROWEST)
     print("\n".join(found.lines(width)))
@@ -51,15 +51,15 @@ def run_compare(options: Namespace) -> int:
 
 
 def _side(word: str, options: Namespace) -> Any:
-    """Return what an argument means: a tape and a file of another library by their paths."""
+    """Return the model of an argument. Tapes and files of other libraries stay paths."""
     suffix = Path(word).suffix.lower()
     if suffix in (*TAPES, *OF_TORCH) or library_of(word):
         return checked_file(word, "a file")
     if options.b is None:
         if suffix not in MODEL_FILES:
             raise UsageError(
-                f"compare {word}: expected two models, or one .keras or .h5 file: the real Keras "
-                f"runs it beside kerascope."
+                f"compare {word}: expected two models, or one .keras or .h5 file, which the real "
+                f"Keras also runs."
             )
         return checked_file(word, "a .keras or .h5 file")
     return find_model(word, reading_of(options))

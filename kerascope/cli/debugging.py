@@ -1,8 +1,9 @@
 """`kerascope debug script.py` and `kerascope replay t.jsonl`: the model debugger.
 
-The one runs a script in it, as `python -m pdb` does; the other stands on a tape that its `record`
-wrote. With `--step-all`, `--until` and their like nobody is asked. `replay --against script.py`
-says whether a script computes what was recorded.
+`debug` runs a script in the debugger, as `python -m pdb` does. `replay` opens a tape that the
+debugger's command `record` wrote. With `--step-all`, `--format` and similar options they run
+unattended, without a prompt. `replay --against script.py` runs a script again and compares it with
+the tape.
 """
 
 from __future__ import annotations
@@ -63,26 +64,27 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Order, Prompt, Reason, Stepper, Stop, ask
 from kerascope.trace.tape_store import Tape
 
-# --- what the options ask for together, checked ---------------------------------------------------
+# --- checking the options -------------------------------------------------------------------------
 
 
 def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Goal:
-    """Return what the options ask for; without a form if somebody is asked.
+    """Check the options and return the goal of the session. With a prompt, its form is "".
 
     Parameters
     ----------
     options : Namespace
-        With `step_all`, `until` and `format`.
+        They have `step_all`, `until` and `format`.
     file : str
         The script or the tape.
     commands : list of str
-        Of `-c` and `-x`.
+        The debugger commands of `-c` and `-x`.
     fail_on : str or None
+        The conditions of `--fail-on`.
 
     Raises
     ------
     UsageError
-        They make no sense, alone or together.
+        An option is not valid, or two options exclude each other.
     """
     conditions = _conditions(fail_on)
     grain = _grain(options.step_all, file)
@@ -94,15 +96,15 @@ def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str |
     form = LAST_STOP if is_plain else _form(options.format)
     if form == "svg" and options.step_all is not None:
         raise UsageError(
-            "--step-all and --format svg do not go together: a picture has no stops. Leave out "
-            "--step-all; --until says when the picture is drawn."
+            "--step-all and --format svg exclude each other, because a picture has no stops. Leave "
+            "out --step-all. --until sets the event at which the picture is drawn."
         )
     for line in commands:
         if COMMANDS.moves(line.strip().partition(" ")[0]):
             given = "--until and --fail-on" if is_plain else "--step-all or --format"
             raise UsageError(
-                f"-c {line!r}: with {given} nobody is asked, and it moves by itself. Leave it out; "
-                f"--until says where it ends."
+                f"-c {line!r}: {given} runs the program without a prompt, so commands must not "
+                f"move it. Leave it out, and use --until to set the end."
             )
     return wanted._replace(form=form)
 
@@ -117,12 +119,12 @@ def _conditions(text: str | None) -> set[str]:
 
 
 def _grain(grain: str | None, file: str) -> str | None:
-    """Return the grain of `--step-all`; None for the usual one."""
+    """Return the grain of `--step-all`, or None without the option."""
     if grain and grain not in GRAINS:
         near = did_you_mean(grain, GRAINS)
         raise UsageError(f"--step-all={grain}: {near}Expected one of {', '.join(GRAINS)}.")
     if grain is not None and file in GRAINS and not Path(file).is_file():
-        raise UsageError(f"there is no file {file!r}. Did you mean --step-all={file}?")
+        raise UsageError(f"File {file!r} does not exist. Did you mean --step-all={file}?")
     if grain == "":
         return "node"
     return grain
@@ -154,26 +156,26 @@ SCREEN = "kerascope.debugger.tui.screen"
 
 
 def check_full_screen(wanted: Goal, against: str | None = None) -> None:
-    """Check, before anything runs, that `--tui` can be had with the other options and here.
+    """Check, before anything runs, whether the full screen of `--tui` can be used.
 
     Raises
     ------
     UsageError
-        With the other options nobody is asked, Textual is not installed, or no person sits at a
+        Another option runs without a prompt, Textual is not installed, or input or output is not a
         terminal.
     """
     if wanted.form or wanted.conditions or against is not None:
         raise UsageError(
-            "--tui waits for keys; with --step-all, --format, --fail-on or --against nobody is "
-            "asked. Leave one out; `catch nan` stops on the screen too."
+            "--tui waits for keys, but --step-all, --format, --fail-on and --against run without "
+            "a prompt. Leave one out. `catch nan` works on the full screen too."
         )
     if find_spec("textual") is None:
         raise UsageError(
             "--tui needs Textual. Install it: pip install 'kerascope[tui]'. "
-            "Without --tui the debugger needs nothing."
+            "Without --tui the debugger runs without it."
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("--tui needs a terminal; leave it out where input or output is none.")
+        raise UsageError("--tui needs a terminal for input and output. Leave it out here.")
 
 
 def on_full_screen(debug: Callable[[Any], int]) -> int:
@@ -182,11 +184,12 @@ def on_full_screen(debug: Callable[[Any], int]) -> int:
     Parameters
     ----------
     debug : callable
-        Is given the debugger; runs in a thread of its own. What it raises is raised.
+        Takes the debugger and returns the exit code. It runs in its own thread. Its exceptions are
+        raised here.
 
     Notes
     -----
-    Textual takes half a second to import, so it is not imported before.
+    Textual takes half a second to import, so it is imported only here.
     """
     code: int = import_module(SCREEN).on_screen(debug)
     return code
@@ -199,11 +202,11 @@ RC_FILE = ".kscoperc"
 
 
 class Found(BaseException):
-    """What `--fail-on` names was found; it goes through the script, past its `except`."""
+    """A condition of `--fail-on` was found. As a BaseException it passes the script's `except`."""
 
 
 class ReaderGone(BaseException):
-    """Nobody reads our output any more (`| head`); it goes through the script too."""
+    """The reader of our output has gone (`| head`). It also passes the script's `except`."""
 
 
 def run_debug(options: Namespace) -> int:
@@ -212,16 +215,16 @@ def run_debug(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        There is no such script or file of commands, or the options make no sense.
+        The script or the file of commands does not exist, or the options are not valid.
     """
     commands = [*_lines_of(options.commands_file), *options.commands]
     wanted = wanted_by(options, options.script, commands, options.fail_on)
-    script_of(options)  # there is one
+    script_of(options)  # raise if there is no such script
     if options.tui:
         check_full_screen(wanted)
     if wanted.form:
         return _run_unattended(options, wanted)
-    run = partial(_run_asking, options, wanted, [*_lines_of_rc(), *commands])
+    run = partial(_run_with_prompt, options, wanted, [*_lines_of_rc(), *commands])
     return on_full_screen(run) if options.tui else run(ModelDebugger())
 
 
@@ -234,10 +237,10 @@ def _session(prompt: Prompt, script: ScriptRun, options: Namespace) -> Session:
     return session
 
 
-# --- somebody is asked ----------------------------------------------------------------------------
+# --- with a prompt --------------------------------------------------------------------------------
 
 
-def _run_asking(
+def _run_with_prompt(
     options: Namespace, wanted: Goal, commands: list[str], debugger: ModelDebugger
 ) -> int:
     debugger.cmdqueue = [*commands, "c"] if wanted.conditions else commands
@@ -263,21 +266,21 @@ def _run_asking(
             raise BrokenPipeError from None
         else:
             code = _code_at_the_end(session)
-            return code or _code_if_nobody_looked(session, wanted, script.path)
+            return code or _code_if_not_watched(session, wanted, script.path)
 
 
-def _code_if_nobody_looked(session: Session, wanted: Goal, path: Path) -> int:
-    """Return a code that is not 0 if nobody heard the library in which something may be found."""
+def _code_if_not_watched(session: Session, wanted: Goal, path: Path) -> int:
+    """Return 1 if `--fail-on` watched no model, because the script uses another library."""
     hint, trained = hint_of_live(path), session.unseen.words(session.recorder)
     if not wanted.conditions or not (trained or (hint and not len(session.tape))):
         return DONE
     why = f": {trained}" if trained else f": no model of kerascope ran.{hint}"
-    print(f"kerascope: nothing was looked for{why}", file=sys.stderr)
+    print(f"kerascope: --fail-on checked nothing{why}", file=sys.stderr)
     return FAILED
 
 
 def _code_at_the_end(session: Session) -> int:
-    """Return the exit code of a program; what it failed with is told, if it was not yet."""
+    """Return the exit code of the program. Print its exception unless it was shown before."""
     failure = session.failure_to_show()
     if failure is not None:
         print(failure.text, end="", file=sys.stderr)
@@ -294,7 +297,10 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
-    """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
+    """Ask the debugger for the next order. With `--fail-on`, end at the first finding instead.
+
+    With `--fail-on` there is no prompt at the end of the program either.
+    """
     until = wanted.until
     if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):
         return until.go
@@ -315,11 +321,11 @@ def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
     return debugger.ask(stop)
 
 
-# --- nobody is asked ------------------------------------------------------------------------------
+# --- without a prompt -----------------------------------------------------------------------------
 
 
 def _run_unattended(options: Namespace, wanted: Goal) -> int:
-    """Run the script to its end, or to that of what is wanted, and write that."""
+    """Run the script to its end, or until the result is complete, and write the result."""
     unattended = Unattended(wanted)
     script = script_of(options)
     session = _session(unattended.ask, script, options)
@@ -332,7 +338,7 @@ def _run_unattended(options: Namespace, wanted: Goal) -> int:
 
 
 def _written(unattended: Unattended) -> int:
-    """Write what is wanted; return the exit code that it asks for."""
+    """Write the result and return the exit code."""
     unattended.write()
     if unattended.code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -345,8 +351,8 @@ def _written(unattended: Unattended) -> int:
 def _lines_of_rc() -> list[str]:
     """Return the lines of `.kscoperc` in the home directory.
 
-    One in the working directory counts only if KSCOPE_RC=1: a folder that was downloaded shall not
-    run commands.
+    The file in the working directory is read only if KSCOPE_RC=1, so that a downloaded folder
+    cannot run commands.
     """
     folders = [Path.home()]
     if os.environ.get("KSCOPE_RC") == "1" and Path.cwd() != Path.home():
@@ -360,14 +366,14 @@ def _lines_of(file: str | None) -> list[str]:
         return [] if file is None else commands_in(file, "-x")
 
 
-# --- kerascope replay --against: whether a script computes what was recorded ----------------------
+# --- kerascope replay --against: compare a new run with the tape ----------------------------------
 
 
 DIVERGED = 4
 
 
 class LongEnough(BaseException):
-    """The script has told as many events as were recorded; it goes through the script."""
+    """The new run has as many events as the tape. This ends the script, past its `except`."""
 
 
 def run_against(options: Namespace) -> int:
@@ -376,21 +382,21 @@ def run_against(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        There is no such script, or no such tape, or it is damaged; the error tells the line.
+        The script or the tape does not exist, or the tape is damaged. The error names the line.
     """
     path = checked_script(options.against)
     before = recorded(options.file)
     script = ScriptRun(path, options.script_words, for_good=options.for_good)
-    told, error = _run(script, before)
+    events, error = _run(script, before)
     if error is not None:
         print_traceback(error, path)
-    found = first_difference(list(before), told)
+    found = first_difference(list(before), events)
     if found:
         page = Page(shutil.get_terminal_size().columns, for_person=sys.stdout.isatty())
         print("\n".join(page.wrapped(found)))
         return DIVERGED
-    print(f"{options.against} computes what was recorded: {len(before)} events are the same.")
-    return DONE if error is None or _tells_of_an_error(before) else FAILED
+    print(f"{options.against} computes the same as the tape: {len(before)} events are equal.")
+    return DONE if error is None or _ends_with_error(before) else FAILED
 
 
 def recorded(name: str) -> Tape:
@@ -399,15 +405,15 @@ def recorded(name: str) -> Tape:
     Raises
     ------
     UsageError
-        There is none, or it is damaged.
+        The file does not exist, or the tape is damaged.
     """
-    path = checked_file(name, "a tape, as `record t.jsonl` writes it")
-    with given("In `kerascope debug`, `record FILE` writes one."):
+    path = checked_file(name, "a tape (.jsonl)")
+    with given("The debugger's command `record FILE` writes one."):
         return tape_of_file(path)
 
 
 def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException | None]:
-    """Run the script, as far as the tape goes; return its events and what it raised."""
+    """Run the script for as many events as the tape has. Return its events and its exception."""
     last = len(recorded)
     recorder = Recorder()
 
@@ -429,7 +435,7 @@ def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException 
     return list(recorder.tape[:last]), error
 
 
-def _tells_of_an_error(tape: Tape) -> bool:
+def _ends_with_error(tape: Tape) -> bool:
     last: Any = tape[len(tape) - 1]
     return any(delta.name == "error" for delta in last.deltas)
 
@@ -443,7 +449,7 @@ def run_replay(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        The options make no sense, or there is no such file, or it is no tape or a damaged one.
+        The options are not valid, or the file does not exist or is not a valid tape.
     """
     wanted = wanted_by(options, options.file, options.commands, None)
     if options.tui:
@@ -453,11 +459,11 @@ def run_replay(options: Namespace) -> int:
         return run_against(options)
     if options.script_words:
         words = " ".join(options.script_words)
-        raise UsageError(f"unrecognized arguments: {words}. Only a script of --against gets them.")
+        raise UsageError(f"Unrecognized arguments: {words}. Only --against passes arguments.")
     tape = recorded(options.file)
     if wanted.form:
         return _replay_unattended(tape, wanted)
-    run = partial(_replay_asking, tape, wanted, options.commands)
+    run = partial(_replay_with_prompt, tape, wanted, options.commands)
     return on_full_screen(run) if options.tui else run(ModelDebugger())
 
 
@@ -467,12 +473,14 @@ def _refuse_others(options: Namespace) -> None:
     names += ["--step-all"] if options.step_all is not None else []
     if names:
         raise UsageError(
-            f"--against and {', '.join(names)} do not go together: it compares, and nobody is "
-            f"asked. Without --against the tape itself is looked at."
+            f"--against and {', '.join(names)} exclude each other, because --against compares "
+            f"without a prompt. Leave out --against to look at the tape itself."
         )
 
 
-def _replay_asking(tape: Tape, wanted: Goal, commands: list[str], debugger: ModelDebugger) -> int:
+def _replay_with_prompt(
+    tape: Tape, wanted: Goal, commands: list[str], debugger: ModelDebugger
+) -> int:
     debugger.cmdqueue = list(commands)
     session = debugger.session = Session(debugger.ask, tape=tape)
     stepper = session.stepper

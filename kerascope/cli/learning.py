@@ -1,4 +1,4 @@
-"""`kerascope learn` and `kerascope examples`: the course in a folder of yours."""
+"""`kerascope learn` and `kerascope examples`: the exercises and scripts of the course."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _ONE_AT_A_TIME = ("run", "hint", "reset", "solution", "watch")
 
 
 def run_learn(options: Namespace) -> int:
-    """Do what was typed after `kerascope learn`; return the exit code.
+    """Run an action of `kerascope learn` and return the exit code.
 
     Raises
     ------
     UsageError
-        There is no such action or exercise, or the options make no sense.
+        There is no such action or exercise, or the options are not valid.
     """
     exercises = all_exercises()
     at = at_folder(Path(options.folder[0])) if len(options.folder) == 1 else ""
@@ -78,16 +78,15 @@ def run_learn(options: Namespace) -> int:
 
 
 def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[Exercise]) -> None:
-    """Refuse a file that is there but is not the workbook's: another one would be checked."""
+    """Refuse an existing file outside the workbook, whose file would be checked instead."""
     own = [path.resolve() for path in map(workbook.path_of, chosen)]
     for word in words:
         path = Path(word)
         if path.suffix == ".py" and path.is_file() and path.resolve() not in own:
             (meant,) = [one for one in map(workbook.path_of, chosen) if one.name == path.name]
             raise UsageError(
-                f"learn: {word} is a file, but not the one of the workbook, which is "
-                f"{shlex.quote(str(meant))}. Copy yours there, or name the exercise alone: "
-                f"{path.stem}."
+                f"learn: expected the file of the workbook, {shlex.quote(str(meant))}, got "
+                f"{word}. Copy yours there, or give only the name of the exercise: {path.stem}."
             )
 
 
@@ -113,7 +112,7 @@ def _prepare(desk: Desk, action: str) -> None:
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
-    """Return the action and the words after it; an exercise alone is shown."""
+    """Return the action and the words after it. Without an action, the exercise is shown."""
     if not words:
         return "next", []
     first, *rest = words
@@ -123,8 +122,8 @@ def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[st
         return "next", words
     hint = did_you_mean(first, [*LEARN_ACTIONS, *(e.name for e in exercises)])
     raise UsageError(
-        f"learn: there is no action and no exercise {first!r}. {hint}"
-        f"Actions: {', '.join(LEARN_ACTIONS)}.\n(kerascope learn list{at} shows the exercises)"
+        f"learn: there is no action and no exercise {first!r}. {hint}`kerascope learn list{at}` "
+        f"shows the exercises. Actions: {', '.join(LEARN_ACTIONS)}."
     )
 
 
@@ -134,8 +133,8 @@ def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exerci
         found, hint = find_exercises(exercises, word)
         if not found:
             raise UsageError(
-                f"learn: there is no exercise {word!r}. {hint}".rstrip() + "\n"
-                f"(kerascope learn list{at} shows the exercises)"
+                f"learn: there is no exercise {word!r}. {hint} `kerascope learn list{at}` shows "
+                f"the exercises."
             )
         chosen += [exercise for exercise in found if exercise not in chosen]
     return chosen
@@ -153,11 +152,11 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
         if is_given and action != "check":
             raise UsageError(f"learn {action}: {name} belongs to `kerascope learn check`.")
     if options.all and words:
-        raise UsageError(f"learn check: --all and {words[0]!r}; expected one of the two.")
+        raise UsageError(f"learn check: expected --all or {words[0]!r}, got both.")
     if action == "read" and len(words) > 1:
         raise UsageError(f"learn read: expected one chapter, got {' '.join(words)}.")
     if options.class_folder and options.folder:
-        raise UsageError("learn check: --class and --folder; expected one of the two.")
+        raise UsageError("learn check: expected --class or --folder, got both.")
 
 
 def _folders(options: Namespace) -> list[Path]:
@@ -167,9 +166,7 @@ def _folders(options: Namespace) -> list[Path]:
             raise UsageError(f"learn check: there is no folder {options.class_folder!r}.")
         students = folders_of_class(folder)
         if not students:
-            raise UsageError(
-                f"learn check: there is no student's folder in {options.class_folder!r}."
-            )
+            raise UsageError(f"learn check: {options.class_folder!r} contains no student's folder.")
         return students
     if not options.folder:
         return [default_folder(Path.cwd())]
@@ -177,7 +174,7 @@ def _folders(options: Namespace) -> list[Path]:
 
 
 def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Exercise]) -> int:
-    """Check the work of some students; their folders are not written to."""
+    """Check the work of several students without changing their folders."""
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"learn check: there is no folder '{missing[0]}'.")
@@ -201,14 +198,14 @@ def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Ex
 
 
 def run_examples(options: Namespace) -> int:
-    """Copy the examples, or list them; return the exit code.
+    """Copy or list the examples and return the exit code.
 
     Raises
     ------
     UsageError
-        The folder is none, or cannot be made.
+        The target is not a folder, or cannot be created.
     UnavailableError
-        The examples are not in this installation, or a file cannot be written.
+        This installation has no examples, or a file cannot be written.
     """
     examples = sorted(examples_folder().glob("*.py"))
     if options.list:
@@ -232,11 +229,11 @@ def _about(path: Path) -> str:
 def _make(folder: Path, examples: list[Path]) -> None:
     if folder.name in {path.name for path in examples}:
         raise UsageError(
-            f"examples: {str(folder)!r} is one of the examples; expected a folder. "
-            f"`kerascope examples` copies all of them."
+            f"examples: expected a folder, got the name of an example {str(folder)!r}. "
+            f"`kerascope examples` copies all examples."
         )
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"examples: {str(folder)!r} is a file; expected a folder.")
+        raise UsageError(f"examples: expected a folder, got the file {str(folder)!r}.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -246,7 +243,7 @@ def _make(folder: Path, examples: list[Path]) -> None:
 
 
 def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
-    """Copy what is not there; return what was done, a line for each kind of thing."""
+    """Copy the missing examples. Return lines that say what was copied and what was kept."""
     copied, same, kept = [], [], []
     for path in examples:
         target, content = folder / path.name, path.read_bytes()
@@ -263,9 +260,9 @@ def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
     if same:
         lines.append(f"{_counted(same)} already in {folder}")
     if kept:
-        lines.append(f"kept what is yours: {', '.join(kept)} (--force writes over it)")
+        lines.append(f"kept your own files: {', '.join(kept)} (--force overwrites them)")
     if copied:
-        lines.append(f"begin with: kerascope run {folder / 'example.py'}")
+        lines.append(f"start with: kerascope run {folder / 'example.py'}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""`kerascope run --live` and `kerascope trace --live`: a script with its real library, watched."""
+"""`kerascope run --live` and `kerascope trace --live`: record scripts that use PyTorch or Keras."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRINTERS = "kerascope.viz.story"
 
 
 def run_live(options: Namespace) -> int:
-    """Run a script with its own libraries and record what its models do; return the exit code."""
+    """Run a script with its own libraries and record its models. Return the exit code."""
     script = script_of(options)
     target = None if options.tape is None else Path(options.tape)
     if target is not None:
@@ -33,14 +33,17 @@ def run_live(options: Namespace) -> int:
     try:
         with writer:
             return _run(script, writer, story)
-    finally:  # after Ctrl-C, too, which ends most long runs
-        print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
+    finally:  # also after Ctrl-C, which ends most long runs
+        print(f"kerascope: {_summary(script, writer, story)}", file=sys.stderr)
         if target is not None and story.count:
-            print(f"kerascope: wrote {target}; look: kerascope replay {target}", file=sys.stderr)
+            print(
+                f"kerascope: wrote {target}. Open it with: kerascope replay {target}",
+                file=sys.stderr,
+            )
 
 
 def trace_live(options: Namespace, script: ScriptRun) -> int:
-    """Run a script with its own libraries and print what its models do; return the exit code."""
+    """Run a script with its own libraries and print what its models do."""
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
     writer = TapeWriter()
     story = LiveStory(show, options.batches)
@@ -48,7 +51,7 @@ def trace_live(options: Namespace, script: ScriptRun) -> int:
         code = _run(script, writer, story)
     if not story.count:
         sys.stdout.flush()
-        print(f"kerascope: {_said(script, writer, story)}", file=sys.stderr)
+        print(f"kerascope: {_summary(script, writer, story)}", file=sys.stderr)
     return code
 
 
@@ -59,7 +62,7 @@ def _run(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> int:
 
 
 class _Alarm:
-    """Says at once what is not finite, the first time; nothing else."""
+    """Prints the first array that is not finite, as soon as it occurs."""
 
     def __init__(self) -> None:
         self.has_said = False
@@ -71,8 +74,8 @@ class _Alarm:
             print(f"kerascope: {batch}: {record.name}: {record.text}", file=sys.stderr)
 
 
-def _said(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
-    """Return what was recorded, in a sentence."""
+def _summary(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
+    """Return a sentence about what was recorded."""
     if not story.count:
         missing = "".join(
             f' {name} is not installed: pip install "kerascope[{name}]".'
@@ -80,14 +83,14 @@ def _said(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
             if name not in sys.modules and find_spec(name) is None
         )
         return (
-            f"'{script.path}' ran no model of {' or '.join(WATCHED)}: nothing was recorded."
-            f"{missing} Without --live its `import keras` is kerascope."
+            f"'{script.path}' ran no model of {' or '.join(WATCHED)}, so nothing was recorded."
+            f"{missing} Without --live its `import keras` imports kerascope."
         )
     events = len(writer.tape)
-    said = f"{writer.library}: {story.count} batches watched, {events:,} events"
+    text = f"{writer.library}: {story.count} batches watched, {events:,} events"
     if story.alarms:
         first = story.alarms[0]
-        said += f"; first not finite: {first.facts['batch']}, {first.name}"
+        text += f"; first not finite: {first.facts['batch']}, {first.name}"
     if len(story.alarms) > 1:
-        said += f", and {len(story.alarms) - 1} later batches"
-    return said
+        text += f", and {len(story.alarms) - 1} later batches"
+    return text

@@ -1,4 +1,4 @@
-"""Which model MODEL means: script.py, script.py:name, module:name, or a file of a model."""
+"""Find the model that MODEL refers to: script.py, script.py:name, module:name or a model file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json, .yam
 
 
 class ScriptFailed(KerascopeError):
-    """The script raised before its model could be used; its traceback was printed.
+    """The script failed before its model could be used. Its traceback was printed.
 
     Attributes
     ----------
     error : BaseException or None
-        What it raised.
+        The exception of the script.
     """
 
     def __init__(self, message: str, error: BaseException | None) -> None:
@@ -43,22 +43,22 @@ class ScriptFailed(KerascopeError):
 
 
 class NoModel(UsageError):
-    """The script builds none."""
+    """The script builds no model."""
 
 
-class Reading(NamedTuple):
-    """How the file of a model is read.
+class ReadOptions(NamedTuple):
+    """How to read a model file.
 
     Attributes
     ----------
     with_loss : bool
-        Whether the model shall be compiled as the file says.
+        Whether to compile the model with the loss and optimizer of the file.
     limits : Limits or None
-        What it may take: see `kerascope.limits`.
+        Limits on the size of the model; see `kerascope.limits`.
     custom : tuple of str
-        Classes of the user's own: `module:Class`.
+        The user's own classes, as `module:Class`.
     shapes : mapping of str to tuple
-        Names of layers that are not known -> output shape of a sample.
+        Names of layers of unknown classes -> their output shapes without the batch.
     """
 
     with_loss: bool = False
@@ -67,34 +67,34 @@ class Reading(NamedTuple):
     shapes: Mapping[str, tuple[int | None, ...]] = MappingProxyType({})
 
 
-USUALLY = Reading()
+USUALLY = ReadOptions()
 
 
-def find_model(argument: str, reading: Reading = USUALLY) -> Any:
-    """Return the model that an argument means: ours, or one of another library.
+def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
+    """Return the model that an argument refers to, of kerascope or of another library.
 
-    A file of another library is a path still; see `kerascope.foreign`.
+    For a file of another library its path is returned, for `kerascope.foreign` to open.
 
     Parameters
     ----------
     argument : str
-    reading : Reading
-        How a file is read. Layers that are not known are opaque: they can be shown, not run.
+    reading : ReadOptions
+        How to read a file. Layers of unknown classes are opaque: they can be shown but not run.
 
     Raises
     ------
     UsageError
-        There is no such file or variable, or it is not clear which model is meant.
+        There is no such file or variable, or the script has several models.
     ScriptFailed
-        The script raised.
+        The script raised an exception.
     """
     name, _, attribute = argument.rpartition(":") if ":" in argument else (argument, "", "")
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
     if reading.shapes and not is_model_file(argument):
         raise UsageError(
-            f"--shape is for unknown layers in a .keras, .h5, .json or .yaml file; got "
-            f"{argument!r}. Leave it out."
+            f"--shape is for unknown layers in a .keras, .h5, .json or .yaml file. Leave it out "
+            f"for {argument!r}."
         )
     if is_model_file(argument):
         return _from_file(checked_file(argument, "a .keras, .h5 or .json file"), reading)
@@ -108,23 +108,24 @@ def find_model(argument: str, reading: Reading = USUALLY) -> Any:
         checked_file(name, EXPECTED)
     if Path(name).suffix == ".jsonl" and Path(name).is_file():
         raise UsageError(
-            f"{name!r} looks like a tape; expected {EXPECTED}. A tape is opened by "
+            f"MODEL: expected {EXPECTED}, got the tape {name!r}. To open a tape, run "
             f"kerascope replay {name}, or kerascope play {name}."
         )
     if name.lower().endswith(WEIGHTS_FILES):
         raise UsageError(
-            f"expected {EXPECTED}, {got_instead(name, 'give the script: script.py:model')}"
+            f"MODEL: this file has no architecture. Expected {EXPECTED}, "
+            f"{got_instead(name, 'give the script: script.py:model')}"
         )
     folder = Path(name).parent
     beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     beside = [other for other in beside if other != Path(name).name]
     raise UsageError(
-        f"cannot tell what {argument!r} is; expected {EXPECTED}. "
+        f"MODEL: expected {EXPECTED}, got {argument!r}. "
         f"{did_you_mean(Path(name).name, beside)}".rstrip()
     )
 
 
-def _from_file(path: Path, reading: Reading) -> Network:
+def _from_file(path: Path, reading: ReadOptions) -> Network:
     known = own_classes(reading.custom)
     with _reading(f"Write it with {_how_written(path)}."):
         with shapes_given(reading.shapes):
@@ -144,12 +145,12 @@ def _how_written(path: Path) -> str:
 
 
 def shapes_in(words: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
-    """Return the shapes that are given as `name=66,200,3` after `--shape`, by the layers' names.
+    """Return the shapes of `--shape name=66,200,3` by the names of the layers.
 
     Raises
     ------
     UsageError
-        One is not written so.
+        A word does not have this form.
     """
     found = {}
     for word in words:
@@ -162,19 +163,24 @@ def shapes_in(words: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
 
 
 def own_classes(words: Iterable[str]) -> dict[str, Any]:
-    """Return classes and functions of the user's own, imported from the current folder, by name.
+    """Import the user's own classes and functions from the current folder.
 
     Parameters
     ----------
     words : iterable of str
-        `module:Class`, as it is typed after `--custom`.
+        The values of `--custom`, as `module:Class`.
+
+    Returns
+    -------
+    dict of str to object
+        The classes and functions by name.
 
     Raises
     ------
     UsageError
-        There is no such module, or nothing of that name in it.
+        There is no such module, or no such name in it.
     ScriptFailed
-        The module raised.
+        The module raised an exception.
     """
     found = {}
     for word in words:
@@ -194,13 +200,13 @@ def own_classes(words: Iterable[str]) -> dict[str, Any]:
 
 @contextmanager
 def _reading(how: str) -> Iterator[None]:
-    """Let what is wrong with the file of a model be wrong usage, and say how one is written."""
+    """Turn errors of reading a model file into wrong usage, and say how to write such a file."""
     try:
         yield
     except UnknownNameError as error:
         raise UsageError(
-            f"{error} A file is read without running any code: name your own with --custom "
-            f"MODULE:NAME, or write a script that loads it, and give script.py in its place."
+            f"{error} Reading a file runs no code. Name your own classes with --custom "
+            f"MODULE:NAME, or give a script that loads the file."
         ) from None
     except KerascopeError as error:
         more = f" {how}" if isinstance(error, ConfigError) else ""
@@ -212,7 +218,7 @@ def _from_module(name: str, attribute: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """Return a module that is found from the current folder."""
+    """Import a module, from the current folder or the path."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         with _running(f"module {name!r}", name):
@@ -232,7 +238,7 @@ def _from_script(path: Path, attribute: str) -> Any:
     with redirect_stdout(sys.stderr), observing(note_models):
         code = script.run()
     if hasattr(script.error, "failed_call") or hasattr(script.error, "failed_graph"):
-        raise ScriptFailed(f"'{path}' failed while it built a model.", script.error)
+        raise ScriptFailed(f"'{path}': building a model failed.", script.error)
     try:
         if attribute:
             return _named(script.names, attribute, f"'{path}'", list(used))
@@ -245,12 +251,12 @@ def _from_script(path: Path, attribute: str) -> Any:
 
 
 def _how_it_failed(script: ScriptRun) -> str:
-    """Return how a script ended of which no model can be shown."""
+    """Return how a script without a model to show ended, in a sentence."""
     path, error = script.path, script.error
     if error is None:
         how = f"ended with exit code {script.code}"
     elif isinstance(error, SyntaxError) and error.filename == str(path):
-        return f"'{path}' is no valid Python (line {error.lineno}: {error.msg}); nothing was run."
+        return f"'{path}' is not valid Python (line {error.lineno}: {error.msg}). Nothing was run."
     else:
         first, *_ = f"{type(error).__name__}: {error}".split("\n")
         how = f"failed ({first.rstrip(': ')})"
@@ -260,7 +266,7 @@ def _how_it_failed(script: ScriptRun) -> str:
 def _named(
     names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
 ) -> Any:
-    """Return the model in a variable; a function without arguments is called."""
+    """Return the model in a variable. A function without arguments is called for it."""
     by_own_name = {model.name: model for model in used or []}
     if attribute not in names and attribute in by_own_name:
         return by_own_name[attribute]
@@ -282,8 +288,8 @@ def _is_model(value: Any) -> bool:
 
 
 def _called(build: Callable[..., Any], where: str) -> Any:
-    """Return what a function of the script returns."""
-    with suppress(ValueError, TypeError):  # some of C cannot say what they take
+    """Call a function of the script and return its result."""
+    with suppress(ValueError, TypeError):  # some functions written in C have no signature
         needed = [
             name
             for name, one in inspect.signature(build).parameters.items()
@@ -291,8 +297,8 @@ def _called(build: Callable[..., Any], where: str) -> Any:
         ]
         if needed:
             raise UsageError(
-                f"{where} needs {', '.join(needed)}; expected a model, or a function that can be "
-                f"called without arguments."
+                f"{where}: expected a model or a function without required arguments, got one "
+                f"that needs {', '.join(needed)}."
             )
     is_architecture = getattr(build, "__module__", "").startswith(ARCHITECTURES)
     with _running(where):
@@ -301,12 +307,12 @@ def _called(build: Callable[..., Any], where: str) -> Any:
 
 @contextmanager
 def _running(where: str, module: str = "") -> Iterator[None]:
-    """Run what a person wrote; if it fails, print its traceback and raise `ScriptFailed`.
+    """Run the user's code. If it fails, print its traceback and raise `ScriptFailed`.
 
     Raises
     ------
     UsageError
-        There is no such module.
+        The module `module` does not exist.
     """
     try:
         with redirect_stdout(sys.stderr):
@@ -314,21 +320,19 @@ def _running(where: str, module: str = "") -> Iterator[None]:
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing and f"{module}.".startswith(f"{missing}."):
-            raise UsageError(f"there is no module {module!r} ({error}).") from None
+            raise UsageError(f"Module {module!r} does not exist: {error}.") from None
         print_traceback(error)
         raise ScriptFailed(f"{where} failed; there is no model to show.", error) from None
 
 
 def _checked(value: Any, where: str) -> Any:
     if not isinstance(value, Network) and not library_of(value):
-        raise UsageError(
-            f"{where} is no model but {type(value).__name__}; expected a Model or Sequential."
-        )
+        raise UsageError(f"{where}: expected a Model or Sequential, got {type(value).__name__}.")
     return value
 
 
 def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Any:
-    """Return the model that the script is about: the one that is no part of another."""
+    """Return the script's only model, not counting models that are parts of others."""
     foreign = [name for name, value in names.items() if library_of(value)]
     labels: dict[Network, str] = {}
     for name, value in names.items():
@@ -345,19 +349,17 @@ def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Any:
     if len(whole) == 1:
         return whole[0]
     if not whole:
-        hint = f" Of another library: kerascope ... {path}:{foreign[0]}" if foreign else ""
+        hint = f" For {foreign[0]}: kerascope ... {path}:{foreign[0]}" if foreign else ""
         raise NoModel(
-            f"'{path}' builds no model that can be found; expected a Model or Sequential "
-            f"in a variable.{hint}"
+            f"'{path}' builds no model that can be found. Assign a Model or Sequential to a "
+            f"variable.{hint}"
         )
     listed = "\n".join(f"  kerascope ... {path}:{labels[model]}" for model in whole)
-    raise UsageError(
-        f"'{path}' builds {len(whole)} models that are no parts of each other. Choose:\n{listed}"
-    )
+    raise UsageError(f"'{path}' builds {len(whole)} separate models. Choose one:\n{listed}")
 
 
 def _parts_of(model: Network) -> set[Any]:
-    """Return the layers of a model and of the models inside it."""
+    """Return the layers of a model, with those of its nested models."""
     found: set[Any] = set()
     waiting = list(model.layers)
     while waiting:
@@ -369,7 +371,7 @@ def _parts_of(model: Network) -> set[Any]:
 
 
 def _is_inside(model: Network, other: Network, parts: dict[Network, set[Any]]) -> bool:
-    """Tell whether a model is a layer of another one, or made of some of its layers."""
+    """Return whether a model is a layer of another model, or consists of some of its layers."""
     if model in parts[other]:
         return True
     own = {layer for layer in parts[model] if layer.weights}

@@ -1,7 +1,8 @@
-"""What can be typed after each command of `kerascope`: its options, its help, its own words.
+"""The options and the help texts of each command of `kerascope`.
 
-A script's words are its own: behind the name of a function `split_*_words` stands which of them are
-ours. `commands.py` has the table of the commands.
+A script has arguments of its own. The `split_*_words` functions separate them from the options of
+kerascope. `commands.py` contains the table of the commands. `--help` prints the first
+paragraph of a text before the options and the rest after them.
 """
 
 from __future__ import annotations
@@ -16,58 +17,62 @@ from kerascope.viz.formats import FORMATS, OF_TENSORS
 
 
 RUN_EXAMPLES = f"""\
-`import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
-Keras that is installed is not touched. Options stand before the script; what follows it is its own:
-  kerascope run train.py data.csv --epochs 3
-  kerascope run -m package.train data.csv       a module, as in `python -m`
-  kerascope run --dialect 1.2 old_script.py
-  kerascope run --dialect 3 new_script.py
-  kerascope run --live --tape run.jsonl train.py  with its own PyTorch or Keras, watched for NaN
+  kerascope run train.py data.csv --epochs 3      pass arguments to the script
+  kerascope run -m package.train data.csv         run a module, as `python -m` does
+  kerascope run --dialect 1.2 old_script.py       use the names and defaults of Keras 1
+  kerascope run --dialect 3 new_script.py         use those of Keras 3
+  kerascope run --live --tape run.jsonl train.py  run with real PyTorch or Keras; watch for NaN
+
+Options go before the script. Everything after the script is passed to it.
+
+In the script, `import keras`, `from tensorflow import keras` and the import paths of Keras 1, 2
+and 3 import kerascope. An installed Keras is not changed.
 
 {exit_codes()}
 """
 TRACE_EXAMPLES = f"""\
-Options stand before the script or after it; what follows `--` belongs to the script alone:
-  kerascope trace --batches 2 train.py data.csv
-  kerascope trace train.py -- --batches 100
-  kerascope trace --live train.py                what a script's own PyTorch or Keras does
+  kerascope trace --batches 2 train.py data.csv   show two batches in full
+  kerascope trace train.py -- --batches 100       pass --batches to the script
+  kerascope trace --live train.py                 trace a script that uses real PyTorch or Keras
 
-formats: text; md (Markdown) and jsonl (a JSON object a line), for which the script's own output
-goes to standard error
+Options go before or after the script. Everything after `--` is passed to the script.
+
+Formats: text, md (Markdown) or jsonl (one JSON object per line). With md and jsonl, the output of
+the script goes to standard error.
 
 {exit_codes()}
 """
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope run`."""
-    parser.add_argument("script", metavar="script.py [argument ...]")
+    """Add the options of `kerascope run`."""
+    parser.add_argument("script", metavar="script.py [argument ...]", help="See below.")
     _add_module(parser)
     _add_live(parser)
-    parser.add_argument(
-        "--tape", metavar="FILE", help="with --live: write a tape for kerascope replay, run.jsonl"
-    )
+    parser.add_argument("--tape", metavar="FILE",
+        help="With --live: write a tape for kerascope replay (run.jsonl).")  # fmt: skip
 
 
 def _add_live(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--live", action="store_true",
-        help="the script's own torch or keras runs, and is watched: batches, layers, NaN",
+        help="Run with the real torch or keras, and record batches, layers and NaN.",
     )  # fmt: skip
 
 
 def add_trace_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope trace`."""
-    parser.add_argument("script", metavar="script.py [argument ...]")
+    """Add the options of `kerascope trace`."""
+    parser.add_argument("script", metavar="script.py [argument ...]", help="See below.")
     parser.add_argument(
         "--level", choices=("node", "op"), default="node",
-        help="node: a line for each layer (default); op: also one for each op",
+        help="node: one line per layer (default). op: also one line per op.",
     )  # fmt: skip
-    parser.add_argument("--format", choices=("text", "md", "jsonl"), default="text")
+    parser.add_argument("--format", choices=("text", "md", "jsonl"), default="text",
+        help="The output format (default text).")  # fmt: skip
     parser.add_argument(
         "--batches", type=_at_least(0), default=1, metavar="N",
-        help="how many batches of each train function are shown in full (default 1); epochs and "
-        "batches count from 0",
+        help="Show the first N batches of each train function in full (default 1). Epochs and "
+        "batches are numbered from 0.",
     )  # fmt: skip
     _add_live(parser)
 
@@ -76,103 +81,105 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
 
 
 PLAY_EXAMPLES = f"""\
-One HTML file that asks for nothing else: the graph with what flows through it, a time line, each
-step in a sentence, source and names. Options stand before the script or after it; what follows
-`--` belongs to the script alone:
-  kerascope play train.py                          writes train.html
-  kerascope play train.py -o page.html data.csv
-  kerascope play train.py -o step.svg              a picture that moves, without a script
-  kerascope play train.py -o step.strip.svg        still pictures side by side, for a slide
-  kerascope play --level op --batches 2 train.py
+  kerascope play train.py                         write train.html
+  kerascope play train.py -o page.html data.csv   pass data.csv to the script
+  kerascope play train.py -o step.svg             write a moving picture without JavaScript
+  kerascope play train.py -o step.strip.svg       write still pictures side by side, for a slide
+  kerascope play --level op --batches 2 train.py  show every op of two training steps
+  kerascope play t.jsonl                          play a recorded tape
+  kerascope play model.keras --input x.npy        play one forward pass of a model
+  kerascope play model.onnx -o pass.html          play one forward pass on random numbers
 
-A tape is played as it was recorded, and of the file of a model one forward pass:
-  kerascope play t.jsonl
-  kerascope play model.keras --input x.npy         without it on random numbers
-  kerascope play model.onnx -o pass.html
+The page is one self-contained HTML file. It shows the graph with its values, a timeline, a sentence
+for each step, the source code and the names.
+
+Options go before or after the script. Everything after `--` is passed to the script.
 
 {exit_codes()}
 """
 
 
 def add_play_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope play`."""
-    parser.add_argument(
-        "script", metavar="script.py [argument ...]", help="or a tape, or the file of a model"
-    )
+    """Add the options of `kerascope play`."""
+    parser.add_argument("script", metavar="script.py [argument ...]",
+        help="A script, a tape or a model file.")  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="FILE",
-        help="the page (default: script.html), a picture that moves (step.svg), or still pictures "
-        "side by side (step.strip.svg)",
+        help="Write a page (default: script.html), a moving picture (step.svg) or still pictures "
+        "side by side (step.strip.svg).",
     )  # fmt: skip
     parser.add_argument(
         "--level", choices=("detail", "op", "node", "phase", "act"), default=None,
-        help="the finest grain that is shown (default: as fine as a page can hold)",
+        help="The smallest steps that are shown (default: the smallest that fit into a page).",
     )  # fmt: skip
     parser.add_argument(
         "--batches", type=_at_least(1), default=1, metavar="N",
-        help="how many training steps of each model are played (default 1)",
+        help="Play the first N training steps of each model (default 1).",
     )  # fmt: skip
     parser.add_argument(
         "--input", metavar="FILE",
-        help="arrays for the inputs of a model in a file (.npy, .npz); without it random numbers",
+        help="Arrays for the inputs of a model file (.npy, .npz). Default: random numbers.",
     )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=_at_least(0), default=0, metavar="N", help="of the random numbers"
-    )
+    parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N",
+        help="Seed of the random numbers.")  # fmt: skip
     _add_reading(parser)
 
 
 # --- kerascope debug and kerascope replay ---------------------------------------------------------
 
 
-DEBUG_CODES = {2: "or what --until names never happened", 3: "what --fail-on names was found"}
+DEBUG_CODES = {2: "also: the event of --until never happened", 3: "--fail-on: found"}
 REPLAY_CODES = {
-    2: "or what --until names never happened",
-    4: "--against: the script computes something else than what was recorded",
+    2: "also: the event of --until never happened",
+    4: "--against: the script computes something different from the tape",
 }
 DEBUG_EXAMPLES = f"""\
-As in `python -m pdb`, options stand before the script; what follows it is its own. It stops before
-the first event; `help` lists the commands:
-  kerascope debug train.py data.csv
-  kerascope debug -m package.train data.csv     a module, as in `python -m`
-  kerascope debug -c 'b dense_2:bwd' -c c train.py
-  kerascope debug -x commands.txt train.py
-  kerascope debug --until backward train.py     runs to the first backward phase, then asks
-  kerascope debug --fail-on nan train.py        exit code 3 if a NaN comes out anywhere
-
-If standard input is no terminal, commands are read from it, and each is written after its prompt:
-  echo 'c' | kerascope debug train.py
-
-With --step-all or --format it runs without asking, and what it writes is the result:
-  kerascope debug --step-all train.py           every stop, as in the terminal
+  kerascope debug train.py data.csv             step through a script
+  kerascope debug -m package.train data.csv     step through a module, as `python -m` runs it
+  kerascope debug -c 'b dense_2:bwd' -c c train.py   set a breakpoint and continue
+  kerascope debug -x commands.txt train.py      run the commands in a file first
+  echo 'c' | kerascope debug train.py           read commands from standard input
+  kerascope debug --until backward train.py     run to the first backward phase, then prompt
+  kerascope debug --fail-on nan train.py        exit with code 3 at the first NaN
+  kerascope debug --step-all train.py           print every stop, without a prompt
   kerascope debug --step-all=op --until 'batch 1' train.py
-  kerascope debug --format jsonl train.py > t.jsonl     `kerascope replay t.jsonl` reads it
+  kerascope debug --format jsonl train.py > t.jsonl     write a tape for `kerascope replay`
   kerascope debug --format svg --until dense_2:ret train.py > half.svg
 
-formats: text, the stops; md, a Markdown page of them; jsonl, a line for each event, as `record`
-writes it but with the figures of arrays in their place; html, the page that plays all events;
-svg, the graph as it stands at the end. --step-all=GRAIN chooses the stops of text and md (default:
-node) and the events of jsonl and html (default: all). For all but text, what the script prints goes
-to standard error. --until ends the output and the program there; what it names must happen. The
-commands of -c and -x are done before the first event then, and must not move; .kscoperc is not
-read. With --until alone they, and those of .kscoperc, are done where it asks.
+As in `python -m pdb`, options go before the script, and everything after the script is passed to
+it. The debugger stops before the first event. Type `help` for its commands. If standard input is
+not a terminal, commands are read from it, and each is printed after its prompt.
+
+With --step-all or --format, the script runs without a prompt. The formats are:
+  text    the stops
+  md      the stops as a Markdown page
+  jsonl   one line per event, as `record` writes it, with statistics instead of whole arrays
+  html    a page that plays all events
+  svg     the graph at the end of the run
+--step-all=GRAIN selects the stops of text and md (default: node) and the events of jsonl and html
+(default: all). With every format but text, the output of the script goes to standard error.
+--until ends the output and the program at its event, which must happen. Commands of -c and -x run
+before the first event and must not move the program. .kscoperc is not read.
+
+With --until alone, the commands of -c, -x and .kscoperc run at the stop.
 
 {exit_codes(DEBUG_CODES)}
 """
 REPLAY_EXAMPLES = f"""\
-In `kerascope debug`, `record t.jsonl` writes a tape. Its replay runs no code, neither the script's
-nor the model's: it can be read where Keras scripts cannot be trusted.
-  kerascope replay t.jsonl
-  kerascope replay -c 'catch nan' -c c t.jsonl
+  kerascope replay t.jsonl                      step through a tape
+  kerascope replay -c 'catch nan' -c c t.jsonl  go to the first NaN
   kerascope replay --step-all=op --until forward t.jsonl
-  kerascope replay --format md t.jsonl > t.md
-
---step-all, --until and --format are those of `kerascope debug`.
-
-With --against the script does run, once more, and all that it computes is compared with the tape;
-what it prints goes to standard error. It is the same only if its random numbers have seeds:
-  kerascope replay --against train.py t.jsonl
+  kerascope replay --format md t.jsonl > t.md   write all stops as a Markdown page
+  kerascope replay --against train.py t.jsonl   run the script again and compare
   kerascope replay --against train.py t.jsonl -- data.csv --epochs 3
+
+In `kerascope debug`, the command `record t.jsonl` writes a tape. A replay runs no code of the
+script or the model, so you can open tapes of scripts that you do not trust. --step-all, --until and
+--format work as in `kerascope debug`.
+
+With --against, the script does run again. Everything that it computes is compared with the tape,
+and its output goes to standard error. The results agree only if its random numbers have seeds.
+Everything after `--` is passed to the script.
 
 {exit_codes(REPLAY_CODES)}
 """
@@ -180,51 +187,51 @@ BARE_STEP_ALL = "--step-all"
 
 
 def add_debug_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope debug`."""
+    """Add the options of `kerascope debug`."""
     add = parser.add_argument
-    add("script", metavar="script.py [argument ...]")
+    add("script", metavar="script.py [argument ...]", help="See below.")
     _add_module(parser)
     _add_commands(parser)
     add("-x", "--commands-from", metavar="FILE", dest="commands_file",
-        help="do the commands in this file first, one on each line; # is a comment")  # fmt: skip
+        help="Run the commands in FILE first, one per line. # starts a comment.")  # fmt: skip
     _add_outputs(parser)
     add("--fail-on", metavar="CONDITIONS",
-        help="run on without asking, and fail with exit code 3 at the first of these: nan, inf, "
-        "exception, dead, vanishing, exploding, stuck, ratio>0.1 (several: commas)")  # fmt: skip
+        help="Run without a prompt, and exit with code 3 at the first of these: nan, inf, "
+        "exception, dead, vanishing, exploding, stuck, ratio>0.1 (several: commas).")  # fmt: skip
 
 
 def _add_module(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--module", action="store_true",
-        help="what follows is the name of a module, as in `python -m package.train`",
+        help="Run a module by its name, as `python -m package.train` does.",
     )  # fmt: skip
 
 
 def _add_commands(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-c", "--command", action="append", default=[], metavar="CMD", dest="commands",
-        help="do this command first; may be given several times",
+        help="Run this command first. May be repeated.",
     )  # fmt: skip
-    parser.add_argument("--tui", action="store_true", help="on the full screen; needs Textual")
+    parser.add_argument("--tui", action="store_true", help="Use the full screen. Needs Textual.")
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Add the options that let it run without asking."""
+    """Add the options with which the debugger runs without a prompt."""
     add = parser.add_argument
     add(BARE_STEP_ALL, metavar="=GRAIN", nargs="?", const="",
-        help="run on without asking, and write every stop of this grain: act, phase, node (the "
-        "default), op or detail; = and the grain follow without a space")  # fmt: skip
+        help="Run without a prompt, and write every stop of this grain: act, phase, node "
+        "(default), op or detail. Write =GRAIN without a space.")  # fmt: skip
     add("--until", metavar="SEL",
-        help="run without asking to the first event that SEL names: as `tbreak` takes it "
-        "(dense_2, dense_2:bwd, phase:commit, 'batch 17') or as `until` does (backward, 2, "
-        "t=61)")  # fmt: skip
+        help="Run without a prompt to the first event that SEL selects. SEL is an argument of "
+        "`tbreak` (dense_2, dense_2:bwd, phase:commit, 'batch 17') or of `until` (backward, 2, "
+        "t=61).")  # fmt: skip
     add("--format", metavar="FORMAT",
-        help="run on without asking, and write text, md, jsonl, html or svg to standard "
-        "output")  # fmt: skip
+        help="Run without a prompt, and write text, md, jsonl, html or svg to standard "
+        "output.")  # fmt: skip
 
 
 def split_debug_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the script and its arguments, as pdb does.
+    """Separate the options and the script from the script's arguments, as pdb does.
 
     Examples
     --------
@@ -243,7 +250,7 @@ def split_debug_words(parser: Parser, words: list[str]) -> tuple[list[str], list
 
 
 def _safe(option: list[str]) -> list[str]:
-    """Return an option and its value; as one word if the value looks like another option."""
+    """Return an option and its value, joined to one word if the value looks like an option."""
     name, *value = option
     if name in ("-c", "--command") and value and value[0].startswith("-"):
         return [f"{name}={value[0]}" if name.startswith("--") else f"{name}{value[0]}"]
@@ -251,7 +258,7 @@ def _safe(option: list[str]) -> list[str]:
 
 
 def split_replay_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own words from those behind `--`, which a script of `--against` gets.
+    """Separate kerascope's own words from those after `--`, which go to the script of `--against`.
 
     Examples
     --------
@@ -263,18 +270,17 @@ def split_replay_words(parser: Parser, words: list[str]) -> tuple[list[str], lis
 
 
 def with_own_grain(words: list[str]) -> list[str]:
-    """Return the words so that `--step-all` alone does not take the next word as its grain."""
+    """Write `--step-all` without a grain as `--step-all=`, so that no word after it is one."""
     return [f"{word}=" if word == BARE_STEP_ALL else word for word in words]
 
 
 def add_replay_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope replay`."""
-    parser.add_argument("file", metavar="t.jsonl")
+    """Add the options of `kerascope replay`."""
+    parser.add_argument("file", metavar="t.jsonl", help="The tape.")
     _add_commands(parser)
     _add_outputs(parser)
     parser.add_argument("--against", metavar="script.py",
-        help="run the script again and compare it with the tape, event by event; what follows -- "
-        "is the script's own")  # fmt: skip
+        help="Run the script again and compare it with the tape, event by event.")  # fmt: skip
 
 
 # --- kerascope profile ----------------------------------------------------------------------------
@@ -282,255 +288,252 @@ def add_replay_options(parser: argparse.ArgumentParser) -> None:
 
 ORDERS = ("time", "memory", "limit", "name", "order")
 PROFILE_EXAMPLES = f"""\
-The script runs at full speed; then each function that it has called (train_function,
-predict_function, ...) is measured line by line, on the last batch that it got. Options stand before
-the script or after it; what follows `--` belongs to the script alone:
-  kerascope profile train.py
-  kerascope profile train.py -o profile.svg -o profile.html   the model, coloured by time
-  kerascope profile train.py --sort memory --all              all ops, the largest results first
-  kerascope profile train.py --json > profile.json            for a program
-  kerascope profile train.py -- --epochs 3                    what the script gets
+  kerascope profile train.py                                  print tables of time and memory
+  kerascope profile train.py -o profile.svg -o profile.html   draw the model, coloured by time
+  kerascope profile train.py --sort memory --all              show all ops, largest results first
+  kerascope profile train.py --json > profile.json            write JSON for a program
+  kerascope profile train.py -- --epochs 3                    pass arguments to the script
 
-Of limit: the least time that an op could take on this machine, as a share of the time it took; by
-the best matrix product (GEMM) or by copying its bytes (copy), both measured at the end.
+The script runs at full speed. Then each function that it called (train_function, predict_function,
+...) is measured op by op, on its last batch.
+
+Options go before or after the script. Everything after `--` is passed to the script.
+
+The column "Of limit" compares an op with the fastest that this machine could run it, in percent of
+the time it took. The limit is the best matrix product (GEMM) or the copying of its bytes (copy),
+both measured at the end.
 
 {exit_codes()}
 """
 
 
 def add_profile_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope profile`."""
+    """Add the options of `kerascope profile`."""
     add = parser.add_argument
-    add("script", metavar="script.py [argument ...]")
+    add("script", metavar="script.py [argument ...]", help="See below.")
     add("-o", "--output", action="append", metavar="FILE", default=[],
-        help="also draw the model, each box filled by its share of the time: .svg .html .png .pdf "
-             ".txt ...; may be repeated")  # fmt: skip
+        help="Also draw the model, each box filled by its share of the time (.svg, .html, .png, "
+             ".pdf, .txt, ...). May be repeated.")  # fmt: skip
     add("--sort", choices=ORDERS, default="time",
-        help="how the ops are sorted: by time (default), size of their results, share of the "
-             "limit, name, or in the order of the program")  # fmt: skip
-    add("--all", action="store_true", help="show all ops (default: 20) and all functions")
+        help="Sort the ops by time (default), by size of the results, by share of the limit, by "
+             "name, or in the order of the program.")  # fmt: skip
+    add("--all", action="store_true", help="Show all ops (default: 20) and all functions.")
     add("--repeats", type=positive, metavar="N",
-        help="how many calls are measured (default: a second long)")  # fmt: skip
+        help="Measure N calls (default: as many as take one second).")  # fmt: skip
     add("--json", action="store_true",
-        help="print JSON; what the script prints goes to standard error")  # fmt: skip
+        help="Print JSON. The output of the script goes to standard error.")  # fmt: skip
 
 
 # --- kerascope draw and kerascope summary ---------------------------------------------------------
 
 
 MODEL_HELP = """\
-MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, .onnx, or the .json or
-.yaml of model.to_json() or to_yaml(), written here or by Keras 1, 2 or 3. A script is run as it is,
-its training too; what it prints goes to standard error. A file is read without running any code of
-it. A name may be that of a module of PyTorch or a function of JAX; --values says what it is called
-on.
+MODEL is script.py, script.py:name, module:name or a file: .keras, .h5, .onnx, or the .json or .yaml
+that model.to_json() or to_yaml() returns, from kerascope or Keras 1, 2 or 3. A script runs as a
+whole, with its training, and its output goes to standard error. Reading a file never runs code from
+it. A name may also refer to a PyTorch module or a JAX function. Give its inputs with --values.
 """
 LEVELS = ("layer", "node", "op", "gradient", "training")
 FORMS_OF_FIGURES = ("neurons", "volumes", "u", "columns", "blocks")
 DRAW_EXAMPLES = """\
-examples:
-  kerascope draw model.keras                         writes its picture, <name>.svg
+  kerascope draw model.keras                          write its picture to <name>.svg
   kerascope draw script.py:encoder -o e.png -o e.html
-  kerascope draw model.h5 -o - --format txt          in the terminal
-  kerascope draw model.keras --expand conv2_block1   open one block of a large model
-  kerascope draw script.py --level training          losses, gradients, slots, updates
-  kerascope draw new.keras --diff old.keras          what was added, removed, changed
-  kerascope draw script.py --values batch.npz --at 3 after three steps of the forward pass
-  kerascope draw model.keras --figure 84mm -o f.pdf  a figure for one column of a paper
+  kerascope draw model.h5 -o - --format txt           draw in the terminal
+  kerascope draw model.keras --expand conv2_block1    open one block of a large model
+  kerascope draw script.py --level training           show losses, gradients, slots and updates
+  kerascope draw new.keras --diff old.keras           mark what was added, removed and changed
+  kerascope draw script.py --values batch.npz --at 3  stop after three steps of the forward pass
+  kerascope draw model.keras --figure 84mm -o f.pdf   draw a figure for one column of a paper
 
-FILE ends in .svg .png .pdf .html .txt .dot .mmd .json .graphml .tikz .tex. A
-large model is collapsed to about 60 boxes: nested models, then repeated blocks; an .html opens and
-closes them. If a script fails while it builds a model, the picture shows how far it came and which
-call failed.
+FILE ends in .svg, .png, .pdf, .html, .txt, .dot, .mmd, .json, .graphml, .tikz or .tex.
+
+A large model is collapsed to about 60 boxes: first its nested models, then its repeated blocks. You
+can open and close them in an .html file. If a script fails while it builds a model, the picture
+shows the layers built so far and the call that failed.
 """
 SHOW_EXAMPLES = """\
-examples:
-  kerascope show model.keras conv1                       its filters, conv1.svg
-  kerascope show model.keras conv1 --values x.npy        its feature maps for the first sample of x
+  kerascope show model.keras conv1                       draw its filters to conv1.svg
+  kerascope show model.keras conv1 --values x.npy        draw its feature maps for one sample
   kerascope show model.keras lstm_1 --values x.npy --sample 3 -o states.png -o states.html
   kerascope show model.keras dense_1/kernel -o - --format txt
 
-With --values a layer shows what it gives while the model computes them: attention layers their
-weights, recurrent layers their states over time. FILE ends in .svg .png .pdf .html .txt.
+With --values, the model runs on these inputs and the layer's outputs are drawn. Attention layers
+show their attention weights, and recurrent layers their states over time. FILE ends in .svg, .png,
+.pdf, .html or .txt.
 """
 SUMMARY_EXAMPLES = """\
-examples:
-  kerascope summary model.keras
+  kerascope summary model.keras                      print a table of the layers
   kerascope summary script.py:model --flops --memory --expand-nested
-  kerascope summary script.py:module --values x.npy  a module of PyTorch, called on x
+  kerascope summary script.py:module --values x.npy  call a PyTorch module on x
 """
 
 
 def add_draw_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope draw`."""
+    """Add the options of `kerascope draw`."""
     add = parser.add_argument
-    add("model", metavar="MODEL")
+    add("model", metavar="MODEL", help="See below.")
     _add_reading(parser)
     add("-o", "--output", action="append", metavar="FILE", default=[],
-        help="where to; may be repeated; - is standard output; default: the model's name with "
-             ".svg")  # fmt: skip
+        help="Write to FILE, or to standard output if it is -. May be repeated. Default: the "
+             "model's name with .svg.")  # fmt: skip
     add("--format", choices=FORMATS, default="svg",
-        help="what `-o -` writes, and what is written without -o (default svg)")  # fmt: skip
+        help="The format of `-o -`, and of the file without -o (default svg).")  # fmt: skip
     add("--width", type=positive, metavar="N",
-        help="columns of a drawing in characters (default: those of the terminal)")  # fmt: skip
+        help="Columns of a drawing in characters (default: the terminal's width).")  # fmt: skip
     add("--level", choices=LEVELS, default="node",
-        help="a box for each layer, each call of one (default), each op; gradients beside what "
-             "they belong to; a whole step of training")  # fmt: skip
+        help="Draw a box for each layer, each call of a layer (node, default) or each op; the "
+             "gradients next to their tensors; or a whole training step.")  # fmt: skip
     add("--rankdir", choices=("TB", "LR"),
-        help="from top to bottom (default, but for wide pictures of gradients and training), or "
-             "left to right")  # fmt: skip
+        help="Draw from top to bottom or from left to right. Default: TB, but LR for wide "
+             "pictures of gradients and training.")  # fmt: skip
     add("--wrap", type=positive, metavar="N", default=False,
-        help="set a long chain in so many columns, side by side")  # fmt: skip
-    add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
+        help="Break a long chain into N columns.")  # fmt: skip
+    add("--depth-ranks", action="store_true", help="Write the depth next to each row.")
     add("--theme", choices=("auto", "light", "dark", "print"), default="auto",
-        help="auto (default): as the reader's system wants it; print: without colours"
+        help="auto (default): light or dark as the reader's system is set. print: no colours."
         )  # fmt: skip
     add("--color", action="append", metavar="KIND=#RRGGBB", default=[],
-        help="a colour of your own for a kind of boxes: dense=#8E44AD; background=transparent; may "
-             "be repeated")  # fmt: skip
-    add("--font", metavar="NAME", help="the letters' font: 'Georgia, serif'")
+        help="Your own colour for a kind of boxes, as dense=#8E44AD or background=transparent. "
+             "May be repeated.")  # fmt: skip
+    add("--font", metavar="NAME", help="The font, as 'Georgia, serif'.")
     add("--figure", metavar="WIDTH",
-        help="a figure for a paper, so wide in print: 84mm, 3.3in, 240pt")  # fmt: skip
+        help="Draw a figure for a paper with this width in print: 84mm, 3.3in, 240pt.")  # fmt: skip
     add("--form", choices=FORMS_OF_FIGURES,
-        help="how a figure is drawn (default: as the model's structure asks for)")  # fmt: skip
+        help="The form of a figure (default: the one that fits the model).")  # fmt: skip
     add("--engine", choices=("kerascope", "dot"), default="kerascope",
-        help="our own layout (default), or Graphviz's")  # fmt: skip
-    add("--dpi", type=positive, default=96, metavar="N", help="pixels per inch of a PNG")
+        help="Use the layout of kerascope (default) or of Graphviz.")  # fmt: skip
+    add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")
     _add_collapsing(parser)
     _add_marks(parser)
     for name, default, what in (
         ("shapes", True, "the shapes of the outputs"),
-        ("dtype", False, "their types"),
+        ("dtype", False, "the dtypes of the outputs"),
         ("layer-names", True, "the names of the layers"),
-        ("layer-activations", True, "their activations"),
-        ("trainable", False, "whether they are trained"),
-        ("settings", True, "how they are set: 3x3, stride 2, same"),
-        ("lines", False, "in their tooltips the lines that made them"),
+        ("layer-activations", True, "the activations of the layers"),
+        ("trainable", False, "whether the layers are trainable"),
+        ("settings", True, "the settings of the layers: 3x3, stride 2, same"),
+        ("lines", False, "the source lines of the layers, in tooltips"),
     ):
         add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,
-            help=f"write {what}{' (default)' if default else ''}")  # fmt: skip
+            help=f"Write {what}{' (default)' if default else ''}.")  # fmt: skip
 
 
 def add_show_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope show`."""
+    """Add the options of `kerascope show`."""
     add = parser.add_argument
-    add("model", metavar="MODEL")
+    add("model", metavar="MODEL", help="See below.")
     add("layer", metavar="LAYER", nargs="?",
-        help="name of a layer, or of a weight: dense_1/kernel; without it the model's outputs are "
-             "shown")  # fmt: skip
+        help="The name of a layer or of a weight (dense_1/kernel). Default: the model's "
+             "outputs.")  # fmt: skip
     _add_reading(parser)
-    add("--values", metavar="FILE", help="arrays for the inputs (.npy, .npz)")
+    add("--values", metavar="FILE", help="Arrays for the inputs (.npy, .npz).")
     add("-o", "--output", action="append", metavar="FILE", default=[],
-        help="where to; may be repeated; - is standard output; default: the layer's name with "
-             ".svg")  # fmt: skip
+        help="Write to FILE, or to standard output if it is -. May be repeated. Default: the "
+             "layer's name with .svg.")  # fmt: skip
     add("--format", choices=OF_TENSORS, default="svg",
-        help="what `-o -` writes, and what is written without -o (default svg)")  # fmt: skip
+        help="The format of `-o -`, and of the file without -o (default svg).")  # fmt: skip
     add("--width", type=positive, metavar="N",
-        help="columns of a picture in characters (default: those of the terminal)")  # fmt: skip
+        help="Columns of a picture in characters (default: the terminal's width).")  # fmt: skip
     add("--sample", type=_at_least(0), default=0, metavar="N",
-        help="which sample of the values (default 0)")  # fmt: skip
+        help="Show sample N of the values (default 0).")  # fmt: skip
     add("--call", type=_at_least(0), default=0, metavar="N",
-        help="which call of a layer that is called more than once (default 0)")  # fmt: skip
+        help="Show call N of a layer that is called more than once (default 0).")  # fmt: skip
     add("--most", type=positive, default=64, metavar="N",
-        help="at most so many panels; of more, evenly spaced ones (default 64)")  # fmt: skip
+        help="Draw at most N panels, evenly spaced (default 64).")  # fmt: skip
     add("--scale", choices=("shared", "own"), default="shared",
-        help="one scale for all panels (default), or one for each")  # fmt: skip
-    add("--limits", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the ends of the scale")
+        help="Use one scale for all panels (default), or one for each.")  # fmt: skip
+    add("--limits", nargs=2, type=float, metavar=("LOW", "HIGH"), help="The ends of the scale.")
     add("--theme", choices=("auto", "light", "dark"), default="auto",
-        help="auto (default): as the reader's system wants it")  # fmt: skip
-    add("--dpi", type=positive, default=96, metavar="N", help="pixels per inch of a PNG")
+        help="auto (default): light or dark as the reader's system is set.")  # fmt: skip
+    add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-limits", action="store_true",
-        help="read a file however much its model takes: only if you trust it")  # fmt: skip
+        help="Read a file however large its model is. Use this only if you trust it.")  # fmt: skip
     parser.add_argument("--custom", action="append", metavar="MODULE:CLASS", default=[],
-        help="a class of your own that a file names, imported from the current folder; may be "
-             "repeated; layers that are not known are drawn, not run")  # fmt: skip
+        help="Your own class that a file names, imported from the current folder. May be "
+             "repeated. Layers of unknown classes are drawn but cannot run.")  # fmt: skip
     parser.add_argument("--shape", action="append", metavar="NAME=N,N", default=[],
-        help="the output shape, without the batch, of a layer that is not known, as "
-             "lambda_1=66,200,3; may be repeated")  # fmt: skip
+        help="The output shape, without the batch, of a layer of unknown class, as "
+             "lambda_1=66,200,3. May be repeated.")  # fmt: skip
 
 
 def _add_collapsing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--expand-nested", action="store_true", help="draw what is inside nested models")
-    add(
-        "--expand",
-        action="append",
-        metavar="NAME",
-        default=[],
-        help="a frame that shall be open; a number: so many levels of them; all: every one",
-    )
+    add("--expand-nested", action="store_true", help="Draw the layers inside nested models.")
+    add("--expand", action="append", metavar="NAME", default=[],
+        help="Open the frame NAME, this number of levels, or all frames.")  # fmt: skip
     add("--most", type=_number_or_all, default=60, metavar="N",
-        help="collapse a larger graph to about so many boxes (default 60); all: never")  # fmt: skip
+        help="Collapse a larger graph to about N boxes (default 60), or never (all).")  # fmt: skip
 
 
 def _add_marks(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--highlight", action="append", metavar="NAME", help="mark boxes; * stands for anything")
-    add("--diff", metavar="MODEL", help="mark what was added, removed and changed since this one")
+    add("--highlight", action="append", metavar="NAME", help="Mark boxes. * matches any text.")
+    add("--diff", metavar="MODEL", help="Mark what was added, removed or changed since MODEL.")
     add("--values", metavar="FILE",
-        help="arrays for the inputs (.npy, .npz): write what each call gives; at level gradient "
-             "an .npz with x and y")  # fmt: skip
-    add("--at", type=int, metavar="N", help="with --values: after N steps of the forward pass")
+        help="Run the model on these arrays (.npy, .npz) and write the output of each call. At "
+             "level gradient: an .npz with x and y.")  # fmt: skip
+    add("--at", type=int, metavar="N", help="With --values: stop after N forward steps.")
 
 
 def add_summary_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope summary`."""
+    """Add the options of `kerascope summary`."""
     add = parser.add_argument
-    add("model", metavar="MODEL")
+    add("model", metavar="MODEL", help="See below.")
     _add_reading(parser)
-    add("--calls", action="store_true", help="a row for each call of a layer")
-    add("--expand-nested", action="store_true", help="rows for what is inside nested models")
-    add("--show-trainable", action="store_true", help="a column: whether training changes it")
-    add("--flops", action="store_true", help="a column: multiply-adds for one sample")
-    add("--memory", action="store_true", help="columns: memory of weights and activations")
+    add("--calls", action="store_true", help="Print a row for each call of a layer.")
+    add("--expand-nested", action="store_true", help="Print the layers inside nested models.")
+    add("--show-trainable", action="store_true", help="Add a column: trainable or not.")
+    add("--flops", action="store_true", help="Add a column: multiply-adds for one sample.")
+    add("--memory", action="store_true", help="Add columns: memory of weights and activations.")
     add("--fold", action=argparse.BooleanOptionalAction, default=None,
-        help="write equal rows that follow each other once")  # fmt: skip
-    add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
+        help="Print equal rows that follow each other only once.")  # fmt: skip
+    add("--width", type=positive, metavar="N", help="Columns (default: the terminal's width).")
     add("--values", metavar="FILE",
-        help="what a model of another library is called on (.npy, .npz)")  # fmt: skip
+        help="Arrays for the inputs of a model of another library (.npy, .npz).")  # fmt: skip
 
 
 # --- kerascope compare ----------------------------------------------------------------------------
 
 
 COMPARE_EXAMPLES = f"""\
-Both run once on the same input; calls are paired by what they give, by their weights and by their
-place in the graph, names last. The table says from which call on they differ, and what of the
-weights and settings of that call does:
-  kerascope compare model.keras port.h5                      on random numbers
-  kerascope compare model.keras model.onnx --input x.npy
+  kerascope compare model.keras port.h5                   compare on random numbers
+  kerascope compare model.keras model.onnx --input x.npy  compare on your own input
   kerascope compare script.py:mine script.py:port --input x.npz -o point.svg
-  kerascope compare a.jsonl b.jsonl                          two tapes, as `record` writes them
-  kerascope compare model.keras                              the real Keras beside kerascope
+  kerascope compare a.jsonl b.jsonl                       compare two tapes
+  kerascope compare model.keras                           compare kerascope with the real Keras
 
-{exit_codes({1: "they differ", 2: "or a model failed on the input"})}
+Both models run once on the same input. Their calls are paired by their results, by their weights
+and by their places in the graph, and last by their names. The table shows the first call that
+differs, and which of its weights and settings differ.
+
+{exit_codes({1: "also: the models differ", 2: "also: a model failed on the input"})}
 """
 
 
 def add_compare_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope compare`."""
+    """Add the options of `kerascope compare`."""
     add = parser.add_argument
-    add("a", metavar="A", help="a model, or a tape (.jsonl)")
+    add("a", metavar="A", help="A model, or a tape (.jsonl).")
     add("b", metavar="B", nargs="?",
-        help="the other one; without it the real Keras runs A, beside kerascope")  # fmt: skip
+        help="The other model or tape. Without it, the real Keras also runs A.")  # fmt: skip
     add("--input", metavar="FILE",
-        help="arrays for the inputs (.npy, .npz); without it random numbers")  # fmt: skip
-    add("--input-b", metavar="FILE", help="those of B, where it wants them otherwise")
+        help="Arrays for the inputs (.npy, .npz). Default: random numbers.")  # fmt: skip
+    add("--input-b", metavar="FILE", help="Arrays for the inputs of B, if they differ.")
     add("--tolerance", type=float, metavar="T",
-        help="how large a difference may be, relative to the largest number of an array (default: "
-             "as the shortest float type asks, 1e-4 for float32)")  # fmt: skip
-    add("--seed", type=_at_least(0), default=0, metavar="N", help="of the random numbers")
+        help="The largest difference that is allowed, relative to the largest number of an array "
+             "(default: by the shortest float dtype, 1e-4 for float32).")  # fmt: skip
+    add("--seed", type=_at_least(0), default=0, metavar="N", help="Seed of the random numbers.")
     add("-o", "--output", action="append", metavar="FILE", default=[],
-        help="also draw A with the point marked: .svg .html .png .pdf .txt ...")  # fmt: skip
-    add("--width", type=positive, metavar="N", help="columns (default: those of the terminal)")
+        help="Also draw A with the first different call marked (.svg, .png, ...).")  # fmt: skip
+    add("--width", type=positive, metavar="N", help="Columns (default: the terminal's width).")
     _add_reading(parser)
 
 
 def runs_script(options: argparse.Namespace) -> bool:
-    """Tell whether what is compared comes out of a script, whose keras is kerascope."""
+    """Return whether a model to compare is built by a script, which then imports our keras."""
     return any(".py" in word for word in (options.a, options.b or ""))
 
 
@@ -540,48 +543,49 @@ def runs_script(options: argparse.Namespace) -> bool:
 LEARN_ACTIONS = ("next", "list", "read", "run", "check", "hint", "reset", "solution", "watch")
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
 LEARN_EXAMPLES = f"""\
-actions:
-  kerascope learn                     the next exercise; the first time, the exercises are copied
-                                      to ./kerascope-exercises, where you write your answers
-  kerascope learn list                all exercises, and what you have passed
-  kerascope learn read 5              chapter 5 in the terminal
-  kerascope learn run                 run your file and see what it prints
-  kerascope learn check               check it: NOT ATTEMPTED, FAIL and why, or PASS
-  kerascope learn hint                a hint; the next time, a clearer one
-  kerascope learn reset               begin again; what you had written is kept beside it
-  kerascope learn solution            one way to do it
-  kerascope learn watch               check again whenever you save
+  kerascope learn            show the next exercise; the first time, copy all exercises to
+                             ./kerascope-exercises, where you write your answers
+  kerascope learn list       list the exercises and your results
+  kerascope learn read 5     read chapter 5 in the terminal
+  kerascope learn run        run your file and see its output
+  kerascope learn check      check your file: NOT ATTEMPTED, FAIL with the reason, or PASS
+  kerascope learn hint       show a hint; the next time, a clearer one
+  kerascope learn reset      start the exercise again; your file is kept under another name
+  kerascope learn solution   show one solution
+  kerascope learn watch      check again whenever you save
 
-EXERCISE is a name (count_parameters), an id (01/count_parameters), a file, or a chapter's number;
-left out, it is the next one that you have not passed.
+EXERCISE is a name (count_parameters), an id (01/count_parameters), a file or a chapter's number.
+Default: the next exercise that you have not passed.
 
 for teachers:
   kerascope learn check --all --json --folder ann --folder bob
-  kerascope learn check --all --class submissions        a line for each student
-No file in these folders is changed. It runs what the students wrote: on a machine where it may.
+  kerascope learn check --all --class submissions        print one line per student
+No file in these folders is changed. The check runs the students' code: use a machine where that is
+safe.
 
-{exit_codes({5: "check: none failed, but one was not attempted", 124: "run: it took too long"})}
+{exit_codes({5: "check: none failed, but one was not attempted", 124: "run: time limit exceeded"})}
 """
 
 
 def add_learn_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope learn`."""
+    """Add the options of `kerascope learn`."""
     add = parser.add_argument
     parser.set_defaults(dialect=None)
-    add("--lang", choices=("en", "zh"), help="English or Chinese; it is remembered")
+    add("--lang", choices=("en", "zh"), help="Use English or Chinese, now and in the future.")
     add("--folder", action="append", metavar="DIR", default=[],
-        help="where your answers are (default ./kerascope-exercises, or the one you stand in)"
+        help="The folder of your answers (default ./kerascope-exercises, or the current folder "
+             "if it is one)."
     )  # fmt: skip
-    add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders")
-    add("--all", action="store_true", help="check: every exercise")
-    add("--json", action="store_true", help="check: write the verdicts as JSON")
+    add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders.")
+    add("--all", action="store_true", help="check: check every exercise.")
+    add("--json", action="store_true", help="check: print the results as JSON.")
     add("--time-limit", type=_seconds, metavar="S",
-        help="seconds that your file may take (default 10; run: 60)"
+        help="Stop your file after S seconds (default 10, with run 60)."
     )  # fmt: skip
 
 
 def split_learn_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell options from the action and the exercises, wherever they stand."""
+    """Separate the options from the action and the exercises, in any order."""
     ours: list[str] = []
     others: list[str] = []
     for option in parser.with_their_values(words):
@@ -595,7 +599,9 @@ def _seconds(word: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number <= 3600:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, at most 3600; got {word}")
+        raise argparse.ArgumentTypeError(
+            f"invalid value: expected seconds above 0, at most 3600, got {word}."
+        )
     return number
 
 
@@ -603,32 +609,32 @@ def _seconds(word: str) -> float:
 
 
 LESSONS_EXAMPLES = f"""\
-A chapter is meant by its number or its name (7, 07, 07-dense, dense); without one, all are:
-  kerascope lessons check                  run every block, compare every printed line
-  kerascope lessons check 7                ... of one chapter
-  kerascope lessons build --accept 7       write into it what its blocks print now
+  kerascope lessons check                  run every block and compare every printed line
+  kerascope lessons check 7                check only chapter 7
+  kerascope lessons build --accept 7       replace its printed outputs by the present ones
   kerascope lessons build --accept --translated zh 7
-                                           ... and say that its Chinese was brought up to date
-  kerascope lessons html -o pages          a page for each chapter, and an index
-  kerascope lessons notebook --lang zh 7   a Jupyter notebook, written to ./07-dense.zh.ipynb
+                                           the same, and confirm that its Chinese is up to date
+  kerascope lessons html -o pages          write a page for each chapter, and an index
+  kerascope lessons notebook --lang zh 7   write a Jupyter notebook to ./07-dense.zh.ipynb
+  kerascope lessons check --tutorials my_course   check the chapters of your own course
 
-A new chapter is a folder NN-topic with lesson.en.md and lesson.zh.md:
-  kerascope lessons check --tutorials my_course
+A chapter is given by its number or its name (7, 07, 07-dense, dense). Default: all chapters. A new
+chapter is a folder NN-topic with lesson.en.md and lesson.zh.md.
 
-{exit_codes({1: "check and build: something differs"})}
+{exit_codes({1: "also: check or build found a difference"})}
 """
 LESSONS_ACTIONS = {
-    "check": "run every block and compare every printed line",
-    "build": "the same; with --accept, write what has changed",
-    "html": "make a page for each chapter, and an index",
-    "notebook": "make a Jupyter notebook of each chapter",
+    "check": "Run every block and compare every printed line.",
+    "build": "Run every block; with --accept, store the new outputs.",
+    "html": "Write a page for each chapter, and an index.",
+    "notebook": "Write a Jupyter notebook for each chapter.",
 }
 
 
 def add_lessons_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope lessons`.
+    """Add the options of `kerascope lessons`.
 
-    A lesson says itself in which dialect it speaks, so there is no such option.
+    There is no `--dialect` among them, because each lesson sets its own dialect.
     """
     parser.set_defaults(dialect=None)
     sub = parser.add_subparsers(dest="action", required=True, metavar="action")
@@ -636,85 +642,83 @@ def add_lessons_options(parser: argparse.ArgumentParser) -> None:
         action = sub.add_parser(
             name,
             help=help_text,
-            epilog=LESSONS_EXAMPLES,
+            epilog=f"examples:\n{LESSONS_EXAMPLES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        action.add_argument("chapters", nargs="*", metavar="chapter", help="default: all")
-        action.add_argument("--tutorials", metavar="DIR", help="folder of the chapters")
+        action.add_argument("chapters", nargs="*", metavar="chapter", help="Default: all chapters.")
+        action.add_argument("--tutorials", metavar="DIR", help="The folder of the chapters.")
         if name == "build":
             _add_build_options(action)
         if name in ("check", "build"):
             action.add_argument(
                 "--jobs", type=_at_least(1), default=2, metavar="N",
-                help="how many chapters run at a time (default 2)",
+                help="Run N chapters at a time (default 2).",
             )  # fmt: skip
         if name in ("html", "notebook"):
             where = "lessons" if name == "html" else "."
             action.add_argument(
                 "-o", "--output", default=where, metavar="DIR",
-                help=f"folder to write to (default {where})",
+                help=f"The folder to write to (default {where}).",
             )  # fmt: skip
         if name == "notebook":
-            action.add_argument("--lang", choices=("en", "zh"), help="default: both")
+            action.add_argument("--lang", choices=("en", "zh"),
+                help="One language (default: both).")  # fmt: skip
 
 
 def _add_build_options(action: argparse.ArgumentParser) -> None:
     how = action.add_mutually_exclusive_group()
-    how.add_argument("--accept", action="store_true", help="rewrite outputs and pictures")
-    how.add_argument("--check", action="store_true", help="only compare (default)")
+    how.add_argument("--accept", action="store_true", help="Store the new outputs and pictures.")
+    how.add_argument("--check", action="store_true", help="Only compare (default).")
     action.add_argument(
         "--translated", choices=("en", "zh", "both"),
-        help="with --accept: the language that was brought up to date; renews the hashes of twins",
+        help="With --accept: the translation that is up to date now. Its hashes are renewed.",
     )  # fmt: skip
 
 
 EXAMPLES_FOLDER = "examples"
 EXAMPLES_EXAMPLES = f"""\
-  kerascope examples              copy them to ./{EXAMPLES_FOLDER}
-  kerascope examples .            ... to the folder in which you stand, as chapter 0 wants it
-  kerascope examples --list       only say what there is
-  kerascope examples --force      write also over those that you have changed
+  kerascope examples              copy the scripts to ./{EXAMPLES_FOLDER}
+  kerascope examples .            copy them to the current folder, as chapter 0 expects
+  kerascope examples --list       only list the scripts
+  kerascope examples --force      overwrite files that you have changed
 
-Without --force a file that is there already is left as it is.
+Without --force, files that exist are kept.
 
 {exit_codes()}
 """
 
 
 def add_examples_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be typed after `kerascope examples`."""
+    """Add the options of `kerascope examples`."""
     add = parser.add_argument
     parser.set_defaults(dialect=None)
-    add(
-        "folder",
-        nargs="?",
-        default=EXAMPLES_FOLDER,
-        metavar="FOLDER",
-        help=f"default ./{EXAMPLES_FOLDER}",
-    )
-    add("--list", action="store_true", help="copy nothing; a line for each example")
-    add("--force", action="store_true", help="write over files that were changed")
+    add("folder", nargs="?", default=EXAMPLES_FOLDER, metavar="FOLDER",
+        help=f"The folder to copy to (default ./{EXAMPLES_FOLDER}).")  # fmt: skip
+    add("--list", action="store_true", help="Only list the examples, one per line.")
+    add("--force", action="store_true", help="Overwrite changed files.")
 
 
 # --- numbers --------------------------------------------------------------------------------------
 
 
 def _at_least(least: int) -> Callable[[str], int]:
-    """Return what reads a whole number."""
+    """Return a function that parses a whole number of at least `least`."""
 
     def number(word: str) -> int:
         if not word.isdecimal() or int(word) < least:
-            raise argparse.ArgumentTypeError(f"expected {least} or more, got {word}")
+            raise argparse.ArgumentTypeError(
+                f"invalid value: expected {least} or more, got {word}."
+            )
         return int(word)
 
     return number
 
 
 def positive(word: str) -> int:
-    """Return a whole number above 0."""
+    """Parse a whole number above 0."""
     number = int(word)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {word}")
+        raise argparse.ArgumentTypeError(f"invalid value: expected a number above 0, got {word}.")
     return number
 
 
@@ -722,5 +726,5 @@ def _number_or_all(word: str) -> int | None:
     if word == "all":
         return None
     if not word.isdigit():
-        raise argparse.ArgumentTypeError(f"expected a number or all, got {word!r}")
+        raise argparse.ArgumentTypeError(f"invalid value: expected a number or all, got {word!r}.")
     return positive(word)

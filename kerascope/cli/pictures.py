@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.cli.models import Reading, ScriptFailed, find_model, shapes_in
+from kerascope.cli.models import ReadOptions, ScriptFailed, find_model, shapes_in
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
 from kerascope.foreign import name_of, summary
@@ -24,7 +24,7 @@ from kerascope.viz.overlays.diff import diff_lines
 from kerascope.viz.own_look import own_colors, own_font
 
 STANDARD_OUTPUT = "-"
-ARGUMENTS = (  # of `draw`, which are called as the options are
+ARGUMENTS = (  # arguments of `draw` with the names of options
     "level", "rankdir", "wrap", "depth_ranks", "theme", "font", "engine", "dpi", "expand_nested",
     "most", "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",
     "show_trainable", "show_settings", "show_lines",
@@ -32,7 +32,7 @@ ARGUMENTS = (  # of `draw`, which are called as the options are
 
 
 def run_draw(options: Namespace) -> int:
-    """Draw the model of `kerascope draw` into each of its files."""
+    """Draw the model of `kerascope draw` to each output file."""
     for output in options.output or ["model.svg"]:
         if output != STANDARD_OUTPUT:
             with given():  # before the script runs for an hour
@@ -43,7 +43,7 @@ def run_draw(options: Namespace) -> int:
     if options.values is not None:
         arguments |= {"values": arrays_in(options.values, options.level), "at": options.at}
     elif options.at is not None:
-        raise UsageError("--at is a step of a run; expected --values FILE with it.")
+        raise UsageError("--at needs --values FILE.")
     find = partial(find_model, reading=reading_of(options, options.level in LEVELS_WITH_LOSS))
     try:
         model = find(options.model)
@@ -61,7 +61,7 @@ def run_draw(options: Namespace) -> int:
 
 
 def _colors(options: Namespace) -> dict[str, str]:
-    """Return the colours that were asked; they and the font are checked before a script runs."""
+    """Check the colours and the font, before a script runs. Return the colours."""
     colors = dict(map(_color, options.color))
     style = "figure" if options.figure else "graph"
     with given():
@@ -78,10 +78,10 @@ def _color(word: str) -> tuple[str, str]:
 
 
 def _figure(options: Namespace) -> dict[str, Any]:
-    """Return what `draw` is told of a figure."""
+    """Return the arguments of `draw` for a figure."""
     if not options.figure:
         if options.form:
-            raise UsageError("--form belongs to figures; expected --figure WIDTH.")
+            raise UsageError("--form needs --figure WIDTH.")
         return {}
     with given():
         points_of(options.figure)
@@ -89,7 +89,7 @@ def _figure(options: Namespace) -> dict[str, Any]:
 
 
 def run_summary(options: Namespace) -> int:
-    """Print the table of `kerascope summary`."""
+    """Print the table of layers of `kerascope summary`."""
     names = ("expand_nested", "show_trainable", "calls", "fold", "flops", "memory")
     asked = {name: getattr(options, name) for name in names}
     values = None if options.values is None else arrays_in(options.values)
@@ -98,25 +98,28 @@ def run_summary(options: Namespace) -> int:
     return 0
 
 
-def reading_of(options: Namespace, with_loss: bool = False) -> Reading:
-    """Return how a file is to be read."""
+def reading_of(options: Namespace, with_loss: bool = False) -> ReadOptions:
+    """Return how to read a model file, from the options of the command line."""
     limits = None if options.no_limits else USUAL
-    return Reading(with_loss, limits, tuple(options.custom), shapes_in(options.shape))
+    return ReadOptions(with_loss, limits, tuple(options.custom), shapes_in(options.shape))
 
 
 def _expanded(words: list[str]) -> Any:
-    """Return the frames that shall be open as `draw` takes them."""
+    """Return the frames to open, in the form that `draw` takes."""
     expand = [int(word) if word.isdigit() else word for word in words]
     return expand[0] if len(expand) == 1 else expand or None
 
 
 def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
-    """Draw how far a model was built whose script failed, if it failed in that."""
+    """Draw the part of a model that was built before its script failed.
+
+    If the script failed for another reason, raise the failure.
+    """
     try:
         drawing = draw(failure.error, rankdir=options.rankdir)
     except KerascopeError:
         raise failure from None
-    write_all(drawing, options, "failed", ": how far the model was built")
+    write_all(drawing, options, "failed", ": the model up to the failed call")
     return 1
 
 
@@ -124,7 +127,7 @@ def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
 
 
 def write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> None:
-    """Write a `Drawing`, or a `Picture`, into each file that is asked for, and say so."""
+    """Write a `Drawing` or a `Picture` to each output file, and print the names of the files."""
     outputs = options.output or [f"{name}.{options.format}"]
     says = sys.stderr if STANDARD_OUTPUT in outputs else sys.stdout
     for output in outputs:
@@ -138,7 +141,7 @@ def write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> No
 
 
 def _write(drawing: Any, format: str, width: int | None) -> None:
-    """Write to standard output; bytes as they are, text with one line break at its end."""
+    """Write to standard output: bytes as they are, text with one line break at its end."""
     if format == "txt":
         columns = width or shutil.get_terminal_size().columns
         encoding = sys.stdout.encoding or "ascii"
@@ -159,13 +162,13 @@ def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
     Raises
     ------
     UsageError
-        There is no such file, or it holds no arrays.
+        The file does not exist or contains no arrays.
     """
     try:
         loaded = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise UsageError(
-            f"{where} {path}: expected a .npy or .npz file of arrays; {error}."
+            f"{where} {path}: expected a .npy or .npz file of arrays: {error}."
         ) from None
     if isinstance(loaded, np.ndarray):
         return loaded
@@ -179,7 +182,7 @@ def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
 
 
 def file_name(name: str) -> str:
-    """Return a model's name as that of a file.
+    """Turn the name of a model into a valid file name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`kerascope play`: what a script does, or a model on one input, as a page or a moving picture."""
+"""`kerascope play`: a script, a tape or a forward pass as a page or a moving picture."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ EXPECTED = "a script, a tape (.jsonl), or a .keras, .h5, .json or .onnx file"
 
 
 def run_play(options: Namespace) -> int:
-    """Run what `kerascope play` is given, write what plays it, and return the exit code."""
+    """Run the script or model of `kerascope play`, write its page, and return the exit code."""
     if is_model_file(options.script) or library_of(options.script):
         return _play_model(options)
     if options.script.lower().endswith(WEIGHTS_FILES):
         raise UsageError(
-            f"expected {EXPECTED}, {got_instead(options.script, 'give the script: script.py')}"
+            f"play: this file has no architecture. Expected {EXPECTED}, "
+            f"{got_instead(options.script, 'give the script: script.py')}"
         )
     if options.input is not None:
-        raise UsageError("--input belongs to the file of a model; a script has its own data.")
+        raise UsageError("--input needs a model file. A script has its own data.")
     path = checked_script(options.script)
     is_tape = path.suffix == ".jsonl"
     target = _target(path, options)
@@ -48,7 +49,7 @@ def run_play(options: Namespace) -> int:
         if code:
             return code
         raise KerascopeError(
-            f"'{path}' built no model: there is nothing to play. Expected a script that calls "
+            f"'{path}' built no model, so there is nothing to play. Expected a script that calls "
             f"layers.{hint_of_live(path)}"
         )
     steps, model = first_steps(tape, options.batches)
@@ -69,17 +70,17 @@ def _play_model(options: Namespace) -> int:
         x, note = drawn_inputs([prepared(model)], options.seed), f" ({note_of(options.seed)})"
     if x is None:
         raise UsageError(
-            f"'{path}' does not say what it reads; expected arrays: --input FILE (.npy, .npz)."
+            f"'{path}' does not define its inputs. Give arrays with --input FILE (.npy, .npz)."
         )
     if isinstance(x, list) and isinstance(model, str):
-        x = tuple(x)  # as a model of another library is called
+        x = tuple(x)  # the arguments of a model of another library
     player = play(model, x, to=target, title=path.name, level=options.level)
     print(f"{_written(target, player)}{note}")
     return 0
 
 
 def _target(path: Path, options: Namespace) -> Path:
-    """Return what is written, checked before a script runs for an hour."""
+    """Return the path of the output, checked before a script runs for an hour."""
     target = Path(options.output or path.with_suffix(".html").name)
     with given():
         kind_of_file(target)

@@ -45,11 +45,11 @@ class Calls:
     Attributes
     ----------
     count : int
-        Calls that raised an error included.
+        The number of calls, including those that raised an error.
     seconds : float
         The time of the calls that returned.
     inputs : list of array_like
-        Of the last call.
+        The inputs of the last call.
     """
 
     count: int = 0
@@ -59,12 +59,12 @@ class Calls:
 
 @dataclass
 class CalledFunction:
-    """A function that the script called.
+    """A backend function that the script called, with the statistics of its calls.
 
     Attributes
     ----------
     model : Network or None
-        The model that made it.
+        The model that created it.
     """
 
     function: Function
@@ -88,7 +88,7 @@ class CalledFunction:
 
     @property
     def name(self) -> str:
-        """The name of the function and of its model."""
+        """The name of the function, with the name of its model."""
         return self.function.name + (f" of {self.model.name}" if self.model is not None else "")
 
 
@@ -96,7 +96,7 @@ class CalledFunction:
 def called_functions() -> Iterator[dict[Function, CalledFunction]]:
     """Record the functions that are called inside the `with` block, in the order of first calls.
 
-    Each call takes two microseconds longer. It is measured by `timed`, as each call of a profile.
+    Recording adds two microseconds to a call. Times are measured by `timed`, as in a profile.
     """
     found: dict[Function, CalledFunction] = {}
     plain = Function._compute
@@ -121,11 +121,11 @@ def called_functions() -> Iterator[dict[Function, CalledFunction]]:
 def _calls_of(
     found: dict[Function, CalledFunction], function: Function, inputs: Sequence[Any]
 ) -> Calls | None:
-    """Return the calls to which this one is added; None if there are too many functions."""
+    """Return the record to which this call is added, or None if there are too many functions."""
     if function not in found:
         if len(found) >= MOST_CALLED:
             return None
-        # Looked up now: a model that only a function of the script refers to may be gone later.
+        # The model is looked up now, because it may be deleted before the script ends.
         model = owner_of(function) if function.name in MODEL_FUNCTIONS else None
         found[function] = CalledFunction(function, model)
     return found[function].calls.setdefault(tuple(map(np.shape, inputs)), Calls())
@@ -149,11 +149,11 @@ def run_profile(options: Namespace) -> int:
         if code:
             return code
         raise KerascopeError(
-            f"'{path}' has called no function: there is nothing to profile. Expected a script that "
+            f"'{path}' called no function, so there is nothing to profile. Expected a script that "
             f"trains a model or predicts with it (fit, train_on_batch, evaluate, predict)."
         )
     if code:
-        _say(f"'{path}' did not come to its end; this is what it has called until then.")
+        _say(f"'{path}' did not run to its end. The tables show its calls until then.")
     chosen = _chosen(called, options.all)
     roofline = measure_roofline()
     most = None if options.all else 20
@@ -175,7 +175,7 @@ def run_profile(options: Namespace) -> int:
 
 
 def _run(script: ScriptRun, is_json: bool) -> int:
-    """Run a script and return its exit code. A script that is interrupted is profiled, too."""
+    """Run a script and return its exit code, also after an interrupt."""
     try:
         with output_aside(is_json):
             return script.run()
@@ -184,7 +184,7 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the functions to profile: the slowest, only those of models if there are any."""
+    """Return the slowest functions, which are profiled: those of models if there are any."""
     if is_all:
         return list(called)
     total = sum(one.seconds for one in called)
@@ -209,8 +209,8 @@ def _print_tables(
     inside = sum(one.seconds for one in called)
     share = readable_share(inside / took if took else 0.0)
     print(
-        f"\n{path.name}: {readable_time(took)}, of which {readable_time(inside)} ({share}) in the "
-        f"functions that it called:"
+        f"\n{path.name}: {readable_time(took)}, of which {readable_time(inside)} ({share}) in "
+        f"these functions:"
     )
     rows = list(called[: max(len(found), 12)])
     for line in laid_out(_columns(rows), width):

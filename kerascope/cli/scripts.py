@@ -1,9 +1,9 @@
-"""Running a person's script as Python would: `__main__`, its arguments, its folder on the path.
+"""Run a script as Python does: as `__main__`, with its arguments and its folder on the path.
 
-`kerascope run` does that and nothing else, `kerascope trace` prints what happens meanwhile.
+`kerascope run` only runs it. `kerascope trace` also prints what happens in it.
 
-A process that the script starts by `multiprocessing` imports the script anew, unless it is a fork.
-It shall find our `keras` there too: `child.py` sees to that.
+A process that the script starts with `multiprocessing` imports the script again, unless it is a
+fork. `child.py` makes `import keras` import kerascope there too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kerascope.trace.records import Record
 
 CHILD = "kerascope.cli.child"
-SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
+SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # the path of the script, for child processes
 _OURS = (str(Path(__file__).resolve().parent), contextlib.__file__, importlib.__file__, "<frozen")
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MACHINERY = (
@@ -40,13 +40,13 @@ _MACHINERY = (
 
 
 def checked_file(name: str, expected: str) -> Path:
-    """Return the path of a file that a command was given.
+    """Return the path of a file that is an argument of a command.
 
     Parameters
     ----------
     name : str
     expected : str
-        What it should be: "a Python script".
+        The kind of file for the message, as "a Python script".
 
     Raises
     ------
@@ -55,12 +55,12 @@ def checked_file(name: str, expected: str) -> Path:
     """
     path = Path(name)
     if not name:
-        raise UsageError(f"got an empty name; expected {expected}.")
+        raise UsageError(f"The command expected {expected}, got an empty name.")
     missing = why_missing(path, _hint)
     if missing:
         raise UsageError(missing)
     if path.is_dir():
-        raise UsageError(f"{name!r} is a folder; expected {expected}.")
+        raise UsageError(f"{name}: expected {expected}, got a folder.")
     return path
 
 
@@ -70,8 +70,8 @@ def _hint(path: Path) -> str:
 
 
 def _near(path: Path) -> str:
-    """Return the name beside a missing file that may have been meant, "" if there is none."""
-    from difflib import get_close_matches  # only a mistake needs it
+    """Return a similar name in the folder of a missing file, or "" if there is none."""
+    from difflib import get_close_matches  # imported here, because only mistakes need it
 
     beside = {one.name for one in path.parent.iterdir()} if path.parent.is_dir() else set()
     if f"{path.name}.py" in beside:
@@ -86,25 +86,25 @@ def checked_script(name: str) -> Path:
     Raises
     ------
     UsageError
-        There is no such file, or it is no Python script.
+        The file does not exist or is not a Python script.
     """
     path = checked_file(name, "a Python script")
     if is_model_file(name) or name.lower().endswith(OF_ONNX):
         raise UsageError(
-            f"{name!r} is the file of a model, no Python script. Such files are taken by "
-            f"kerascope draw, summary, play, show and compare."
+            f"{name}: expected a Python script, got a model file. To open a model file, use "
+            f"kerascope draw, summary, play, show or compare."
         )
     _source(path)
     return path
 
 
 def path_of_module(name: str) -> Path:
-    """Return the file that `python -m` runs for the name of a module; nothing is imported.
+    """Return the file that `python -m` runs for a module, without importing anything.
 
     Raises
     ------
     UsageError
-        There is none, or a package has no `__main__`.
+        The module does not exist, or it is a package without `__main__`.
     """
     is_script = name.endswith(".py") and Path(name).is_file()
     if is_script or not all(part.isidentifier() for part in name.split(".")):
@@ -118,20 +118,20 @@ def path_of_module(name: str) -> Path:
         if (path / "__main__.py").is_file():
             return path / "__main__.py"
         if (path / "__init__.py").is_file():
-            raise UsageError(f"-m {name}: it is a package that has no module __main__ to run.")
+            raise UsageError(f"-m {name}: the package needs a module __main__ to run.")
     where = "in the working folder or on Python's path"
-    raise UsageError(f"-m {name}: there is no such module; expected {inside}.py {where}.")
+    raise UsageError(f"-m {name}: there is no such module. Expected {inside}.py {where}.")
 
 
 def compiled(path: Path) -> CodeType:
-    """Return the code of a script.
+    """Return the compiled code of a script.
 
     Raises
     ------
     UsageError
-        The file is no text at all, or may not be read.
+        The file is not text, or cannot be read.
     SyntaxError
-        It is no Python, or in an encoding that it does not declare.
+        The text is not Python, or in an encoding that it does not declare.
     """
     return compile(_source(path), str(path), "exec", dont_inherit=True)
 
@@ -140,17 +140,17 @@ def _source(path: Path) -> bytes:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
+        raise UsageError(f"Cannot read '{path}': {error.strerror}.") from None
     if b"\0" in source:
-        raise UsageError(f"'{path}' is no Python script: it holds binary data.")
+        raise UsageError(f"'{path}': expected a Python script, got binary data.")
     return source
 
 
 class _ScriptSpec(ModuleSpec):
-    """What `multiprocessing` asks for the name of a module that a child shall import.
+    """The module spec from which `multiprocessing` gets the module that a child process imports.
 
-    The script itself is in no package: `from . import helper` has to fail in it, as in Python,
-    instead of finding what lies beside `child.py`.
+    The script itself is not in a package. So `from . import helper` fails in it, as in Python,
+    instead of importing modules from the folder of `child.py`.
     """
 
     parent = ""  # type: ignore[assignment]
@@ -163,22 +163,22 @@ class ScriptRun:
     ----------
     path : Path
     arguments : sequence of str
-        What the script finds in `sys.argv`.
+        The script's arguments in `sys.argv`.
     package : str or None
-        For a module that is run as `python -m` does: the package that it is in, "" for none.
+        The package of a module that runs as with `python -m`, or "" for a module outside packages.
+        None for a script.
     for_good : bool
-        Whether the script stays `__main__` after its end: threads that it left running, and what it
-        gave to `atexit`, still need its path and its names.
+        Whether the script stays `__main__` after its end, because its threads and its `atexit`
+        functions still need its path and its names.
 
     Attributes
     ----------
     names : dict
-        The script's global variables, as they are at its end.
+        The script's global variables.
     code : int
-        Exit code: 0, what it gave to `sys.exit`, or 1 after an exception, whose traceback was
-        printed.
+        The exit code: 0, the argument of `sys.exit`, or 1 after an exception.
     error : BaseException or None
-        That exception.
+        That exception. Its traceback was printed.
     """
 
     def __init__(
@@ -193,7 +193,9 @@ class ScriptRun:
         self.arguments = list(arguments)
         self.for_good = for_good
         self.module = ModuleType("__main__")
-        self.module.__file__ = str(path.absolute())  # as in Python: it outlives os.chdir
+        self.module.__file__ = str(
+            path.absolute()
+        )  # absolute as in Python, so that os.chdir does not break it
         spec = self.module.__spec__ = _ScriptSpec(CHILD, None)
         spec.parent = self.module.__package__ = package or ""
         self.code = 0
@@ -205,8 +207,8 @@ class ScriptRun:
         return vars(self.module)
 
     def execute(self) -> None:
-        """Run it to its end; whatever it raises is raised."""
-        # As in Python a module finds what is in the working directory, a script what is beside it.
+        """Run the script to its end. Its exceptions are raised here."""
+        # As in Python, modules import from the working directory, and scripts from their folder.
         folder = self.path.resolve().parent if self.package is None else Path.cwd()
         with _as_main(self.module, self.path, folder, self.arguments, self.for_good):
             if self.package:
@@ -214,12 +216,12 @@ class ScriptRun:
             exec(compiled(self.path), vars(self.module))
 
     def run(self) -> int:
-        """Run it to its end and return the exit code.
+        """Run the script to its end, print its exception if it fails, and return the exit code.
 
         Raises
         ------
         KeyboardInterrupt, BrokenPipeError
-            For the caller: nothing is printed.
+            Raised for the caller, without printing anything.
         """
         try:
             self.execute()
@@ -238,7 +240,7 @@ class ScriptRun:
 def _as_main(
     module: ModuleType, path: Path, folder: Path, arguments: list[str], for_good: bool
 ) -> Iterator[None]:
-    """Let a module be `__main__`, with its own arguments and path; put all back unless for good."""
+    """Make a module `__main__`, with its arguments and path. Undo this unless `for_good`."""
     argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
     os.environ[SCRIPT_VARIABLE] = str(path.resolve())
     sys.argv = [str(path), *arguments]
@@ -255,12 +257,15 @@ def _as_main(
 
 
 def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
-    """Return what lets a script print to standard error, if our own output is for a program."""
+    """Return a context in which a script prints to standard error, if `is_aside`.
+
+    Standard output then contains only the result of the command, which a program can read.
+    """
     return redirect_stdout(sys.stderr) if is_aside else nullcontext()
 
 
 def exit_code_of(stop: SystemExit) -> int:
-    """Return the exit code of what `sys.exit` raised; a text is printed, as Python does."""
+    """Return the exit code of `sys.exit`. If its argument is a text, print it as Python does."""
     if stop.code is None or isinstance(stop.code, int):
         return stop.code or 0
     print(stop.code, file=sys.stderr)
@@ -268,38 +273,38 @@ def exit_code_of(stop: SystemExit) -> int:
 
 
 def print_traceback(error: BaseException, path: Path | None = None) -> None:
-    """Print an exception."""
+    """Print the traceback of a script's exception to standard error."""
     print(traceback_text(error, path), end="", file=sys.stderr)
 
 
 def traceback_text(error: BaseException, path: Path | None = None) -> str:
-    """Return an exception as Python prints it, from the script's first line on, without our frames.
+    """Return the traceback of a script's exception, starting at the script's first line.
 
-    Python leaves its own import machinery out of a traceback; we leave out our finder as well.
+    Python removes its own import machinery from tracebacks. The finder of kerascope is removed too.
 
     Parameters
     ----------
     error : BaseException
     path : Path, optional
-        The script; without it, the first file that is no part of a command is that.
+        The script. By default it is the first file that does not belong to the command line.
     """
     frames: TracebackType | None = error.__traceback__
     while frames is not None and not _is_of(frames.tb_frame.f_code.co_filename, path):
         frames = frames.tb_next
-    told = traceback.TracebackException(type(error), error, frames)
-    _leave_out_machinery(told)
-    return "".join(told.format())
+    report = traceback.TracebackException(type(error), error, frames)
+    _leave_out_machinery(report)
+    return "".join(report.format())
 
 
 def _is_of(file: str, path: Path | None) -> bool:
     return not file.startswith(_OURS) if path is None else file == str(path)
 
 
-def _leave_out_machinery(told: traceback.TracebackException) -> None:
-    """Leave our finder out of what is told of an exception, and of those that led to it."""
-    shown = [frame for frame in told.stack if not frame.filename.startswith(_MACHINERY)]
-    told.stack = traceback.StackSummary.from_list(shown)
-    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+def _leave_out_machinery(report: traceback.TracebackException) -> None:
+    """Remove the frames of our import finder from a traceback and from those of its causes."""
+    shown = [frame for frame in report.stack if not frame.filename.startswith(_MACHINERY)]
+    report.stack = traceback.StackSummary.from_list(shown)
+    for other in (report.__cause__, report.__context__, *(report.exceptions or ())):
         if other is not None:
             _leave_out_machinery(other)
 
@@ -316,17 +321,17 @@ def run_script(options: Namespace) -> int:
     if options.live:
         return int(import_module(LIVE).run_live(options))
     if options.tape is not None:
-        raise UsageError("--tape records what a real library does; expected --live with it.")
+        raise UsageError("--tape needs --live, because it records a real library.")
     return script_of(options).run()
 
 
 def script_of(options: Namespace) -> ScriptRun:
-    """Return the run of a script, or of a module with `-m`, that was typed.
+    """Return a new run of the script of the command line, or of its module with `-m`.
 
     Raises
     ------
     UsageError
-        There is none.
+        The script or module does not exist.
     """
     words, for_good = options.script_words, options.for_good
     if not options.module:
@@ -337,7 +342,7 @@ def script_of(options: Namespace) -> ScriptRun:
     return ScriptRun(checked_script(str(path)), words, for_good, package)
 
 
-# --- kerascope trace: what happens is printed while it happens ------------------------------------
+# --- kerascope trace: print events while the script runs ------------------------------------------
 
 
 PRINTERS = "kerascope.viz.story"
@@ -350,30 +355,30 @@ def run_trace(options: Namespace) -> int:
     if options.live:
         return int(import_module(LIVE).trace_live(options, ScriptRun(path, options.script_words)))
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
-    told = _Told(show)
+    printer = _RecordPrinter(show)
     trace = import_module(REPORT)
-    report = trace.RunReport(told, options.level, options.batches)
+    report = trace.RunReport(printer, options.level, options.batches)
     script = ScriptRun(path, options.script_words)
     with output_aside(options.format != "text"), trace.reporting(report):
         code = script.run()
-    if not told.anything and script.error is None:
+    if not printer.printed_any and script.error is None:
         sys.stdout.flush()
         print(
-            f"kerascope: '{path}' built no model: there is nothing to walk through. Expected a "
-            f"script that calls layers.{hint_of_live(path)}",
+            f"kerascope: '{path}' built no model, so there is nothing to trace. Expected a script "
+            f"that calls layers.{hint_of_live(path)}",
             file=sys.stderr,
         )
     return code
 
 
 def hint_of_live(path: Path) -> str:
-    """Return what to type for a script whose models are those of a real library; "" for others."""
+    """Return the command for a script that uses PyTorch or a real Keras, or "" for others."""
     library = _library_used()
     return f" It uses {library}: kerascope run --live {path}" if library else ""
 
 
 def hint_of_tape(path: Path) -> str:
-    """Return how to debug a script whose models are those of a real library; "" for others."""
+    """Return how to debug a script that uses PyTorch or a real Keras, or "" for others."""
     library = _library_used()
     record = f"kerascope run --live --tape run.jsonl {path}"
     return (
@@ -387,13 +392,13 @@ def _library_used() -> str:
     return next(real, "")
 
 
-class _Told:
-    """Passes records on, and knows whether there were any."""
+class _RecordPrinter:
+    """Prints records, and stores whether there were any."""
 
     def __init__(self, show: Callable[[Record], Any]) -> None:
         self.show = show
-        self.anything = False
+        self.printed_any = False
 
     def __call__(self, record: Record) -> None:
-        self.anything = True
+        self.printed_any = True
         self.show(record)

@@ -1,4 +1,4 @@
-"""`kerascope show MODEL LAYER`: what a layer holds or gives, as pictures of numbers."""
+"""`kerascope show MODEL LAYER`: the weights or the outputs of a layer, as pictures of numbers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ARGUMENTS = ("layer", "sample", "call", "most", "scale", "limits", "theme", "dpi
 
 
 def run_show(options: Namespace) -> int:
-    """Draw what `kerascope show` asks for into each of its files."""
+    """Draw the layer of `kerascope show` to each output file."""
     for output in options.output:
         if output != STANDARD_OUTPUT:
             with given():  # before the model is read
                 check_target(output, OF_TENSORS)
     if options.layer is None and options.values is None:
         raise UsageError(
-            "show: of a model alone there is nothing to show; expected the name of a layer, or "
-            "--values FILE, or both. (kerascope draw draws its graph.)"
+            "show: expected the name of a layer, --values FILE, or both. To draw the graph of the "
+            "model, run kerascope draw."
         )
     x = None if options.values is None else arrays_in(options.values)
     model: Any = find_model(options.model, reading_of(options))

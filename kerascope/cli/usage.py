@@ -1,7 +1,7 @@
-"""Wrong usage: what cannot be done because of what was typed, or of what it names.
+"""Wrong usage: the command line is not valid, or a file that it names cannot be read.
 
-Every command has the same rule. 2: it was called wrongly, or what it was given is not there or
-cannot be read. 1: it ran, and the script or the work failed.
+All commands use the same exit codes: 2 for wrong usage, 1 if the command ran and the script or the
+work failed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from kerascope.errors import KerascopeError
 from kerascope.registry import did_you_mean
 
 _CODES = {
-    0: "done",
-    1: "it ran, and the script or the work failed; a script may give a code of its own",
-    2: "it was called wrongly, or what it was given is not there or cannot be read",
+    0: "success",
+    1: "the command ran, and the script or the work failed; a script may set its own code",
+    2: "wrong usage, or an input is missing or cannot be read",
     130: "interrupted",
 }
 
 
 class UsageError(Exception):
-    """The command line makes no sense, or names what cannot be read; the message says why."""
+    """The command line is not valid, or names a file that cannot be read. The message says why."""
 
 
 def exit_codes(others: Mapping[int, str] | None = None) -> str:
@@ -33,16 +33,17 @@ def exit_codes(others: Mapping[int, str] | None = None) -> str:
     Parameters
     ----------
     others : mapping of int to str, optional
-        What one command has beside those of all; what it has more for one of them is added to it.
+        The exit codes of one command, in addition to those of all commands. A text for a code of
+        all commands is added below it.
 
     Examples
     --------
-    >>> print(exit_codes({2: "or it is too late", 3: "found"}))
+    >>> print(exit_codes({2: "also: too late", 3: "found"}))
     exit codes:
-      0    done
-      1    it ran, and the script or the work failed; a script may give a code of its own
-      2    it was called wrongly, or what it was given is not there or cannot be read
-           or it is too late
+      0    success
+      1    the command ran, and the script or the work failed; a script may set its own code
+      2    wrong usage, or an input is missing or cannot be read
+           also: too late
       3    found
       130  interrupted
     """
@@ -56,22 +57,24 @@ def exit_codes(others: Mapping[int, str] | None = None) -> str:
 
 @contextmanager
 def given(expected: str = "") -> Iterator[None]:
-    """Let an error of the block be wrong usage: the block only reads what a command was given.
+    """Turn a `KerascopeError` in the block into wrong usage.
+
+    Use it for blocks that only check or read the arguments of a command.
 
     Parameters
     ----------
     expected : str
-        A sentence that is said after the error's own words.
+        A sentence that is added to the error's message.
 
     Raises
     ------
     UsageError
-        In the place of a `KerascopeError`.
+        Instead of a `KerascopeError`.
     """
     try:
         yield
     except KerascopeError as error:
-        raise UsageError(f"{error} {expected}".rstrip()) from None
+        raise UsageError(" ".join([str(error), expected]).rstrip()) from None
 
 
 NEARLY_THE_SAME = 0.8  # of an option's letters, since all options begin with two dashes
@@ -81,34 +84,34 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError`, and suggests the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line, in few words: the usage of some commands has 20 lines."""
+        """Refuse the command line without printing the usage, which can be 20 lines long."""
         raise UsageError(f"{message}\n({self.prog} --help shows all options, and examples)")
 
     def refuse(self, words: list[str]) -> NoReturn:
-        """Refuse words that no option takes, with the option that may have been meant."""
+        """Refuse unknown words, and suggest the option that may have been meant."""
         wrong = next((word for word in words if word.startswith("-")), "")
         hint = did_you_mean(wrong.partition("=")[0], self.option_names, NEARLY_THE_SAME)
         self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
 
     @property
     def option_names(self) -> list[str]:
-        """All options: `-o`, `--output`, ..."""
+        """The names of all options: `-o`, `--output`, ..."""
         return [name for action in self._actions for name in action.option_strings]
 
     @property
     def options_with_value(self) -> list[str]:
-        """Those behind which a word stands that belongs to them."""
+        """The names of the options that take the next word as their value."""
         taking = (action for action in self._actions if action.nargs is None)
         return [name for action in taking for name in action.option_strings]
 
     def with_their_values(self, words: Iterable[str]) -> Iterator[list[str]]:
-        """Yield each word; an option that takes a value together with that."""
+        """Yield each word in a list, an option together with its value."""
         rest = iter(words)
         for word in rest:
             yield [word, *islice(rest, 1 if word in self.options_with_value else 0)]
 
     def split_at_script(self, words: list[str]) -> tuple[list[str], list[str]]:
-        """Tell our own options and the script from its arguments, as Python does."""
+        """Separate the options and the script from the script's arguments, as Python does."""
         ours: list[str] = []
         for option in self.with_their_values(words):
             ours += option
@@ -117,19 +120,19 @@ class Parser(argparse.ArgumentParser):
         return ours, words[len(ours) :]
 
     def split_around_script(self, words: list[str]) -> tuple[list[str], list[str]]:
-        """Tell our own options, before the script or after it, from the script's arguments.
+        """Separate the options, before or after the script, from the script's arguments.
 
         The script is the first word that is neither an option nor an option's value.
 
         Returns
         -------
         ours, theirs : list of str
-            Each in its order. What stands behind `--` is the script's in any case.
+            Each in its order. All words after `--` are arguments of the script.
 
         Raises
         ------
         UsageError
-            A word behind the script looks like one of our options misspelt.
+            A word after the script looks like a misspelt option of kerascope.
 
         Examples
         --------
@@ -161,12 +164,12 @@ class Parser(argparse.ArgumentParser):
             hint = did_you_mean(name, self.option_names, NEARLY_THE_SAME)
             if hint:
                 raise UsageError(
-                    f"unrecognized argument: {word}. {hint}The script's own words stand behind "
+                    f"unrecognized argument: {word}. {hint}Write the script's own words after "
                     f"--.\n({self.prog} --help shows all options, and examples)"
                 )
 
     def chosen(self, options: argparse.Namespace) -> Parser:
-        """Return the parser of the innermost command that was typed: that of `lessons check`."""
+        """Return the parser of the innermost command that was typed, such as `lessons check`."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 inner: Parser = action.choices[getattr(options, action.dest)]
@@ -174,7 +177,7 @@ class Parser(argparse.ArgumentParser):
         return self
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is none of the choices, with the one that may have been meant."""
+        """Refuse a value that is not among the choices, and suggest a similar choice."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]

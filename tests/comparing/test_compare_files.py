@@ -77,9 +77,9 @@ def test_the_command_takes_inputs_and_a_tolerance(files, capsys):
         (["a.keras", "b.h5", "--input", "wrong.npy"], "x for 'a_x': expected an array with 4 axes"),
         (["a.keras", "b.h5", "--input", "wrong.npy"], "compare: a, 'model"),
         (["a.keras", "b.h5", "--input", "two.npz"], "there is no tensor 'one'"),
-        (["a.keras", "notes.txt"], "cannot tell what 'notes.txt' is"),
+        (["a.keras", "notes.txt"], "or .onnx file, got 'notes.txt'"),
         (["a.keras", "b.h5", "--tolerance", "-1"], "expected a tolerance of 0 or more"),
-        (["script.py"], "the real Keras runs it beside kerascope"),
+        (["script.py"], "which the real Keras also runs"),
     ],
     ids=[
         "no file",

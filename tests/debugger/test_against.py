@@ -55,7 +55,7 @@ def test_the_same_script_computes_the_same(tape, script, capsys):
     code, out, error = against(capsys, script, tape)
     assert (code, error) == (0, "loud\n")
     assert (
-        out == f"{script} computes what was recorded: {len(Tape.load(tape))} events are the same.\n"
+        out == f"{script} computes the same as the tape: {len(Tape.load(tape))} events are equal.\n"
     )
 
 
@@ -103,7 +103,7 @@ def test_a_tape_of_the_begin_alone_ends_the_script_there(tmp_path, script, capsy
     script.write_text(SCRIPT + "print('the end')\n")
     code, out, error = against(capsys, script, file)
     assert (code, error) == (0, "loud\n")
-    assert out.endswith(": 10 events are the same.\n")
+    assert out.endswith(": 10 events are equal.\n")
 
 
 def test_a_script_that_fails_now_is_told(tape, script, capsys):
@@ -126,10 +126,10 @@ def test_what_makes_no_sense_with_against_is_refused(tape, script, capsys):
     for words in (["-c", "c"], ["--step-all"], ["--format", "md"], ["--until", "hidden"]):
         code, out, error = against(capsys, script, *words, tape)
         assert (code, out) == (2, "")
-        assert f"--against and {words[0]} do not go together" in error
+        assert f"--against and {words[0]} exclude each other" in error
     assert against(capsys, "nowhere.py", tape)[0] == 2
     assert main(["replay", str(tape), "--", "7"]) == 2
-    assert "Only a script of --against gets them" in capsys.readouterr().err
+    assert "Only --against passes arguments" in capsys.readouterr().err
 
 
 def test_events_in_another_order_are_a_difference():

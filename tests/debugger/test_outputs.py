@@ -258,9 +258,9 @@ def environment(encoding):
         (["--until", ""], "--until: a place to stop at is missing"),
         (["--until", "a, ("], "--until: "),
         (["--step-all", "--format", "svg"], "a picture has no stops"),
-        (["--step-all", "-c", "c"], "nobody is asked"),
-        (["--step-all", "-c", "restart"], "nobody is asked"),
-        (["--fail-on", "nan", "--until", "a", "-c", "s 3"], "nobody is asked"),
+        (["--step-all", "-c", "c"], "without a prompt"),
+        (["--step-all", "-c", "restart"], "without a prompt"),
+        (["--fail-on", "nan", "--until", "a", "-c", "s 3"], "without a prompt"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_runs(run, options, said):

@@ -178,7 +178,7 @@ def test_an_interrupted_run_says_what_it_wrote(script, tmp_path, capsys):
     assert main(["run", "--live", "--tape", "run.jsonl", script]) == 130
     said = capsys.readouterr().err
     assert "mylib 1.0: 2 batches watched" in said
-    assert "wrote run.jsonl; look: kerascope replay run.jsonl" in said
+    assert "wrote run.jsonl. Open it with: kerascope replay run.jsonl" in said
     assert said.endswith("interrupted\n")
     assert len(list(Tape.load("run.jsonl").batches())) == 2
     assert sys.modules["mylib"].Net.__call__.__qualname__ == "Net.__call__"

@@ -102,7 +102,7 @@ def test_a_file_that_is_not_the_workbooks_is_not_taken_for_it(learn, start):
     Path(name).write_bytes(FIRST.solution.read_bytes())
     code, out, err = learn("check", start + name)
     assert (code, out) == (2, "")
-    assert f"{start}{name} is a file, but not the one of the workbook" in err
+    assert f", got {start}{name}. Copy yours there" in err
     assert str(file_of(FIRST)) in err
     answer(FIRST)
     assert learn("check", FIRST.name)[0] == 0
@@ -285,15 +285,15 @@ def test_an_installation_without_chapters_says_so(learn, monkeypatch):
         (["--lang", "fr"], "invalid choice: 'fr'"),
         (["--lnag", "zh"], "Did you mean '--lang'?"),
         (["hint", "5"], "expected one exercise, got call_twice, two_graphs"),
-        (["check", "--all", "5"], "--all and '5'"),
+        (["check", "--all", "5"], "expected --all or '5', got both."),
         (["list", "--json"], "--json belongs to `kerascope learn check`"),
         (["check", "--class", "nowhere"], "there is no folder 'nowhere'"),
-        (["check", "--class", "."], "there is no student's folder in '.'"),
+        (["check", "--class", "."], "'.' contains no student's folder"),
         (["check", "--json", "--folder", "nowhere"], "there is no folder 'nowhere'"),
-        (["check", "--class", ".", "--folder", "a"], "expected one of the two"),
+        (["check", "--class", ".", "--folder", "a"], "expected --class or --folder, got both."),
         (["read", "1", "2"], "expected one chapter"),
         (["check", "--time-limit", "-1"], "expected seconds above 0"),
-        (["check", "--time-limit", "soon"], "expected seconds above 0, at most 3600; got soon"),
+        (["check", "--time-limit", "soon"], "expected seconds above 0, at most 3600, got soon"),
     ],
 )
 def test_wrong_usage_is_explained_and_writes_nothing(words, message, capsys):
@@ -430,8 +430,8 @@ def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
     assert f"compare: kerascope learn solution {FIRST.name}{given}\n" in out
     assert f"{SECOND.id}  {SECOND.title.en}  (kerascope learn{given})" in out
     assert f"kerascope learn 1{given}\n" in learn("read", "1", "--folder", folder)[1]
-    assert f"(kerascope learn list{given} shows" in learn("foo", "--folder", folder)[2]
-    assert f"(kerascope learn list{given} shows" in learn("check", "foo", "--folder", folder)[2]
+    assert f"`kerascope learn list{given}` shows" in learn("foo", "--folder", folder)[2]
+    assert f"`kerascope learn list{given}` shows" in learn("check", "foo", "--folder", folder)[2]
     assert not FOLDER.exists()
 
 

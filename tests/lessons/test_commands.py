@@ -139,7 +139,7 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
         (["build", "--accept", "--check"], 2, "not allowed with"),
         (["build", "--translated", "zh"], 2, "expected --accept with it"),
         (["check", "--jobs", "0"], 2, "expected 1 or more"),
-        (["check", "--jobs", "two"], 2, "--jobs: expected 1 or more, got two"),
+        (["check", "--jobs", "two"], 2, "--jobs: invalid value: expected 1 or more, got two"),
         (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 2, "expected a folder, got a file"),
         (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 2, "cannot make the folder"),
         ([], 2, "required: action"),
