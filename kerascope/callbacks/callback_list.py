@@ -271,6 +271,8 @@ class CallbackList:
         """Whether no callback needs the beginning of a batch."""
         return not self._batch_begin_hooks
 
+    only_hear_of_ends = needs_batch_end_only  # the former name
+
     def averages_of(self, names: list[str]) -> RunningMeans | None:
         """Return the means to add the figures of a batch to, if nothing else is done with them.
 
