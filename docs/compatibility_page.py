@@ -29,7 +29,7 @@ from keras_ops_kinds import NAMES as OPERATIONS  # noqa: E402
 
 from kerascope.compat import keras_imports  # noqa: E402
 from kerascope.errors import NotYetError, RefusedError  # noqa: E402
-from kerascope.not_yet import Refused  # noqa: E402
+from kerascope.missing_names import Refused  # noqa: E402
 from kerascope.settings import config  # noqa: E402
 
 PAGE = HERE / "compatibility.md"

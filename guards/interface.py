@@ -22,7 +22,7 @@ from typing import Any
 from kerascope.compat import keras_imports
 from kerascope.compat.finder import StandIn
 from kerascope.compat.paths import MOVED, ROOTS, opened, sources_of
-from kerascope.not_yet import REFUSALS, Refused
+from kerascope.missing_names import REFUSALS, Refused
 from kerascope.settings import config
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,7 @@ graph, and `ks.walk(model, x)` yields the steps of a forward pass.
 
 The rows of the package, each importing only from the rows above it:
 
-0. errors, settings, spellings, stage, registry, edge, not_yet
+0. errors, settings, spellings, stage, registry, display, missing_names
 1. backend (`K`): the op graph, its gradients, functions
 2. activations, initializers, regularizers, constraints, losses, metrics, optimizers, callbacks
 3. engine: layers, nodes, networks, models
@@ -24,7 +24,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kerascope import edge, not_yet
+from kerascope import display, missing_names
 from kerascope.compat.finder import find_old_modules
 from kerascope.registry import custom_object_scope
 from kerascope.settings import config
@@ -113,10 +113,10 @@ def __getattr__(name: str) -> Any:
         found: Any = importlib.import_module(f"{__name__}.backend")
     elif name in _HOMES:
         found = getattr(importlib.import_module(_HOMES[name]), name)
-    elif name in _MODULES and not_yet.words_for(__name__, name) is None:
+    elif name in _MODULES and missing_names.words_for(__name__, name) is None:
         found = importlib.import_module(f"{__name__}.{name}")
     else:
-        raise not_yet.missing(__name__, name, __all__)
+        raise missing_names.missing(__name__, name, __all__)
     globals()[name] = found
     return found
 
@@ -130,22 +130,22 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: getattr(importlib.import_module(module), name)(*args, **kwargs)
 
 
-edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
-edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
-edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
-edge.register("graph", _renderer("kerascope.viz.extract.networks", "graph_of_call"))
-edge.register("explanation", _renderer("kerascope.viz.tables", "ExplanationTable"))
-edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
-edge.register("profile", _renderer("kerascope.viz.profile", "profile"))
+display.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
+display.register("message", _renderer("kerascope.viz.progress", "show_message"))
+display.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
+display.register("graph", _renderer("kerascope.viz.extract.networks", "graph_of_call"))
+display.register("explanation", _renderer("kerascope.viz.tables", "ExplanationTable"))
+display.register("drawing", _renderer("kerascope.viz.draw", "draw"))
+display.register("profile", _renderer("kerascope.viz.profile", "profile"))
 _TRAINING_CURVES = "kerascope.viz.tensors.training_curves"
-edge.register("history", _renderer(_TRAINING_CURVES, "plot_history"))
-edge.register("tape_curves", _renderer(_TRAINING_CURVES, "plot_tape"))
-edge.register("gradient_flow", _renderer(_TRAINING_CURVES, "gradient_flow"))
+display.register("history", _renderer(_TRAINING_CURVES, "plot_history"))
+display.register("tape_curves", _renderer(_TRAINING_CURVES, "plot_tape"))
+display.register("gradient_flow", _renderer(_TRAINING_CURVES, "gradient_flow"))
 _FOREIGN = "kerascope.foreign"
-edge.register("drawable", _renderer(_FOREIGN, "drawable"))
-edge.register("walk", _renderer(_FOREIGN, "steps"))
-edge.register("tracing", _renderer(_FOREIGN, "tracing"))
-edge.register("tape", _renderer("kerascope.player.playing", "html_of_tape"))
+display.register("drawable", _renderer(_FOREIGN, "drawable"))
+display.register("walk", _renderer(_FOREIGN, "steps"))
+display.register("tracing", _renderer(_FOREIGN, "tracing"))
+display.register("tape", _renderer("kerascope.player.playing", "html_of_tape"))
 
 # `%load_ext kerascope` in a notebook
 load_ipython_extension = _renderer("kerascope.debugger.notebook", "load_ipython_extension")

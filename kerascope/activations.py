@@ -19,11 +19,11 @@ from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import floating, square_root
 from kerascope.backend.shapes import normalize_axis
-from kerascope.callers import warn
 from kerascope.errors import ShapeError
 from kerascope.registry import Registry
 from kerascope.settings import config
 from kerascope.spellings import DIALECTS, dialect_options
+from kerascope.user_frames import warn
 
 _registry = Registry("activation")
 

@@ -17,7 +17,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
-from kerascope.configured import Configured
+from kerascope.configurable import Configured
 from kerascope.registry import Registry
 
 _registry = Registry("constraint")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascope.limits import USUAL, Limits
-from kerascope.not_a_model import MODEL_FILES, TEXT_FILES, WEIGHTS_ALONE
+from kerascope.unsupported import MODEL_FILES, TEXT_FILES, WEIGHTS_ALONE
 
 _SAVING = "kerascope.saving"  # loaded when the first file is opened
 _CONFIGS = "kerascope.saving.configs"

@@ -16,7 +16,7 @@ from kerascope.engine.network import Network
 from kerascope.engine.pickling import own_classes
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, ConfigError
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import override_dialect
 

@@ -15,10 +15,10 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
-from kerascope.callers import warn
-from kerascope.configured import Configured
+from kerascope.configurable import Configured
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import Registry
+from kerascope.user_frames import warn
 
 _registry = Registry("regularizer")
 

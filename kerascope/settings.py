@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError, KerascopeWarning
+from kerascope.user_frames import warn
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "floatx": ("float16", "float32", "float64"),

@@ -20,9 +20,9 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError, SpellingWarning
 from kerascope.settings import config
+from kerascope.user_frames import warn
 
 # --- spellings ------------------------------------------------------------------------------------
 

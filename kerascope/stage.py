@@ -34,8 +34,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from kerascope.callers import boundary
 from kerascope.scoped import Scoped
+from kerascope.user_frames import boundary
 
 
 class Mark(Enum):

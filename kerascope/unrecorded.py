@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.callers import boundary
 from kerascope.stage import Stage, WatchedRunner
+from kerascope.user_frames import boundary
 
 
 class RepeatWithEvents(Exception):

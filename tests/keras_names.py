@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kerascope.not_yet import Refused
+from kerascope.missing_names import Refused
 
 FILE = Path(__file__).with_name("keras-names.txt")
 FILES = {

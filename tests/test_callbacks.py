@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kerascope import callbacks as cb
-from kerascope import edge
+from kerascope import display
 from kerascope.backend import state as K
 from kerascope.callbacks.tensorboard import crc32c, masked_crc
 from kerascope.errors import (
@@ -633,13 +633,13 @@ def test_a_figure_without_a_column_warns(tmp_path):
 def drawn(monkeypatch):
     """Everything that is drawn at the edge as "progress"."""
     seen = []
-    monkeypatch.setitem(edge._renderers, "progress", seen.append)
+    monkeypatch.setitem(display._renderers, "progress", seen.append)
     return seen
 
 
 @pytest.fixture
 def _nobody_draws(monkeypatch):
-    monkeypatch.delitem(edge._renderers, "progress", raising=False)
+    monkeypatch.delitem(display._renderers, "progress", raising=False)
 
 
 @pytest.mark.usefixtures("_nobody_draws")

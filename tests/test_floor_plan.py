@@ -29,8 +29,8 @@ LONGEST_FUNCTION = 60
 FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
-        0: "errors limits printable settings scoped stage unrecorded registry spellings edge files "
-        "configured nested call_inputs callers not_yet not_a_model",
+        0: "errors limits printable settings scoped stage unrecorded registry spellings display "
+        "files configurable nested_values call_inputs user_frames missing_names unsupported",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",

@@ -12,7 +12,7 @@ from old_keras.differences import OTHER_ARGUMENTS
 
 from kerascope.compat import keras_imports
 from kerascope.errors import NotYetError, RefusedError
-from kerascope.not_yet import REFUSALS, Refused
+from kerascope.missing_names import REFUSALS, Refused
 from kerascope.settings import config
 
 NAMES = names_of("2.2.4")
@@ -55,7 +55,7 @@ def test_every_name_of_the_other_versions_is_here_or_says_why_it_is_not(
         try:
             found(name)
         except (NotYetError, RefusedError):
-            pass  # tests/test_not_yet.py reads their words
+            pass  # tests/test_missing_names.py reads their words
         except (AttributeError, ImportError):
             missing.append(str(name))
     assert not missing

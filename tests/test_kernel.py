@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 from test_floor_plan import ROOT, imported_files, module_name, package_sources, row_of
 
-from kerascope import callers
+from kerascope import user_frames
 from kerascope.backend.function import Function
 from kerascope.trace.event_writer import line_of_use
 
@@ -290,8 +290,8 @@ def test_every_function_that_is_given_work_ends_the_frames_of_an_op() -> None:
     for file, _ in marked:
         path = importlib.import_module(module_name(file)).__file__
         assert path is not None
-        assert callers.owner_of_file(path) == callers.BOUNDARY, file
-        assert path not in callers._ours, f"{file} was asked for before it was marked"
+        assert user_frames.owner_of_file(path) == user_frames.BOUNDARY, file
+        assert path not in user_frames._ours, f"{file} was asked for before it was marked"
 
 
 def pairs_of_use() -> list[tuple[str, str, str]]:

@@ -16,12 +16,12 @@ import pytest
 
 import kerascope as ks
 from kerascope import K, callbacks
-from kerascope.callers import warn
 from kerascope.cli.commands import main
 from kerascope.errors import KerascopeError, ShapeError
 from kerascope.layers import Dense, Embedding, Input, add
 from kerascope.models import Model, model_from_json
 from kerascope.printable import printable, printable_json, printable_lines
+from kerascope.user_frames import warn
 from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphml, to_json
 from kerascope.viz.graph import Graph, GraphNode
 

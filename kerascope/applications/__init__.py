@@ -12,7 +12,7 @@ from kerascope.applications.mobilenet import MobileNet, MobileNetV2
 from kerascope.applications.resnet import ResNet50, ResNet101, ResNet152
 from kerascope.applications.vgg import VGG16, VGG19
 from kerascope.applications.xception import Xception
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 __all__ = [
     "VGG16",

@@ -14,7 +14,7 @@ from kerascope import layers
 from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.backend.graph import Tensor
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.model import Model
 
 __all__ = ["DenseNet121", "DenseNet169", "DenseNet201", "decode_predictions", "preprocess_input"]

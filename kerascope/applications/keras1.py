@@ -17,7 +17,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.input_layer import Input
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, UnavailableError
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 __all__ = [
     "MusicTaggerCRNN",

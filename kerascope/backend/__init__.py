@@ -33,7 +33,7 @@ from kerascope.backend.scopes import users_name_scope as name_scope
 from kerascope.backend.state import *
 from kerascope.backend.state import enter_old_names as _enter_old_names
 from kerascope.backend.variables import Variable
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 _enter_old_names(globals())
 _LATER = """asymmetric_spatial_2d_padding asymmetric_temporal_padding atrous_conv2d is_float_dtype

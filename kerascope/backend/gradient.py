@@ -23,9 +23,9 @@ from kerascope.backend.dtypes import is_float
 from kerascope.backend.graph import Apply, Constant, Tensor, applies_between, as_tensor, is_eager
 from kerascope.backend.ops.broadcasting import ones_like
 from kerascope.backend.scopes import gradient_scope
-from kerascope.callers import boundary
 from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
+from kerascope.user_frames import boundary
 
 __all__ = ["gradients"]
 

@@ -37,11 +37,11 @@ from kerascope.backend.op_hints import OpHints
 from kerascope.backend.operators import OPERATORS, Operators
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.callers import frames_up_from
 from kerascope.errors import DtypeError, ShapeError
 from kerascope.limits import count_op
 from kerascope.printable import printable
 from kerascope.settings import config
+from kerascope.user_frames import frames_up_from
 
 # --- tensors --------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from kerascope.backend.graph import Apply
 from kerascope.backend.scopes import COMPILE, GRADIENT, LAYER, UPDATES, Origin
-from kerascope.callers import Line
+from kerascope.user_frames import Line
 
 OWN = "op"
 WORDS = {

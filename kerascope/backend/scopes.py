@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
-from kerascope.callers import Frames, Line, users_frames
+from kerascope.user_frames import Frames, Line, users_frames
 
 LAYER, COMPILE, UPDATES, GRADIENT = "layer", "compile", "updates", "gradient"
 

@@ -19,7 +19,7 @@ from kerascope.callbacks.monitor import (
 from kerascope.callbacks.progress import Progbar, ProgbarLogger, Progress, progress_lines
 from kerascope.callbacks.recording import BaseLogger, CSVLogger, History, RemoteMonitor
 from kerascope.callbacks.tensorboard import TensorBoard
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 __all__ = [
     "BackupAndRestore",

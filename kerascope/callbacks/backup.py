@@ -22,8 +22,8 @@ from kerascope.callbacks.backup_folder import (
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.callbacks.kept_state import KeptFeeds, KeptState, checksum, keeps_state
 from kerascope.callbacks.monitor import say
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError, ConfigError, DataError
+from kerascope.user_frames import warn
 
 _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.callers import warn
 from kerascope.errors import ConfigError, DtypeError, KerascopeError, UnavailableError
 from kerascope.files import replacing
+from kerascope.user_frames import warn
 
 # --- the folder -----------------------------------------------------------------------------------
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from kerascope.callbacks.backup_folder import as_plain, set_state_of_generator, state_of_generator
-from kerascope.callers import warn
-from kerascope.configured import configured_names
+from kerascope.configurable import configured_names
 from kerascope.errors import ConfigError, DataError, DtypeError, KerascopeError
+from kerascope.user_frames import warn
 
 LARGE = 2**20  # bytes; of a larger attribute that did not change, only the checksum is stored
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)

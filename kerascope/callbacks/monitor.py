@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend import state as K
 from kerascope.callbacks.base import Callback, Logs, Params, registry
 from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning, NonFiniteLossError
@@ -43,7 +43,7 @@ FALLS_BY_SHORT_NAME = {"mse", "mae", "mape", "msle", "rmse", "bce", "cce", "ce",
 
 def say(text: str) -> None:
     """Tell a person what a callback with `verbose=1` did."""
-    edge.show("message", printable_lines(text))
+    display.show("message", printable_lines(text))
 
 
 def other_accuracy(name: str) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.callbacks.recording import RunningMeans
 from kerascope.errors import ArgumentError
@@ -254,7 +254,7 @@ def _drawer(verbose: int) -> Callable[[Progress], Any]:
     """Return what draws: with `verbose=1` only what is registered at the edge, a terminal's bar."""
     if verbose == 0:
         return lambda progress: None
-    return edge.renderer("progress", progress_lines) if verbose == 1 else progress_lines
+    return display.renderer("progress", progress_lines) if verbose == 1 else progress_lines
 
 
 @registry.register

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import write_whole
@@ -245,7 +245,7 @@ class History(Callback):
         >>> history.plot()
         <Picture of training: loss: at the end loss 1, val_loss 2.5. Keep it by ...>
         """
-        return edge.show("history", self, names=names, **options)
+        return display.show("history", self, names=names, **options)
 
 
 # --- a CSV file -----------------------------------------------------------------------------------

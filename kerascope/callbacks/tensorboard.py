@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from kerascope.callbacks.base import Callback, Logs, registry
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError
+from kerascope.user_frames import warn
 
 _NOT_WRITTEN = ("histogram_freq", "write_grads", "write_images", "embeddings_freq")
 _NOT_FIGURES = ("batch", "size")

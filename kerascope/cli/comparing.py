@@ -15,7 +15,7 @@ from kerascope.cli.usage import UsageError, given
 from kerascope.comparing.comparison import compare
 from kerascope.errors import KerascopeError
 from kerascope.foreign import library_of
-from kerascope.not_a_model import MODEL_FILES, OF_TORCH, TAPES
+from kerascope.unsupported import MODEL_FILES, OF_TORCH, TAPES
 from kerascope.viz.drawing import check_target
 from kerascope.viz.formats import FORMATS
 

@@ -19,9 +19,9 @@ from kerascope.foreign import library_of
 from kerascope.layers.opaque import check_given, shapes_given
 from kerascope.limits import USUAL, Limits
 from kerascope.model_files import is_model_file, opened
-from kerascope.not_a_model import OF_ONNX, WEIGHTS_FILES, got_instead
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, observing
+from kerascope.unsupported import OF_ONNX, WEIGHTS_FILES, got_instead
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights

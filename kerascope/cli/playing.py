@@ -16,11 +16,11 @@ from kerascope.errors import KerascopeError
 from kerascope.files import check_writable
 from kerascope.foreign import library_of
 from kerascope.model_files import is_model_file
-from kerascope.not_a_model import WEIGHTS_FILES, got_instead
 from kerascope.player.player import Player, kind_of_file
 from kerascope.player.playing import first_steps, play
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
+from kerascope.unsupported import WEIGHTS_FILES, got_instead
 
 EXPECTED = "a script, a tape (.jsonl), or a .keras, .h5, .json or .onnx file"
 

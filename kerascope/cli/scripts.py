@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kerascope.cli.usage import UsageError
 from kerascope.files import why_missing
 from kerascope.model_files import is_model_file
-from kerascope.not_a_model import OF_ONNX
+from kerascope.unsupported import OF_ONNX
 
 if TYPE_CHECKING:
     from kerascope.trace.records import Record

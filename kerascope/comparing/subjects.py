@@ -27,7 +27,10 @@ from kerascope.foreign.from_tape import calls_on_tape
 from kerascope.foreign.records import Call, Frame, Recorded
 from kerascope.foreign.writer import TapeWriter
 from kerascope.model_files import is_model_file, opened
-from kerascope.not_a_model import (
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.statistics import Statistics
+from kerascope.trace.tape_store import Tape
+from kerascope.unsupported import (
     MODEL_FILES,
     OF_ONNX,
     TAPES,
@@ -36,9 +39,6 @@ from kerascope.not_a_model import (
     described,
     got_instead,
 )
-from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.statistics import Statistics
-from kerascope.trace.tape_store import Tape
 from kerascope.viz.kinds import KIND_OF_CLASS
 
 CALL = "ks.compare(model, other, x)"

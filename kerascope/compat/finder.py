@@ -22,7 +22,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-from kerascope.callers import warn
 from kerascope.compat.paths import (
     FUNCTIONS_OF_KERAS_1,
     MOVED,
@@ -34,9 +33,10 @@ from kerascope.compat.paths import (
     sources_of,
 )
 from kerascope.errors import RefusedAttributeError, RefusedImportError
-from kerascope.not_yet import error_for, names_in_rows, out_of_scope
+from kerascope.missing_names import error_for, names_in_rows, out_of_scope
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
+from kerascope.user_frames import warn
 
 # --- a module that has no file --------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.keras_names import standardize_dtype
 from kerascope.errors import ArgumentError, RefusedError
-from kerascope.not_yet import out_of_scope
+from kerascope.missing_names import out_of_scope
 
 __all__ = [
     "DTypePolicy",

@@ -1,8 +1,8 @@
 """`keras.tree`: Keras 3's functions on values inside lists, tuples and dicts, however deep.
 
-Everything rests on `_opened`, which says what a container has inside and makes one like it. Other
-than `kerascope.nested`, which serves the arguments of layers, it goes into named tuples, ordered
-dicts and deques too, and None is a value like any other. A subclass of list or dict is a value.
+All functions use `_opened`, which returns the contents of a container and rebuilds it. Unlike
+`kerascope.nested_values`, which is for the arguments of layers, it also opens named tuples, ordered
+dicts and deques, and None is a value. An instance of a subclass of list or dict is a value.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.backend.shapes import Shape
 from kerascope.callbacks import History, checked_callbacks
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine import feeds, training_data, training_loop, workers
 from kerascope.engine.arguments import to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer

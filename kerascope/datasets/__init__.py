@@ -13,7 +13,7 @@ from kerascope.datasets import (
     mnist,
     reuters,
 )
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 __all__ = [
     "boston_housing",

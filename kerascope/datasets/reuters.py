@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.datasets import local_files
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters.npz"
 SHA256 = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"

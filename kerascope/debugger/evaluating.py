@@ -24,7 +24,7 @@ from kerascope.debugger.places import names_of_failure
 from kerascope.debugger.session import Session
 from kerascope.debugger.source_names import names_of_source
 from kerascope.errors import ArgumentError
-from kerascope.nested import found_in, replaced
+from kerascope.nested_values import found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, FORGOTTEN
 from kerascope.trace.expressions import (

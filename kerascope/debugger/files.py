@@ -23,7 +23,7 @@ from kerascope.debugger.shell import Shell
 from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
-from kerascope.nested import found_in, replaced
+from kerascope.nested_values import found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import Statistics, statistics_of

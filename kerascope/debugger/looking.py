@@ -40,7 +40,7 @@ from kerascope.debugger.places import (
 from kerascope.debugger.rendering import call_label, text_of_value
 from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
-from kerascope.nested import replaced
+from kerascope.nested_values import replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, Event, Where
 from kerascope.trace.expressions import error_text

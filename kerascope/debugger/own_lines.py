@@ -19,13 +19,13 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from kerascope.callbacks.base import HOOKS
-from kerascope.callers import USER, owner_of_file
 from kerascope.debugger.places import path_of
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import Breakpoint
 from kerascope.trace.selectors import is_file
+from kerascope.user_frames import USER, owner_of_file
 
 # --- lines with code and lines with ops -----------------------------------------------------------
 

@@ -11,7 +11,7 @@ from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.sequential import Sequential
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 Container = Network  # Keras 1's name
 

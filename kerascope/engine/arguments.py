@@ -33,7 +33,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.nested import dicts_in, flattened, found_in, replaced
+from kerascope.nested_values import dicts_in, flattened, found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from kerascope.callers import boundary
+from kerascope.user_frames import boundary
 
 
 class CalledLayer(Protocol):

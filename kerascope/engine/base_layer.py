@@ -39,8 +39,7 @@ from kerascope.backend.state import (
     variable,
 )
 from kerascope.backend.variables import Variable
-from kerascope.callers import Line, warn
-from kerascope.configured import configured_names, constructor_parameters, made_from
+from kerascope.configurable import configured_names, constructor_parameters, made_from
 from kerascope.engine import rules
 from kerascope.engine.arguments import (
     accepts,
@@ -68,10 +67,11 @@ from kerascope.errors import (
     NotBuiltError,
     ShapeError,
 )
-from kerascope.not_yet import out_of_scope
+from kerascope.missing_names import out_of_scope
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
 from kerascope.spellings import weight_name
+from kerascope.user_frames import Line, warn
 
 __all__ = ["InputSpec", "Layer", "Node"]
 

@@ -26,7 +26,7 @@ from kerascope.engine.arguments import (
     with_constants,
 )
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.nested import flattened
+from kerascope.nested_values import flattened
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer

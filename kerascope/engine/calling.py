@@ -30,7 +30,6 @@ from kerascope.backend.graph import Constant, Tensor, as_tensor, graph_mode, is_
 from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.variables import Variable
-from kerascope.callers import boundary
 from kerascope.engine import rules
 from kerascope.engine.arguments import (
     Packing,
@@ -52,8 +51,9 @@ from kerascope.engine.policies.model_graph import (
     record_call_in_model,
 )
 from kerascope.errors import DtypeError, ShapeError
-from kerascope.nested import replaced
+from kerascope.nested_values import replaced
 from kerascope.stage import Stage
+from kerascope.user_frames import boundary
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer

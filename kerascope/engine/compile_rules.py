@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from kerascope.backend.graph import Tensor
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.registry import Registry, did_you_mean
 from kerascope.spellings import dialect_options, translate
+from kerascope.user_frames import warn
 
 rules_by_name = Registry("rules of compile", home="kerascope.engine.keras3.compile_rules")
 

@@ -29,8 +29,7 @@ from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.backend.variables import Variable
-from kerascope.callers import boundary, warn
-from kerascope.configured import plain
+from kerascope.configurable import plain
 from kerascope.engine.arguments import by_names, to_list
 from kerascope.engine.compile_rules import counts_zero_weights, current_rules
 from kerascope.engine.metric_names import is_of_a_user, key_in_logs, resolve_metric
@@ -40,6 +39,7 @@ from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import weights_like
 from kerascope.registry import did_you_mean
+from kerascope.user_frames import boundary, warn
 
 Loss = Callable[[Any, Any], Any]
 

@@ -17,12 +17,12 @@ import numpy as np
 from kerascope.backend.atomic import LOCKS
 from kerascope.backend.function import Function
 from kerascope.callbacks import CallbackList
-from kerascope.callers import warn
 from kerascope.engine.run import Run
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import dialect_options
 from kerascope.stage import current_runner, is_watched
 from kerascope.unrecorded import RepeatWithEvents
+from kerascope.user_frames import warn
 
 Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
 

@@ -28,12 +28,12 @@ import numpy as np
 
 from kerascope.backend.constants import is_constant_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.callers import warn
 from kerascope.engine.arguments import named_arguments, to_list
 from kerascope.engine.workers import WorkerPool, numbers_of_a_pass
 from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
 from kerascope.spellings import SAMPLE_COUNTS, dialect_options
+from kerascope.user_frames import warn
 
 # --- arrays in memory -----------------------------------------------------------------------------
 

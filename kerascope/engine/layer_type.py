@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from kerascope import activations
-from kerascope.callers import users_line
-from kerascope.configured import configured_names, constructor_parameters, plain
+from kerascope.configurable import configured_names, constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
-from kerascope.not_yet import words_for
+from kerascope.missing_names import words_for
 from kerascope.registry import Registry
 from kerascope.spellings import in_order_of_keras_1, translate
+from kerascope.user_frames import users_line
 
 _HOME = "kerascope.layers"
 

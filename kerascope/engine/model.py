@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope import edge, optimizers
+from kerascope import display, optimizers
 from kerascope.backend.atomic import reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor
@@ -44,7 +44,6 @@ from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.backend.variables import Variable
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
-from kerascope.callers import warn
 from kerascope.engine import compile_rules, feeding, known_batches, rules, training_data
 from kerascope.engine.arguments import (
     accepts,
@@ -71,6 +70,7 @@ from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError
 from kerascope.registry import get_custom_objects
 from kerascope.spellings import dialect_options
 from kerascope.stage import Stage, is_watched
+from kerascope.user_frames import warn
 
 
 class Model(Network, ModelOfKeras1, ModelOfKeras3):
@@ -655,7 +655,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         Profile
             A table by phase, layer and op, which can be printed and drawn.
         """
-        return edge.show("profile", self, x=x, y=y, **options)
+        return display.show("profile", self, x=x, y=y, **options)
 
     def __reduce__(self) -> Any:
         return unpickle_model, (pickle_model(self),)

@@ -29,7 +29,6 @@ from kerascope.backend.graph import Tensor, as_tensor, graph_mode, is_eager
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
 from kerascope.engine import rules
 from kerascope.engine.arguments import (
     by_names,
@@ -66,6 +65,7 @@ from kerascope.errors import (
 from kerascope.registry import Registry, did_you_mean
 from kerascope.spellings import translate
 from kerascope.stage import Stage
+from kerascope.user_frames import warn
 
 # Reading a model means making layers, which the engine does not import. So the functions for files
 # are in `kerascope.saving`, and are looked up in this registry when they are first used.

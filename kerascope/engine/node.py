@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
-from kerascope.callers import users_frames
 from kerascope.printable import printable
+from kerascope.user_frames import users_frames
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer

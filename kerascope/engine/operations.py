@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 from kerascope.backend.graph import Apply, Tensor, is_eager
 from kerascope.backend.scopes import Scope
-from kerascope.callers import boundary
 from kerascope.engine.arguments import extract_tensors
 from kerascope.engine.node import Node, NodeCreated, mask_of
 from kerascope.engine.policies.enclosing import is_inside_call
 from kerascope.registry import Registry
 from kerascope.spellings import dialect_options
 from kerascope.stage import Stage
+from kerascope.user_frames import boundary
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer

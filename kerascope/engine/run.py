@@ -20,7 +20,7 @@ from kerascope.backend.graph import Apply, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.variables import Variable
-from kerascope.configured import plain
+from kerascope.configurable import plain
 
 _NAMES_AND_CHANCE = (
     *("name", "trainable", "seed", "batch_input_shape", "batch_shape", "function"),

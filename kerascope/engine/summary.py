@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend import Tensor, Variable
 from kerascope.backend.shapes import UNKNOWN, Shape, product
 from kerascope.backend.state import count_params
@@ -134,7 +134,7 @@ def summarize(
             "input_shape, call build(input_shape), or fit it.",
             subject=model,
         )
-    shown = model if model.outputs else edge.show("graph", model, _no_graph) or model
+    shown = model if model.outputs else display.show("graph", model, _no_graph) or model
     choice = Choice(expand_nested, calls, flops, memory)
     blocks = blocks_of_rows(shown, choice)
     if shown is not model:  # layers that its `call` did not use
@@ -270,7 +270,7 @@ def print_summary(
         flops=flops,
         memory=memory,
     )
-    edge.show("summary", summary, _print_plain, line_length=line_length, print_fn=print_fn)
+    display.show("summary", summary, _print_plain, line_length=line_length, print_fn=print_fn)
 
 
 def _print_plain(
@@ -522,7 +522,7 @@ def _with_inner(
         return [row]
     graph = layer if getattr(layer, "outputs", None) else None
     if graph is None and nodes and _inner_layers(layer):
-        graph = edge.show("graph", layer, _no_graph, shapes=nodes[0].input_shapes)
+        graph = display.show("graph", layer, _no_graph, shapes=nodes[0].input_shapes)
     if graph is not None:
         blocks = _blocks(graph, choice, before)
     else:

@@ -18,7 +18,6 @@ from kerascope.backend.constants import ones_of
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
 from kerascope.engine.compile_rules import adapt_to_targets
 from kerascope.errors import ArgumentError, DataError, DtypeError
@@ -26,6 +25,7 @@ from kerascope.losses.classes import takes_class_numbers, wants_targets_like_pre
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 from kerascope.spellings import dialect_options
+from kerascope.user_frames import warn
 
 # --- the data of a model --------------------------------------------------------------------------
 

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
 from kerascope.settings import SETTINGS, config
+from kerascope.user_frames import warn
 
 Source = Any  # a Sequence, used as `source[task]`, or an iterator, used as `next(source)`
 

@@ -28,7 +28,7 @@ from os import PathLike, fspath
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
-from kerascope import edge
+from kerascope import display
 from kerascope.call_inputs import inputs_asked, with_numbers
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, MissingToolError
@@ -37,9 +37,9 @@ from kerascope.foreign.reading import CallStep, steps_of, summary_of
 from kerascope.foreign.records import Call, Declared, Frame, Recorded, Value
 from kerascope.foreign.writer import TapeWriter
 from kerascope.model_files import opened
-from kerascope.not_a_model import OF_ONNX, got_instead
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.walking import walk
+from kerascope.unsupported import OF_ONNX, got_instead
 
 __all__ = [
     "Call", "CallStep", "Frame", "Recorded", "TapeWriter", "Value", "adapter_of", "converted",
@@ -301,7 +301,7 @@ def summary(subject: Any, inputs: Any = None, **options: Any) -> None:
         read(subject, writer := TapeWriter("none"))
     else:
         writer, _ = record(subject, inputs, arrays="none", where="ks.summary(model, x)")
-    edge.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **known)
+    display.show("summary", summary_of(writer.graph(name_of(subject)), writer.calls), **known)
 
 
 def record(

@@ -25,7 +25,7 @@ from typing import Any
 
 from kerascope.initializers import classes
 from kerascope.initializers.classes import *
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.registry import Registry
 
 __all__ = [

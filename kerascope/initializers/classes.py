@@ -14,7 +14,7 @@ import numpy as np
 
 from kerascope.backend.dtypes import checked_dtype
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.configured import Configured
+from kerascope.configurable import Configured
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.settings import config

@@ -25,7 +25,7 @@ from kerascope.layers.pooling import *
 from kerascope.layers.recurrent import *
 from kerascope.layers.spatial import *
 from kerascope.layers.wrappers import *
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 
 serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize

@@ -24,7 +24,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops import windows
 from kerascope.backend.shapes import Shape, Size
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry

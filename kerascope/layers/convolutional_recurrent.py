@@ -13,7 +13,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops import windows
 from kerascope.backend.shapes import Shape, Shapes, Size
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.errors import ShapeError
 from kerascope.layers.arguments import Identifier, Sizes, positive_int
 from kerascope.layers.recurrent import RNN, LayerOfCell

@@ -11,10 +11,10 @@ from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, as_shape, merge_shapes
-from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ShapeError, SpellingWarning
 from kerascope.layers.arguments import Identifier, make_weight, positive_int
+from kerascope.user_frames import warn
 
 __all__ = ["Embedding"]
 

@@ -13,7 +13,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.windows import checked_padding, pooled_shape, sizes_along_axes
 from kerascope.backend.shapes import Shape, product
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError

@@ -29,7 +29,6 @@ from kerascope.backend.shapes import (
     merge_shapes,
     normalize_axis,
 )
-from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.keras1.layer import outputs_of
 from kerascope.engine.layer_type import LayerType
@@ -39,6 +38,7 @@ from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.core import Lambda
 from kerascope.registry import did_you_mean
 from kerascope.spellings import override_dialect
+from kerascope.user_frames import warn
 
 __all__ = [
     "Add",

@@ -19,13 +19,13 @@ from kerascope.backend.graph import Placeholder, Tensor, is_eager
 from kerascope.backend.ops.reduction import CountOver
 from kerascope.backend.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
-from kerascope.configured import by_name, plain
+from kerascope.configurable import by_name, plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers.arguments import Identifier, Training, make_weight, positive_int
 from kerascope.spellings import dialect_options
+from kerascope.user_frames import warn
 
 __all__ = [
     "BatchNormalization",

@@ -18,7 +18,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape, Shapes
 from kerascope.backend.variables import Variable
-from kerascope.configured import by_name, configured_names, constructor_parameters, made_from
+from kerascope.configurable import by_name, configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import accepts, listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.builders import make_layer

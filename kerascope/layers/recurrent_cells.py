@@ -21,7 +21,7 @@ from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend import Tensor, Variable
 from kerascope.backend.shapes import Shape, Shapes, Size
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.builders import make_layer

@@ -21,13 +21,13 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.image import INTERPOLATIONS
 from kerascope.backend.ops.windows import is_whole, sizes_along_axes
 from kerascope.backend.shapes import Shape
-from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import LayerType
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers.arguments import Sizes, positive_int
 from kerascope.spellings import dialect_options
+from kerascope.user_frames import warn
 
 __all__ = [
     "Cropping1D",

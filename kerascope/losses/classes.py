@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor
-from kerascope.configured import Configured, by_name, names_beside
+from kerascope.configurable import Configured, by_name, names_beside
 from kerascope.errors import ArgumentError
 from kerascope.losses import functions
 from kerascope.losses.functions import registry

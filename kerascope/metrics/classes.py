@@ -22,14 +22,14 @@ from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import assigning, eager_mode, value_of
 from kerascope.backend.graph import ASSIGNED, Tensor, TensorLike, as_tensor, graph_mode, is_eager
 from kerascope.backend.variables import Variable
-from kerascope.configured import Configured, configured_names, plain
+from kerascope.configurable import Configured, configured_names, plain
 from kerascope.errors import ArgumentError, GraphError
 from kerascope.limits import current_budget
 from kerascope.losses import functions as loss_functions
 from kerascope.losses.classes import FunctionWithArguments, of_equal_rank, quotient, snake_case
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
-from kerascope.nested import found_in, replaced
+from kerascope.nested_values import found_in, replaced
 from kerascope.spellings import override_dialect
 
 __all__ = [

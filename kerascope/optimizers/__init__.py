@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.optimizers import schedules, update_rules
 from kerascope.optimizers.base import Optimizer, ParameterUpdate, clip_norm
 from kerascope.optimizers.update_rules import *

@@ -27,8 +27,7 @@ from kerascope.backend.scopes import (
     resuming_in,
 )
 from kerascope.backend.variables import Variable
-from kerascope.callers import boundary, warn
-from kerascope.configured import Configured, configured_names, constructor_parameters, plain
+from kerascope.configurable import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError
 from kerascope.optimizers import schedules
 from kerascope.optimizers.applying import Step, checked_gradients, step_for
@@ -36,6 +35,7 @@ from kerascope.optimizers.schedules import LearningRateSchedule
 from kerascope.registry import did_you_mean
 from kerascope.spellings import default_by_dialect, dialect_options, translate
 from kerascope.stage import Stage
+from kerascope.user_frames import boundary, warn
 
 Pair = tuple[Variable, Tensor]
 NewValues = tuple[Tensor, ...]

@@ -13,7 +13,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.configured import Configured
+from kerascope.configurable import Configured
 from kerascope.errors import ArgumentError
 from kerascope.registry import Registry
 

@@ -15,12 +15,12 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, NotCompiledError
 from kerascope.foreign import adapter_of, converted, fed, name_of, record
 from kerascope.model_files import opened
-from kerascope.not_a_model import got_instead
 from kerascope.player.player import Player, When, end_of, kind_of_file, lane_of, time_of
 from kerascope.player.words import Text
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
+from kerascope.unsupported import got_instead
 from kerascope.viz.overlays.recorded import living_model
 
 MOST_STEPS = 3000  # number of events in one page

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from kerascope.callers import warn
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.errors import ArgumentError, DataError
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.preprocessing.image_files import (
     array_to_img,
     checked_data_format,
@@ -38,6 +37,7 @@ from kerascope.preprocessing.image_iterators import (
 )
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
+from kerascope.user_frames import warn
 
 __all__ = [
     "DataFrameIterator",

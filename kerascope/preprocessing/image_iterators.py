@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.ops.windows import is_whole, sizes_along_axes
-from kerascope.callers import warn
-from kerascope.configured import by_name
-from kerascope.edge import show
+from kerascope.configurable import by_name
+from kerascope.display import show
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.preprocessing.image_files import (
     EXTENSIONS,
@@ -31,6 +30,7 @@ from kerascope.preprocessing.image_files import (
 )
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
+from kerascope.user_frames import warn
 from kerascope.utils.data_utils import Sequence
 from kerascope.utils.np_utils import to_categorical
 

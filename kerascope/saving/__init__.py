@@ -17,7 +17,7 @@ written whole or not at all. Nothing of it is loaded before the first model is s
 
 from kerascope.engine.network import file_functions
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.saving.configs import model_from_config, model_from_json, model_from_yaml
 from kerascope.saving.hdf5_files import (
     load_attributes_from_hdf5_group,

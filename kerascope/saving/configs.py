@@ -23,7 +23,7 @@ from kerascope.errors import (
     UnknownNameError,
 )
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
-from kerascope.nested import dicts_in
+from kerascope.nested_values import dicts_in
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS

@@ -19,13 +19,12 @@ import numpy as np
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.state import batch_set_value
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
-from kerascope.configured import plain
+from kerascope.configurable import plain
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
-from kerascope.nested import dicts_in
+from kerascope.nested_values import dicts_in
 from kerascope.registry import did_you_mean
 from kerascope.saving import hdf5_files, keras3_compile, opaque_files
 from kerascope.saving.configs import fitting_model, is_from_keras_3, model_of
@@ -40,6 +39,7 @@ from kerascope.saving.older_keras import (
 )
 from kerascope.saving.untrusted import read_json
 from kerascope.spellings import dialect_options, override_dialect
+from kerascope.user_frames import warn
 
 __all__ = [
     "load_weights_from_hdf5_group",

@@ -14,13 +14,13 @@ import numpy as np
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.state import batch_set_value
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
-from kerascope.configured import configured_names, plain
+from kerascope.configurable import configured_names, plain
 from kerascope.errors import ConfigError, KerascopeError, NotYetError
 from kerascope.optimizers.base import SavedState
 from kerascope.saving import keras3_table as table
 from kerascope.saving.keras3_weights import Orders, folder_name, trained_in_order
 from kerascope.spellings import DIALECTS, override_dialect
+from kerascope.user_frames import warn
 
 # --- optimizers -----------------------------------------------------------------------------------
 # Keras 3's state begins with the count of steps and the learning rate; then come the slots, in an

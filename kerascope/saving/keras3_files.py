@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any
 
 from kerascope.backend.state import batch_set_value
-from kerascope.callers import warn
 from kerascope.engine.base_layer import layers_within
 from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
@@ -37,6 +36,7 @@ from kerascope.saving.untrusted import (
     MOST_MEMBERS,
     read_json,
 )
+from kerascope.user_frames import warn
 
 # --- archives, written whole and read with care ---------------------------------------------------
 # Nothing is ever unpacked onto the disk. Before a member is read, the list of members is looked at:

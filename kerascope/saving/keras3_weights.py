@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
@@ -24,9 +23,10 @@ from kerascope.engine.sequential import Sequential
 from kerascope.errors import DataError
 from kerascope.layers.opaque import Opaque
 from kerascope.layers.ops.operation import Operation
-from kerascope.nested import dicts_in
+from kerascope.nested_values import dicts_in
 from kerascope.saving.hdf5_files import array_of, as_bfloat16, group_of
 from kerascope.saving.keras3_table import FOLDERS, NAMES_OF_FOLDERS
+from kerascope.user_frames import warn
 
 # --- names of folders -----------------------------------------------------------------------------
 

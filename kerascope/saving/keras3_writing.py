@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.ops.comparison import LogicalAnd, LogicalOr
 from kerascope.backend.shapes import UNKNOWN
-from kerascope.callers import warn
 from kerascope.engine.arguments import INPUTS, packed
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
@@ -23,6 +22,7 @@ from kerascope.errors import ConfigError
 from kerascope.layers.opaque import FileConfig
 from kerascope.layers.ops.keras_ops import every_operation
 from kerascope.saving import keras3_table as table
+from kerascope.user_frames import warn
 
 Config = dict[str, Any]
 

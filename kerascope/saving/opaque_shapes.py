@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerascope.backend.shapes import UNKNOWN, Shape
-from kerascope.configured import constructor_parameters
+from kerascope.configurable import constructor_parameters
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.layers.opaque import Opaque, opaque_layers, shape_given

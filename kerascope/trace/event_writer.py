@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kerascope.backend.function import Function
-from kerascope.callers import frame_outside_the_package, line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import Stage
 from kerascope.trace.events import (
@@ -37,6 +36,7 @@ from kerascope.trace.events import (
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.training_info import Memory
+from kerascope.user_frames import frame_outside_the_package, line_outside_the_package
 
 UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of events of unknown stages
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}

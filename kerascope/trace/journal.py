@@ -43,7 +43,6 @@ from kerascope.backend.program.alarms import Alarm, Alarms
 from kerascope.backend.program.custom_ops import is_builtin, is_pure
 from kerascope.backend.schedule import slots_of
 from kerascope.backend.variables import Variable
-from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import observing
 from kerascope.trace.event_writer import Span
@@ -51,6 +50,7 @@ from kerascope.trace.events import BEGIN, INSTANT, SKIPPED, Delta, Event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
 from kerascope.unrecorded import RepeatWithEvents
+from kerascope.user_frames import line_outside_the_package
 
 HELD = 64 * 2**20  # bytes of checkpoints, and as many of inputs
 APART = 64  # rows, at least, between two checkpoints

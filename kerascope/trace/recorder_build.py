@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.backend.graph import Constant, Tensor, applies_in_order
-from kerascope.callers import line_outside_the_package
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited
@@ -24,6 +23,7 @@ from kerascope.trace.events import Delta, Where
 from kerascope.trace.op_places import place_of_op
 from kerascope.trace.snapshots import REMOVED
 from kerascope.trace.training_info import ids_of_calls, keys_by_node
+from kerascope.user_frames import line_outside_the_package
 
 
 class IgnoredStage(StageRecorder):

@@ -22,7 +22,7 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.node import Node
-from kerascope.nested import replaced
+from kerascope.nested_values import replaced
 from kerascope.printable import printable, printable_lines
 
 

@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from math import inf
 from typing import Any
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
 from kerascope.errors import DtypeError
-from kerascope.not_a_model import got_instead
 from kerascope.stage import Stage, observing
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import Passage
 from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.unrecorded import UnrecordedRunner
+from kerascope.unsupported import got_instead
 
 __all__ = ["Tape", "last_tape", "trace"]
 
@@ -75,7 +75,7 @@ def trace(
     if model is not None and not isinstance(model, Network):
         figures_only = statistics_only is not False
         options = {"statistics_only": figures_only, "history": history}
-        foreign = edge.show("tracing", model, _nothing, **options)
+        foreign = display.show("tracing", model, _nothing, **options)
         if foreign is not None:
             with foreign as tape:
                 _LAST[:] = [tape]

@@ -37,7 +37,6 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.callers import warn
 from kerascope.errors import ConfigError
 from kerascope.files import check_writable, replacing
 from kerascope.trace.events import (
@@ -54,6 +53,7 @@ from kerascope.trace.events import (
 )
 from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
+from kerascope.user_frames import warn
 
 FORMAT, VERSION = "kerascope tape", 5
 GROWING = 4  # the version of files that are written piece by piece

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.nested import replaced
+from kerascope.nested_values import replaced
 from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, SKIPPED, Delta, Event, first_time
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_names import Scopes

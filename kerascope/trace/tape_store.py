@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, FORGOTTEN, SKIPPED, Event, first_time
 from kerascope.trace.history import (
@@ -470,7 +470,7 @@ class Tape:
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook, or None if no upper layer has registered one."""
-        html: str | None = edge.show("tape", self, _nothing)
+        html: str | None = display.show("tape", self, _nothing)
         return html
 
     @property
@@ -651,7 +651,7 @@ class Tape:
         ArgumentError
             The tape does not have the name, or has no batch.
         """
-        return edge.show("tape_curves", self, name=name, figure=figure, **options)
+        return display.show("tape_curves", self, name=name, figure=figure, **options)
 
     def gradient_flow(self, **options: Any) -> Any:
         """Draw the norm of each layer's gradient over the batches, one row for each layer.
@@ -671,7 +671,7 @@ class Tape:
         ArgumentError
             The tape contains no training batch, or no gradient.
         """
-        return edge.show("gradient_flow", self, **options)
+        return display.show("gradient_flow", self, **options)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from kerascope.backend.atomic import replace_arrays
 from kerascope.backend.function import Function
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
-from kerascope.nested import found_in, replaced
+from kerascope.nested_values import found_in, replaced
 from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.function_plan import (

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.state import learning_phase_scope
@@ -26,11 +26,11 @@ from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
 from kerascope.model_files import opened
-from kerascope.not_a_model import got_instead
 from kerascope.printable import printable
 from kerascope.stage import Stage, observing
 from kerascope.trace.passes import LayerCall, PassCollector, call_of
 from kerascope.trace.statistics import statistics_of
+from kerascope.unsupported import got_instead
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     """
     model = opened(model)
     if not isinstance(model, Network):
-        foreign: Iterator[WalkStep] | None = edge.show("walk", model, _nothing, inputs=x)
+        foreign: Iterator[WalkStep] | None = display.show("walk", model, _nothing, inputs=x)
         if foreign is not None:
             return foreign
     network, stage = forward_stage(model, x, "walk")

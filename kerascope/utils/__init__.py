@@ -1,6 +1,6 @@
 """Helpers around models: files, one-hot labels, data sequences. Keras calls it `keras.utils`."""
 
-from kerascope.not_yet import answer_missing_names
+from kerascope.missing_names import answer_missing_names
 from kerascope.utils import (
     conv_utils,
     data_utils,

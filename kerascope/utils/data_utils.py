@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from kerascope.edge import show
+from kerascope.display import show
 from kerascope.engine.workers import (
     GeneratorEnqueuer,
     OrderedEnqueuer,

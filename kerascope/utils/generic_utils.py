@@ -15,7 +15,7 @@ import numpy as np
 from kerascope.callbacks.progress import Progbar
 from kerascope.engine.pickling import ByteCode, byte_code_of, function_of
 from kerascope.errors import ArgumentError, RefusedError
-from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
+from kerascope.missing_names import PRIVATE_NAMES, answer_missing_names
 from kerascope.registry import Registry, custom_object_scope, get_custom_objects
 
 __all__ = [

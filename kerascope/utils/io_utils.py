@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError, DataError, UnavailableError
-from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
+from kerascope.missing_names import PRIVATE_NAMES, answer_missing_names
 
 __all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite", "h5dict"]
 

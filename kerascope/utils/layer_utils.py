@@ -13,7 +13,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.summary import print_summary
 from kerascope.errors import ArgumentError, GraphError, ShapeError
-from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
+from kerascope.missing_names import PRIVATE_NAMES, answer_missing_names
 
 __all__ = [
     "convert_all_kernels_in_model",

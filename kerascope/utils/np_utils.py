@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.errors import ArgumentError
-from kerascope.not_yet import PRIVATE_NAMES, answer_missing_names
+from kerascope.missing_names import PRIVATE_NAMES, answer_missing_names
 
 
 def to_categorical(

@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kerascope import edge
-from kerascope.configured import by_name
+from kerascope import display
+from kerascope.configurable import by_name
 
 __all__ = ["DotPicture", "model_to_dot", "plot", "plot_model"]
 
@@ -139,7 +139,7 @@ class DotPicture:
 
 
 def _draw(model: Any, **options: Any) -> Any:
-    return edge.renderer("drawing", _no_drawing)(model, **options)
+    return display.renderer("drawing", _no_drawing)(model, **options)
 
 
 def _no_drawing(model: Any, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.call_inputs import inputs_asked
@@ -361,7 +361,7 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
         level = level or ("training" if values.is_training else None)
         return replace(request, subject=own, diff=diff, level=level, values=values)
     if not isinstance(subject, OURS):
-        own, values = edge.renderer("drawable", _as_it_is)(subject, inputs, values)
+        own, values = display.renderer("drawable", _as_it_is)(subject, inputs, values)
     if own is subject and inputs is not None:
         check_subject(subject, "draw")
         raise ArgumentError(

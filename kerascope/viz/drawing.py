@@ -16,10 +16,10 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
+from kerascope.user_frames import warn
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View
 from kerascope.viz.exports.graphviz import (

@@ -179,7 +179,7 @@ def _is_due(interval: float) -> bool:
 def show_progress(progress: Progress) -> None:
     """Draw a bar in a terminal, plain lines elsewhere.
 
-    `edge.register("progress", show_progress)` makes it the one that is used.
+    `display.register("progress", show_progress)` makes it the one that is used.
     """
     draw = _terminal if sys.stdout.isatty() else progress_lines
     draw(progress)
@@ -197,7 +197,7 @@ def end_line() -> None:
 def show_message(text: str) -> None:
     """Print what a callback says, on a line of its own.
 
-    `edge.register("message", show_message)` makes it the one that is used.
+    `display.register("message", show_message)` makes it the one that is used.
     """
     end_line()
     print(text, flush=True)

@@ -14,9 +14,9 @@ import pytest
 from kerascope import backend as K
 from kerascope.backend.graph import Op, applies_in_order
 from kerascope.backend.provenance import describe_line, provenance_of
-from kerascope.callers import LIBRARY, OURS, USER, owner_of_file
 from kerascope.layers import Bidirectional, Dense, Input, Lambda, Layer, SimpleRNN
 from kerascope.models import Model, Sequential
+from kerascope.user_frames import LIBRARY, OURS, USER, owner_of_file
 
 
 def line_with(words):

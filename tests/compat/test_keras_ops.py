@@ -18,8 +18,8 @@ from kerascope.compat import keras_random
 from kerascope.errors import ArgumentError, NotYetError
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import every_operation
-from kerascope.nested import found_in
-from kerascope.not_yet import NAMES
+from kerascope.missing_names import NAMES
+from kerascope.nested_values import found_in
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(3, 4)).astype("float32")

@@ -31,7 +31,7 @@ from keras_reference import keras as real_keras
 from kerascope import Input, K, layers
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import every_operation
-from kerascope.nested import found_in
+from kerascope.nested_values import found_in
 from kerascope.settings import config
 
 

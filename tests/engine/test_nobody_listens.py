@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_model import LABELS, ROWS, small_model
 
-from kerascope import edge
+from kerascope import display
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
 from kerascope.callbacks.recording import RunningMeans
 from kerascope.engine import feeding, training_data
@@ -133,10 +133,10 @@ def drawn():
             self.asked += 1
             return self.is_open
 
-    drawer, before = Drawer(), edge.renderer("progress", None)
-    edge.register("progress", drawer)
+    drawer, before = Drawer(), display.renderer("progress", None)
+    display.register("progress", drawer)
     yield drawer
-    edge.register("progress", before)
+    display.register("progress", before)
 
 
 def test_no_figures_are_made_for_a_moment_that_is_not_drawn(drawn, monkeypatch):
@@ -172,12 +172,12 @@ def test_fit_in_a_terminal_redraws_at_most_ten_times_a_second(monkeypatch):
 
     drawer = TerminalProgress(clock=clock)
     monkeypatch.setattr(drawer, "_draw", lambda line: screen.times.append(now[0]))
-    before = edge.renderer("progress", None)
-    edge.register("progress", drawer)
+    before = display.renderer("progress", None)
+    display.register("progress", drawer)
     try:
         small_model().fit(ROWS, LABELS, batch_size=1, verbose=1)
     finally:
-        edge.register("progress", before)
+        display.register("progress", before)
     gaps = np.diff(screen.times[:-1])
     assert len(screen.times) > 3
     assert gaps.min() >= 0.1

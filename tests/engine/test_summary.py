@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from zoo import THINNED_ZOO, ZOO
 
-from kerascope import Input, Model, edge
+from kerascope import Input, Model, display
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.costs import Cost
 from kerascope.engine.node_ids import call_ids
@@ -321,7 +321,7 @@ def test_frozen_weights_are_not_trainable():
 
 
 def test_where_nothing_is_registered_the_rows_are_printed_plainly(monkeypatch):
-    monkeypatch.setattr(edge, "_renderers", {})
+    monkeypatch.setattr(display, "_renderers", {})
     lines = []
     print_summary(ZOO["chain"](), print_fn=lines.append)
     assert lines[1] == "hidden (Dense): 1,344"

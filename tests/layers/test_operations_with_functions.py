@@ -11,7 +11,7 @@ from keras_reference import answer, keras
 from kerascope import Input, K, Model, layers
 from kerascope.errors import ArgumentError, GradientError, GraphError, ShapeError
 from kerascope.layers.ops import keras_ops
-from kerascope.nested import flattened
+from kerascope.nested_values import flattened
 
 X = np.random.default_rng(4).normal(size=(5, 3)).astype("float32")
 Y = np.random.default_rng(6).normal(size=(5, 3)).astype("float32")

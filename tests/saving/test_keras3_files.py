@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from keras_reference import answer, keras, real_keras
 
 import kerascope
-from kerascope import K, layers, not_yet
+from kerascope import K, layers, missing_names
 from kerascope.callbacks import ModelCheckpoint
 from kerascope.errors import ConfigError, KerascopeWarning, UnknownNameError
 from kerascope.models import Model, Sequential, load_model, model_from_json
@@ -127,7 +127,7 @@ def test_a_quantized_layer_is_refused_by_the_name_of_its_policy():
 def test_a_layer_that_is_not_here_yet_says_what_to_do(name, shape, tmp_path):
     layer = getattr(keras.layers, name)()
     keras.Sequential([keras.Input(shape), layer]).save(tmp_path / "model.keras")
-    words = not_yet.words_for("kerascope.layers", name)
+    words = missing_names.words_for("kerascope.layers", name)
     with pytest.raises(UnknownNameError, match=re.escape(words)) as caught:
         load_model(tmp_path / "model.keras")
     assert "Known: " not in str(caught.value)

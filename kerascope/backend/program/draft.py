@@ -13,7 +13,7 @@ from kerascope.backend.program.memory import Memory, check_plan, places_for_stac
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
 from kerascope.backend.provenance import short_line
-from kerascope.edge import renderer
+from kerascope.display import renderer
 
 
 class Draft:

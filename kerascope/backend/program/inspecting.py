@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kerascope import edge
+from kerascope import display
 from kerascope.backend.program.draft import Explanation
 from kerascope.backend.program.program import Program
 from kerascope.backend.provenance import provenance_of
@@ -65,7 +65,7 @@ class Inspectable:
         Profile
             A table by phase, layer and op, which can be printed and drawn.
         """
-        return edge.show("profile", self, x=inputs, **options)
+        return display.show("profile", self, x=inputs, **options)
 
     def _last_program(self) -> Program:
         if not self.programs:

@@ -10,9 +10,9 @@ from typing import Any
 
 from kerascope import constraints
 from kerascope.backend.variables import Variable
-from kerascope.callers import warn
 from kerascope.engine.arguments import to_list, unpack_singleton
 from kerascope.spellings import ATTRIBUTES, VALUES
+from kerascope.user_frames import warn
 
 
 class WeightConstraints(dict[Variable, Any]):

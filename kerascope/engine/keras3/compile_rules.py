@@ -14,7 +14,6 @@ from kerascope import losses, metrics
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.state import floatx
-from kerascope.callers import warn
 from kerascope.engine.arguments import by_names
 from kerascope.engine.compile_rules import CompileRules, last_arguments, rules_by_name
 from kerascope.engine.keras3.model import own_total_loss, writes_own_loss
@@ -22,6 +21,7 @@ from kerascope.engine.layer_losses import weight_of_penalty
 from kerascope.engine.metric_names import is_of_a_user, resolve_metric
 from kerascope.engine.training_data import fed_targets, ranks_of
 from kerascope.registry import custom_object_scope
+from kerascope.user_frames import warn
 
 
 class Keras3Rules(CompileRules):

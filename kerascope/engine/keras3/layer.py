@@ -14,7 +14,7 @@ from kerascope.backend.state import floatx
 from kerascope.backend.variables import Variable
 from kerascope.engine.layer_losses import PLAIN
 from kerascope.errors import ArgumentError, RefusedError
-from kerascope.not_yet import out_of_scope
+from kerascope.missing_names import out_of_scope
 
 
 class LayerOfKeras3:

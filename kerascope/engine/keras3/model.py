@@ -23,7 +23,7 @@ from kerascope.engine.compile_rules import current_rules
 from kerascope.engine.compiling import Compilation, weighted_masked_objective
 from kerascope.engine.node import mask_of
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError, RefusedError
-from kerascope.not_yet import UNCALLED_METHODS, out_of_scope
+from kerascope.missing_names import UNCALLED_METHODS, out_of_scope
 from kerascope.spellings import dialect_options
 
 _compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=None)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from kerascope import model_files
-from kerascope.callers import warn
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ConfigError, KerascopeError, NotHereError
 from kerascope.foreign.keras_models.library import library, parts_of
@@ -27,6 +26,7 @@ from kerascope.saving.configs import TO_LOOK
 from kerascope.saving.keras3_compile import WITHOUT_IT, compile_to_keras_3, state_to_keras_3
 from kerascope.saving.keras3_files import keras_3_config, model_from, opened
 from kerascope.spellings import DIALECTS, override_dialect
+from kerascope.user_frames import warn
 
 RECORD_IT = "Record a run instead: ks.draw(model, values=x) or ks.walk(model, x)."
 _OF_KERAS = ("keras.src.", "keras.")

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.callers import users_line
 from kerascope.errors import ArgumentError
 from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.converting import graph_class
@@ -31,6 +30,7 @@ from kerascope.foreign.keras_models.settings import settings_of
 from kerascope.foreign.keras_models.watching import ReturnedCall, Watch
 from kerascope.foreign.records import Line, Value, kept_of
 from kerascope.foreign.writer import TapeWriter
+from kerascope.user_frames import users_line
 from kerascope.viz.kinds import KIND_OF_CLASS, kinds_by_name
 
 OUTSIDE = "computed outside layers"

@@ -34,13 +34,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.callers import users_line, warn
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.library import library
 from kerascope.foreign.keras_models.recording import KerasRecorder, library_label
 from kerascope.foreign.keras_models.watching import Watch
 from kerascope.foreign.writer import TapeWriter
+from kerascope.user_frames import users_line, warn
 
 OF_THE_BATCH = "the numbers of the batch itself are not all finite"
 _STEP = "compute_loss_and_updates"  # of Keras's JAX trainer: the loss as a function of the weights

@@ -22,9 +22,9 @@ from kerascope.foreign.torch_modules.recording import TorchRecorder
 from kerascope.foreign.torch_modules.training import TorchTraining
 from kerascope.foreign.torch_modules.watching import WatchedTraining, registering_modules
 from kerascope.foreign.writer import TapeWriter
-from kerascope.nested import replaced
-from kerascope.not_a_model import got_instead
+from kerascope.nested_values import replaced
 from kerascope.trace.records import counted
+from kerascope.unsupported import got_instead
 from kerascope.viz.graph import Graph
 
 LIBRARY = "torch"

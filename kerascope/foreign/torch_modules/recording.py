@@ -28,7 +28,6 @@ from torch.compiler import is_compiling
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.overrides import TorchFunctionMode
 
-from kerascope.callers import USER, owner_of_file, users_frame
 from kerascope.foreign.records import Line, Setting, Value, new_value
 from kerascope.foreign.torch_modules.boxes import (
     is_of_torch,
@@ -52,6 +51,7 @@ from kerascope.foreign.torch_modules.tensors import (
     versions_of,
 )
 from kerascope.foreign.writer import OpenSpan, TapeWriter
+from kerascope.user_frames import USER, owner_of_file, users_frame
 
 # Functions that describe a tensor, or return something outside the forward pass.
 _NOT_RECORDED_NAMES = """

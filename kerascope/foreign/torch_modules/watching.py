@@ -14,10 +14,10 @@ from typing import Any
 
 from torch import nn
 
-from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 from kerascope.foreign.torch_modules.boxes import is_of_torch
 from kerascope.foreign.torch_modules.training import TorchTraining
+from kerascope.user_frames import warn
 
 MOST_AT_ONCE = 32  # recorded modules; above it all are released
 

@@ -14,7 +14,7 @@ from kerascope import backend as K
 from kerascope.backend import Tensor, Variable
 from kerascope.backend.ops.windows import conv_output_length
 from kerascope.backend.shapes import Shape, Shapes
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import NotBuiltError

@@ -18,7 +18,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.backend.shapes import Shape, Size, as_shape
-from kerascope.configured import by_name
+from kerascope.configurable import by_name
 from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.builders import make_layer

@@ -26,7 +26,7 @@ from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.on_anything import on_anything
 from kerascope.layers.ops.rows import public
-from kerascope.nested import flattened
+from kerascope.nested_values import flattened
 
 _OTHERS = {*globals()}  # what is no operation
 

@@ -19,7 +19,7 @@ from kerascope.backend.graph import Constant, Tensor, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import floating
 from kerascope.errors import ArgumentError, KerascopeError
-from kerascope.nested import flattened, found_in, replaced
+from kerascope.nested_values import flattened, found_in, replaced
 from kerascope.settings import config
 
 __all__: list[str] = []

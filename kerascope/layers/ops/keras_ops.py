@@ -5,7 +5,7 @@ order and with their defaults, and is made of K functions. The decorator `row` u
 `keras.ops.round` is the function for arrays, tensors and outputs of layers (see `on_anything`). If
 Keras 3 also has a class for the operation, `OPERATIONS` has the function under the name of that
 class: layers of type `Operation` compute it, and files name it. Therefore scripts and files always
-get the same answers. Operations of Keras 3 that have no row are listed in `not_yet`.
+get the same answers. Operations of Keras 3 that have no row are listed in `missing_names`.
 
 This file has the rows that most models need. The modules in `_LATER` have the others. They are
 imported when a name is first requested that is not here.
@@ -38,7 +38,7 @@ from kerascope.errors import ArgumentError
 from kerascope.layers.arguments import Sizes
 from kerascope.layers.ops.element_types import own_types, typed
 from kerascope.layers.ops.on_anything import on_anything
-from kerascope.nested import found_in
+from kerascope.nested_values import found_in
 
 _OTHERS = {
     *globals(),

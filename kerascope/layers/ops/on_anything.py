@@ -24,7 +24,7 @@ from kerascope.backend.scopes import current_scope
 from kerascope.backend.variables import Variable
 from kerascope.layers.core import Lambda
 from kerascope.layers.ops.element_types import explained, own_types
-from kerascope.nested import found_in, replaced
+from kerascope.nested_values import found_in, replaced
 from kerascope.spellings import dialect_options
 
 

@@ -38,7 +38,7 @@ from kerascope.errors import ConfigError, NotHereError
 from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.ops.forms import OWN, form_of, own_op
 from kerascope.layers.ops.keras_ops import OPERATIONS, every_operation
-from kerascope.nested import found_in
+from kerascope.nested_values import found_in
 from kerascope.registry import did_you_mean
 
 __all__ = ["Operation"]

@@ -21,7 +21,7 @@ from kerascope.engine.operations import operations_before
 from kerascope.layers.ops import keras_ops
 from kerascope.layers.ops.on_anything import on_anything
 from kerascope.layers.ops.operation import Operation
-from kerascope.nested import flattened, found_in, replaced
+from kerascope.nested_values import flattened, found_in, replaced
 from kerascope.spellings import dialect_options
 
 __all__: list[str] = []

@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kerascope import edge
+from kerascope import display
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ConfigError, DtypeError
@@ -77,7 +77,7 @@ def to_networkx(
 
     model = opened(model, opaque=True)
     if not isinstance(model, (Network, Graph)):
-        model, _ = edge.renderer("drawable", lambda *given: (model, None))(model, inputs)
+        model, _ = display.renderer("drawable", lambda *given: (model, None))(model, inputs)
     graph = graph_of(model, level, expand_nested, where="to_networkx")
     groups = json.dumps([_group_data(group) for group in graph.groups], ensure_ascii=False)
     result = networkx.MultiDiGraph()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Constant, Tensor, applies_between, applies_in_order
 from kerascope.backend.variables import Variable
-from kerascope.configured import plain
+from kerascope.configurable import plain
 from kerascope.engine.model import Model
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
 from kerascope.errors import DtypeError, NotBuiltError, NotCompiledError

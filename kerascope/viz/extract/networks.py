@@ -86,8 +86,9 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
 
     Returns
     -------
-    Network or None Registered in `kerascope.edge` for "graph". None if there is no graph: the layer
-    was never called, belongs to kerascope, or its `call` needs numbers or further arguments.
+    Network or None
+        None if the layer was never called, belongs to kerascope, or its `call` needs numbers or
+        further arguments. Registered in `kerascope.display` for "graph".
     """
     if type(layer).call.__module__.partition(".")[0] == "kerascope":
         return None

@@ -17,7 +17,7 @@ import numpy as np
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope.backend.state import image_data_format
-from kerascope.configured import configured_names
+from kerascope.configurable import configured_names
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.layers.opaque import Opaque
 from kerascope.layers.ops.operation import Operation

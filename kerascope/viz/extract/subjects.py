@@ -22,8 +22,8 @@ from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.layers.opaque import Opaque
-from kerascope.not_a_model import got_instead
 from kerascope.registry import did_you_mean
+from kerascope.unsupported import got_instead
 from kerascope.viz.extract.failure import failure_graph
 from kerascope.viz.extract.gradients import gradient_graph
 from kerascope.viz.extract.ladder import gradient_ladder

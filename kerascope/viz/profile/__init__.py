@@ -24,8 +24,8 @@ from kerascope.engine.network import Network
 from kerascope.engine.training_data import inputs_as_arrays
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.model_files import opened
-from kerascope.not_a_model import described
 from kerascope.registry import did_you_mean
+from kerascope.unsupported import described
 from kerascope.viz.profile.result import Profile, check_order
 from kerascope.viz.profile.rows import Roofline, measure_roofline
 

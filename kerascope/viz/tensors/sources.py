@@ -28,7 +28,7 @@ from kerascope.errors import ArgumentError, DtypeError, KerascopeError, NotBuilt
 from kerascope.layers.attention import MultiHeadAttention
 from kerascope.layers.recurrent import RNN, recurrent_inputs
 from kerascope.layers.wrappers import Bidirectional, TimeDistributed
-from kerascope.nested import found_in
+from kerascope.nested_values import found_in
 from kerascope.registry import did_you_mean
 from kerascope.trace.walking import walk
 from kerascope.viz.extract.networks import layers_within, nothing_changes

@@ -152,7 +152,7 @@ class Nowhere:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 LIBRARIES = ("torch", "keras", "onnx", "jax", "tensorflow", "flax", "equinox")
 sys.meta_path.insert(0, Nowhere())
-from tests.test_not_a_model import VERBS, thing_of
+from tests.test_unsupported import VERBS, thing_of
 import kerascope as ks
 things = {
     "torch": [thing_of("torch.nn.modules.module", "Module")],

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.configured import Configured, constructor_parameters, plain
+from kerascope.configurable import Configured, constructor_parameters, plain
 from kerascope.errors import ConfigError
 
 

@@ -13,7 +13,7 @@ from kerascope import backend as K
 from kerascope import layers, models, utils
 from kerascope.compat import keras_imports
 from kerascope.errors import KerascopeError, NotYetError, RefusedError
-from kerascope.not_yet import NAMES, NEVER, names_in_rows
+from kerascope.missing_names import NAMES, NEVER, names_in_rows
 
 EVERY_NAME = [(module, name) for module in {**NEVER, **NAMES} for name in names_in_rows(module)]
 
