@@ -300,8 +300,8 @@ def ended_by_itself(exit_code: int | None, method: str) -> WorkerError:
     Examples
     --------
     >>> print(ended_by_itself(-9, "fork"))
-    A worker process ended by itself (exit code -9) without a batch. It was killed, perhaps by the
-    system for lack of memory. Or leave out use_multiprocessing: threads share one memory.
+    A worker process ended by itself (exit code -9) without a batch. It was killed, perhaps for lack
+    of memory. Or leave out use_multiprocessing: threads share one memory.
     """
     threads = "Or leave out use_multiprocessing: threads"
     if exit_code == CAME_AGAIN:
@@ -314,8 +314,7 @@ def ended_by_itself(exit_code: int | None, method: str) -> WorkerError:
     said = f"A worker process ended by itself (exit code {exit_code}) without a batch."
     if exit_code == -9:
         return WorkerError(
-            f"{said} It was killed, perhaps by the system for lack of memory. {threads} share one "
-            "memory."
+            f"{said} It was killed, perhaps for lack of memory. {threads} share one memory."
         )
     if method == "fork":
         return WorkerError(f"{said} See what it printed last. {threads} show their errors here.")

@@ -113,10 +113,7 @@ class ModelOfKeras3:
             return _sum(compiled, y, y_pred, sample_weight, current_rules().penalties(self))
         penalties = current_rules().penalties(self)
         if x is None and len(self.losses) != len(self.get_losses_for(None)):
-            raise ArgumentError(
-                f"{self.label}: compute_loss: pass x, because the model has penalties on outputs "
-                "of its layers."
-            )
+            raise ArgumentError(f"{self.label}: compute_loss: pass x; penalties depend on it.")
         inputs = listed_with_structure(x)[1] if x is not None else []
         numbers = function(self.inputs if inputs else [], penalties)(inputs) if penalties else []
         with eager_mode():
